@@ -1,0 +1,204 @@
+// Package game says what the service needs of any grid game: positions, moves,
+// rules and the random draws of a game. It knows nothing of networks, clocks or
+// storage, and every value that passes through it is immutable.
+//
+// The games themselves live in folders of their own (game/twenty48, …), the
+// list of variants that can be played in game/variants, and the life of a game
+// around its board (seats, joining, resigning, results) in game/replay.
+package game
+
+import (
+	"encoding"
+	"errors"
+)
+
+// Rules are the rules of one variant: a pure function from a position, a move
+// and the draws of a version to the next position. Implementations hold no
+// state and are safe for concurrent use.
+type Rules interface {
+	// Start returns the position of a new game, drawn from the stream of
+	// version 1.
+	Start(d *Draws) Position
+
+	// Move plays m for seat, which the caller has checked to be to move, and
+	// draws what the move needs from d. It returns an error that wraps
+	// ErrIllegalMove, and draws nothing, when the rules forbid m in p.
+	Move(p Position, seat int, m Move, d *Draws) (Position, Change, error)
+
+	// Resign returns p with seat passed over from now on. Its score stays.
+	Resign(p Position, seat int) Position
+
+	// Decode reads what Position.AppendBinary wrote. It checks everything it
+	// reads: b may come from a damaged store.
+	Decode(b []byte) (Position, error)
+
+	// Counts reports whether a game that ended for the given reason gives its
+	// seats a score that is worth recording.
+	Counts(r Reason) bool
+}
+
+// Position is a board with all that the rules need to go on from it. Positions
+// are immutable: the slices they return belong to the caller.
+type Position interface {
+	// AppendBinary appends the position in the rules' own fixed bytes: equal
+	// positions give equal bytes, in every release.
+	encoding.BinaryAppender
+
+	// MoveCount is the number of moves that led here.
+	MoveCount() int32
+
+	// Scores are the points of each seat.
+	Scores() []int32
+
+	// Turn is the seat to move, or NoSeat when nobody can move any more.
+	Turn() int
+
+	// LegalMoves lists what the seat to move may do, in a fixed order.
+	LegalMoves() []Move
+
+	// Ended is the reason for which the rules end the game here, or
+	// ReasonNone while it goes on.
+	Ended() Reason
+
+	// Winners lists the seats that win when the game ends here for the given
+	// reason. It may be empty.
+	Winners(r Reason) []int
+}
+
+// NoSeat stands where a seat's index would stand and there is none.
+const NoSeat = -1
+
+// ErrIllegalMove is returned, wrapped with the reason, for a move that the
+// rules forbid.
+var ErrIllegalMove = errors.New("illegal move")
+
+// Direction is where a slide goes. The zero Direction is none.
+type Direction uint8
+
+// The four directions.
+const (
+	Up Direction = iota + 1
+	Down
+	Left
+	Right
+)
+
+// String returns the direction in lower case, as a player would write it.
+func (d Direction) String() string {
+	switch d {
+	case Up:
+		return "up"
+	case Down:
+		return "down"
+	case Left:
+		return "left"
+	case Right:
+		return "right"
+	default:
+		return "no direction"
+	}
+}
+
+// Cell is a place on the board: x counts columns from the left, y rows from
+// the top, both from 0.
+type Cell struct{ X, Y int32 }
+
+// Move is what a player asks for: a slide in a direction, or a cell to go to.
+// Moves are comparable with ==.
+type Move struct {
+	// Direction of a slide; zero when the move names a cell.
+	Direction Direction
+	// Cell that the move goes to; meaningful when Direction is zero.
+	Cell Cell
+}
+
+// Slide is the move of all tiles towards d.
+func Slide(d Direction) Move { return Move{Direction: d} }
+
+// To is the move to a cell.
+func To(c Cell) Move { return Move{Cell: c} }
+
+// Spawn is a tile that appeared after a move.
+type Spawn struct {
+	// Index of the cell, row-major.
+	Index int32
+	// Value on the tile's face.
+	Value int32
+}
+
+// Change is what a move did besides leading to the next position.
+type Change struct {
+	// Spawned is the tile that appeared, nil when none did.
+	Spawned *Spawn
+	// Gained is the score that the move earned its mover.
+	Gained int32
+	// Taken are the cells that changed hands, without the destination.
+	Taken []Cell
+}
+
+// Reason says why a game ended.
+type Reason uint8
+
+// The reasons. GoalReached and NoMoves are the rules' own; the others come
+// from what happens around the board.
+const (
+	ReasonNone Reason = iota
+	GoalReached
+	NoMoves
+	Resigned
+	TimedOut
+	Abandoned
+)
+
+// String names the reason for people.
+func (r Reason) String() string {
+	switch r {
+	case GoalReached:
+		return "goal reached"
+	case NoMoves:
+		return "no moves left"
+	case Resigned:
+		return "resigned"
+	case TimedOut:
+		return "timed out"
+	case Abandoned:
+		return "abandoned"
+	default:
+		return "not ended"
+	}
+}
+
+// Kind is the family of games that a variant belongs to; all variants of a
+// kind share one board type.
+type Kind uint8
+
+// The kinds.
+const (
+	Twenty48 Kind = iota + 1
+	Tribolo
+)
+
+// Variant is one playable rule set.
+type Variant struct {
+	// ID is the short name that players type, such as "classic".
+	ID string
+	// Title is the name on the screen.
+	Title string
+	// Summary is one line for lists.
+	Summary string
+	// Manual is the rules in a paragraph, for players.
+	Manual string
+	// Kind of game.
+	Kind Kind
+	// Rows and Columns of the board.
+	Rows, Columns int
+	// Seats is the number of players.
+	Seats int
+	// Bots are the names of the bots that may sit in a seat.
+	Bots []string
+	// Revision of the rules. Rules that would alter a board of a stored game
+	// get a new revision beside the old one.
+	Revision int32
+	// Rules decide everything on the board.
+	Rules Rules
+}

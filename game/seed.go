@@ -1,0 +1,122 @@
+package game
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"io"
+	"log/slog"
+)
+
+// Seed is the secret from which a game draws everything random. Whoever knows
+// it knows what every coming move will draw, so it prints as [seed] whatever
+// the verb, in logs too; only SeedBytes gives its content. The zero Seed is
+// none.
+type Seed struct {
+	// A pointer, so that not even a struct that holds a Seed in a field of its
+	// own package, where fmt cannot call Format, prints more than an address.
+	bytes *[SeedSize]byte
+}
+
+// SeedSize is the length of a seed and of its commitment in bytes.
+const SeedSize = 32
+
+const hiddenSeed = "[seed]"
+
+// NewSeed draws a seed from the operating system's source of randomness.
+func NewSeed() Seed {
+	var b [SeedSize]byte
+	// Documented never to fail: it ends the program instead.
+	_, _ = rand.Read(b[:])
+	return Seed{&b}
+}
+
+// SeedFromBytes makes a seed of exactly SeedSize bytes.
+func SeedFromBytes(b []byte) (Seed, error) {
+	if len(b) != SeedSize {
+		return Seed{}, fmt.Errorf("a seed has %d bytes, not %d", SeedSize, len(b))
+	}
+	c := [SeedSize]byte(b)
+	return Seed{&c}, nil
+}
+
+// IsZero reports whether there is no seed.
+func (s Seed) IsZero() bool { return s.bytes == nil }
+
+// SeedBytes reveals a copy of the seed, nil of the zero Seed. Only the log and
+// the last event of a finished game may hold what it returns.
+func (s Seed) SeedBytes() []byte {
+	if s.IsZero() {
+		return nil
+	}
+	return bytes.Clone(s.bytes[:])
+}
+
+// Commitment is SHA-256 of the seed. It is published when the game is created,
+// so that the seed revealed at the end can be checked against it. The seed must not
+// be zero.
+func (s Seed) Commitment() [SeedSize]byte { return sha256.Sum256(s.bytes[:]) }
+
+// Format implements fmt.Formatter: no verb shows the content.
+func (s Seed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hiddenSeed) }
+
+// LogValue implements slog.LogValuer.
+func (s Seed) LogValue() slog.Value { return slog.StringValue(hiddenSeed) }
+
+// MarshalText implements encoding.TextMarshaler, for encoders that would walk
+// the struct.
+func (s Seed) MarshalText() ([]byte, error) { return []byte(hiddenSeed), nil }
+
+// Draws is the stream of random numbers of one version of a game:
+// block(v, k) = HMAC-SHA256(seed, uint64be(v) ‖ uint32be(k)) for k = 0, 1, 2, …
+// HMAC is from RFC 2104. A Draws is not safe for concurrent use.
+type Draws struct {
+	mac     hash.Hash
+	version uint64
+	blocks  uint32
+	block   [sha256.Size]byte
+	used    int
+}
+
+// Draws starts the stream of the given version, at its beginning. The seed must not
+// be zero.
+func (s Seed) Draws(version int32) *Draws {
+	return &Draws{mac: hmac.New(sha256.New, s.bytes[:]), version: uint64(version), used: sha256.Size}
+}
+
+// Draw returns a number from 0 to n−1, each equally likely. n must be above 0.
+// Values that would favour the small numbers are thrown away and drawn anew.
+func (d *Draws) Draw(n int) int {
+	if n <= 0 {
+		panic(fmt.Sprintf("game: Draw(%d)", n))
+	}
+	m := uint64(n)
+	// 2⁶⁴ mod n values at the top have no full row of remainders; written
+	// without 2⁶⁴, which does not fit.
+	excess := -m % m
+	for {
+		if x := d.next(); excess == 0 || x < -excess {
+			return int(x % m)
+		}
+	}
+}
+
+func (d *Draws) next() uint64 {
+	if d.used == len(d.block) {
+		var message [12]byte
+		binary.BigEndian.PutUint64(message[:8], d.version)
+		binary.BigEndian.PutUint32(message[8:], d.blocks)
+		d.mac.Reset()
+		d.mac.Write(message[:])
+		d.mac.Sum(d.block[:0])
+		d.blocks++
+		d.used = 0
+	}
+	x := binary.BigEndian.Uint64(d.block[d.used:])
+	d.used += 8
+	return x
+}

@@ -1,7 +1,6 @@
 package game
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -17,9 +16,9 @@ import (
 // the verb, in logs too; only SeedBytes gives its content. The zero Seed is
 // none.
 type Seed struct {
-	// A pointer, so that not even a struct that holds a Seed in a field of its
-	// own package, where fmt cannot call Format, prints more than an address.
-	bytes *[SeedSize]byte
+	// A closure, so that not even a struct that holds a Seed in an unexported
+	// field, where fmt cannot call Format, prints more than an address.
+	reveal func() [SeedSize]byte
 }
 
 // SeedSize is the length of a seed and of its commitment in bytes.
@@ -32,7 +31,7 @@ func NewSeed() Seed {
 	var b [SeedSize]byte
 	// Documented never to fail: it ends the program instead.
 	_, _ = rand.Read(b[:])
-	return Seed{&b}
+	return seedOf(b)
 }
 
 // SeedFromBytes makes a seed of exactly SeedSize bytes.
@@ -40,12 +39,13 @@ func SeedFromBytes(b []byte) (Seed, error) {
 	if len(b) != SeedSize {
 		return Seed{}, fmt.Errorf("a seed has %d bytes, not %d", SeedSize, len(b))
 	}
-	c := [SeedSize]byte(b)
-	return Seed{&c}, nil
+	return seedOf([SeedSize]byte(b)), nil
 }
 
+func seedOf(b [SeedSize]byte) Seed { return Seed{func() [SeedSize]byte { return b }} }
+
 // IsZero reports whether there is no seed.
-func (s Seed) IsZero() bool { return s.bytes == nil }
+func (s Seed) IsZero() bool { return s.reveal == nil }
 
 // SeedBytes reveals a copy of the seed, nil of the zero Seed. Only the log and
 // the last event of a finished game may hold what it returns.
@@ -53,13 +53,14 @@ func (s Seed) SeedBytes() []byte {
 	if s.IsZero() {
 		return nil
 	}
-	return bytes.Clone(s.bytes[:])
+	b := s.reveal()
+	return b[:]
 }
 
 // Commitment is SHA-256 of the seed. It is published when the game is created,
 // so that the seed revealed at the end can be checked against it. The seed must not
 // be zero.
-func (s Seed) Commitment() [SeedSize]byte { return sha256.Sum256(s.bytes[:]) }
+func (s Seed) Commitment() [SeedSize]byte { return sha256.Sum256(s.SeedBytes()) }
 
 // Format implements fmt.Formatter: no verb shows the content.
 func (s Seed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hiddenSeed) }
@@ -85,7 +86,7 @@ type Draws struct {
 // Draws starts the stream of the given version, at its beginning. The seed must not
 // be zero.
 func (s Seed) Draws(version int32) *Draws {
-	return &Draws{mac: hmac.New(sha256.New, s.bytes[:]), version: uint64(version), used: sha256.Size}
+	return &Draws{mac: hmac.New(sha256.New, s.SeedBytes()), version: uint64(version), used: sha256.Size}
 }
 
 // Draw returns a number from 0 to n−1, each equally likely. n must be above 0.

@@ -1,0 +1,109 @@
+package twenty48
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gridstand/gridstand/game"
+)
+
+// The bytes of a position, numbers big-endian:
+//
+//	0      format, 1
+//	1      rows
+//	2      columns
+//	3–6    number of moves
+//	7–10   score
+//	11–    one byte per cell, row-major: 0 empty, n a tile of 2ⁿ
+//
+// Every field has a fixed place, so equal positions give equal bytes. Whether
+// the goal was reached and the game has ended is not in there: the rules work
+// it out again, and so damaged bytes cannot contradict the board.
+const (
+	formatV1   = 1
+	headerSize = 11
+)
+
+// AppendBinary implements encoding.BinaryAppender. It never fails.
+func (p *Position) AppendBinary(b []byte) ([]byte, error) {
+	b = append(b, formatV1, byte(p.rows), byte(p.columns))
+	b = binary.BigEndian.AppendUint32(b, uint32(p.moves))
+	b = binary.BigEndian.AppendUint32(b, uint32(p.score))
+	return append(b, p.cells...), nil
+}
+
+// Decode implements game.Rules. It refuses a board of another size than these
+// rules have, and one that they could never lead to as far as a single look
+// can tell.
+func (r *Rules) Decode(b []byte) (game.Position, error) {
+	c := r.config
+	if len(b) < headerSize {
+		return nil, fmt.Errorf("twenty48: %d bytes are too few for a position", len(b))
+	}
+	if b[0] != formatV1 {
+		return nil, fmt.Errorf("twenty48: position in unknown format %d", b[0])
+	}
+	if int(b[1]) != c.Rows || int(b[2]) != c.Columns {
+		return nil, fmt.Errorf("twenty48: a board of %d×%d in a game of %d×%d", b[1], b[2], c.Rows, c.Columns)
+	}
+	if want := headerSize + c.Rows*c.Columns; len(b) != want {
+		return nil, fmt.Errorf("twenty48: position of %d bytes, not %d", len(b), want)
+	}
+	// As an int32 what is above its limit turns negative, which position refuses.
+	moves := int32(binary.BigEndian.Uint32(b[3:]))
+	score := int32(binary.BigEndian.Uint32(b[7:]))
+	p, err := r.position(bytes.Clone(b[headerSize:]), score, moves)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Position makes a position from the face values of its cells, row-major from
+// the top left with 0 for an empty cell, its score and its number of moves: for
+// programs that got a board from a server, and for tests. It returns an error
+// when the number of tiles does not fit the board, or for what Decode refuses.
+func (r *Rules) Position(tiles []int32, score, moves int32) (*Position, error) {
+	if want := r.config.Rows * r.config.Columns; len(tiles) != want {
+		return nil, fmt.Errorf("twenty48: %d cells, not %d", len(tiles), want)
+	}
+	cells := make([]uint8, len(tiles))
+	for i, face := range tiles {
+		e, ok := exponentOf(face)
+		if !ok {
+			return nil, fmt.Errorf("twenty48: cell %d: %d is no tile", i, face)
+		}
+		cells[i] = e
+	}
+	return r.position(cells, score, moves)
+}
+
+// position checks what a position consists of and puts it together. It keeps cells.
+func (r *Rules) position(cells []uint8, score, moves int32) (*Position, error) {
+	c := r.config
+	if moves < 0 {
+		return nil, fmt.Errorf("twenty48: number of moves out of range (0 to %d)", math.MaxInt32)
+	}
+	if score < 0 {
+		return nil, fmt.Errorf("twenty48: score out of range (0 to %d)", math.MaxInt32)
+	}
+	tiles := 0
+	for i, e := range cells {
+		switch {
+		case e > maxExponent:
+			return nil, fmt.Errorf("twenty48: cell %d: 2^%d is no tile", i, e)
+		case c.EndsAtGoal && faceOf(e) > c.Goal:
+			return nil, fmt.Errorf("twenty48: cell %d: %d in a game that ends at %d", i, faceOf(e), c.Goal)
+		case e != 0:
+			tiles++
+		}
+	}
+	if tiles == 0 {
+		return nil, errors.New("twenty48: an empty board")
+	}
+	p := &Position{rows: c.Rows, columns: c.Columns, cells: cells, score: score, moves: moves}
+	return p.settle(c), nil
+}

@@ -1,0 +1,127 @@
+package twenty48
+
+import (
+	"math/bits"
+
+	"github.com/gridstand/gridstand/game"
+)
+
+// A board is held as one exponent per cell, row-major: 0 for an empty cell and
+// n for a tile that shows 2ⁿ.
+
+// maxExponent keeps every face value within an int32. Two tiles of it do not
+// merge; no game gets near, since it takes hundreds of millions of moves.
+const maxExponent = 30
+
+// MaxTile is the greatest value that a tile can have.
+const MaxTile int32 = 1 << maxExponent
+
+// exponentOf returns n for a face value of 2ⁿ and 0 for an empty cell. It
+// reports false for what no cell can show.
+func exponentOf(face int32) (uint8, bool) {
+	if face == 0 {
+		return 0, true
+	}
+	if face < 2 || face > MaxTile || face&(face-1) != 0 {
+		return 0, false
+	}
+	return uint8(bits.TrailingZeros32(uint32(face))), true
+}
+
+// faceOf returns the face value for an exponent.
+func faceOf(exponent uint8) int32 {
+	if exponent == 0 {
+		return 0
+	}
+	return 1 << exponent
+}
+
+// slide moves all tiles of cells, in place, towards d, and returns the sum of
+// the face values of all tiles that a merge made.
+func slide(cells []uint8, columns int, d game.Direction) int64 {
+	rows := len(cells) / columns
+	// A line begins at the edge that the tiles go to: first is its first cell
+	// in line 0, next the way from line to line, step the way along a line.
+	var first, next, step, lines, length int
+	switch d {
+	case game.Up:
+		first, next, step, lines, length = 0, 1, columns, columns, rows
+	case game.Down:
+		first, next, step, lines, length = (rows-1)*columns, 1, -columns, columns, rows
+	case game.Left:
+		first, next, step, lines, length = 0, columns, 1, rows, columns
+	case game.Right:
+		first, next, step, lines, length = columns-1, columns, -1, rows, columns
+	}
+	var made int64
+	for line := range lines {
+		made += slideLine(cells, first+line*next, step, length)
+	}
+	return made
+}
+
+// slideLine moves the tiles of one line towards its first cell.
+func slideLine(cells []uint8, first, step, length int) int64 {
+	var made int64
+	free := first // the next cell to fill; never beyond the one that is read
+	open := false // the tile before free has not come from a merge in this move
+	for i := range length {
+		at := first + i*step
+		e := cells[at]
+		if e == 0 {
+			continue
+		}
+		cells[at] = 0
+		if last := free - step; open && cells[last] == e && e < maxExponent {
+			cells[last] = e + 1
+			made += int64(faceOf(e + 1))
+			open = false
+			continue
+		}
+		cells[free] = e
+		free += step
+		open = true
+	}
+	return made
+}
+
+// directions is a set of directions, one bit for each.
+type directions uint8
+
+const allDirections = directions(1<<game.Up | 1<<game.Down | 1<<game.Left | 1<<game.Right)
+
+func (s directions) has(d game.Direction) bool { return s&(1<<d) != 0 }
+
+// changing returns the directions in which a slide changes the board. A slide
+// changes something exactly where, seen from the edge it goes to, a tile comes
+// right behind a gap or behind its equal.
+func changing(cells []uint8, columns int) directions {
+	var s directions
+	compare := func(a, b uint8, towardsA, towardsB game.Direction) {
+		switch {
+		case a == b:
+			if a != 0 && a < maxExponent {
+				s |= 1<<towardsA | 1<<towardsB
+			}
+		case a == 0:
+			s |= 1 << towardsA
+		case b == 0:
+			s |= 1 << towardsB
+		}
+	}
+	column := 0
+	for i, e := range cells {
+		if column++; column < columns {
+			compare(e, cells[i+1], game.Left, game.Right)
+		} else {
+			column = 0
+		}
+		if below := i + columns; below < len(cells) {
+			compare(e, cells[below], game.Up, game.Down)
+		}
+		if s == allDirections {
+			break
+		}
+	}
+	return s
+}

@@ -1,0 +1,88 @@
+package twenty48_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/twenty48"
+)
+
+// classic is a config to vary in tests.
+func classic(rows, columns int) twenty48.Config {
+	return twenty48.Config{Rows: rows, Columns: columns, Start: twenty48.StartSpawned, FoursIn: 10, Goal: 2048}
+}
+
+// seed returns one of 256 seeds.
+func seed(first byte) game.Seed {
+	b := make([]byte, game.SeedSize)
+	b[0] = first
+	s, err := game.SeedFromBytes(b)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// tiles reads a board as it is drawn: cells divided by spaces, rows by a slash,
+// a dot for an empty cell.
+func tiles(t require.TestingT, board string) []int32 {
+	var faces []int32
+	for _, field := range strings.Fields(strings.ReplaceAll(board, "/", " ")) {
+		if field == "." {
+			field = "0"
+		}
+		face, err := strconv.ParseInt(field, 10, 32)
+		require.NoError(t, err)
+		faces = append(faces, int32(face))
+	}
+	return faces
+}
+
+// draw is the reverse of tiles.
+func draw(faces []int32, columns int) string {
+	var b strings.Builder
+	for i, face := range faces {
+		switch {
+		case i == 0:
+		case i%columns == 0:
+			b.WriteString(" / ")
+		default:
+			b.WriteByte(' ')
+		}
+		if face == 0 {
+			b.WriteByte('.')
+		} else {
+			fmt.Fprint(&b, face)
+		}
+	}
+	return b.String()
+}
+
+// position makes a position with score 0.
+func position(t *testing.T, c twenty48.Config, board string) (*twenty48.Rules, *twenty48.Position) {
+	t.Helper()
+	r := twenty48.New(c)
+	p, err := r.Position(tiles(t, board), 0, 0)
+	require.NoError(t, err)
+	return r, p
+}
+
+// beforeSpawn returns the board of p without the tile that spawned into it.
+func beforeSpawn(p game.Position, change game.Change) []int32 {
+	faces := p.(*twenty48.Position).Tiles()
+	if change.Spawned != nil {
+		faces[change.Spawned.Index] = 0
+	}
+	return faces
+}
+
+func bytesOf(t require.TestingT, p game.Position) []byte {
+	b, err := p.AppendBinary(nil)
+	require.NoError(t, err)
+	return b
+}

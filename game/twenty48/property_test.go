@@ -1,0 +1,307 @@
+package twenty48_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/twenty48"
+)
+
+// anyConfig draws rules on a board small enough to fill up.
+func anyConfig(t *rapid.T) twenty48.Config {
+	return twenty48.Config{
+		Rows:            rapid.IntRange(2, 6).Draw(t, "rows"),
+		Columns:         rapid.IntRange(2, 6).Draw(t, "columns"),
+		Start:           rapid.SampledFrom([]twenty48.Start{twenty48.StartSpawned, twenty48.StartTwoTwos, twenty48.StartMiddleTwo}).Draw(t, "start"),
+		FoursIn:         rapid.SampledFrom([]int{0, 1, 2, 10}).Draw(t, "fours in"),
+		Goal:            rapid.SampledFrom([]int32{16, 64, 2048}).Draw(t, "goal"),
+		EndsAtGoal:      rapid.Bool().Draw(t, "ends at goal"),
+		SpawnsAfterGoal: rapid.Bool().Draw(t, "spawns after goal"),
+		HalfScore:       rapid.Bool().Draw(t, "half score"),
+		IdleMoves:       rapid.Bool().Draw(t, "idle moves"),
+	}
+}
+
+// anyPosition draws a board, mostly of small tiles so that many can merge, and
+// a game that has not ended.
+func anyPosition(t *rapid.T) (*twenty48.Rules, *twenty48.Position) {
+	c := anyConfig(t)
+	r := twenty48.New(c)
+	faces := []int32{0, 0, 0, 2, 2, 2, 4, 4, 8, 8}
+	if !c.EndsAtGoal {
+		faces = append(faces, 1024, 2048, 4096)
+	}
+	board := rapid.SliceOfN(rapid.SampledFrom(faces), c.Rows*c.Columns, c.Rows*c.Columns).
+		Filter(func(b []int32) bool { return slices.Max(b) > 0 }).Draw(t, "board")
+	p, err := r.Position(board, rapid.Int32Range(0, 1<<20).Draw(t, "score"), rapid.Int32Range(0, 1<<20).Draw(t, "moves"))
+	require.NoError(t, err)
+	return r, p
+}
+
+var everyDirection = []game.Direction{game.Up, game.Right, game.Down, game.Left}
+
+// lineOf returns the cells of line i as met on the way from the edge that a
+// slide goes to.
+func lineOf(board []int32, columns int, d game.Direction, i int) []int32 {
+	var line []int32
+	if d == game.Left || d == game.Right {
+		line = slices.Clone(board[i*columns : (i+1)*columns])
+	} else {
+		for at := i; at < len(board); at += columns {
+			line = append(line, board[at])
+		}
+	}
+	if d == game.Right || d == game.Down {
+		slices.Reverse(line)
+	}
+	return line
+}
+
+// TestPropertySlide checks a slide against what the rules say of it, line by
+// line: every tile of the line is accounted for by the slid line in order,
+// alone or as one of exactly two equals, and never alone before its equal.
+func TestPropertySlide(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		r, p := anyPosition(t)
+		d := rapid.SampledFrom(everyDirection).Draw(t, "direction")
+		next, change, err := r.Move(p, 0, game.Slide(d), seed(1).Draws(2))
+		if err != nil {
+			require.ErrorIs(t, err, game.ErrIllegalMove)
+			require.NotContains(t, p.LegalMoves(), game.Slide(d))
+			// As if it had been legal: nothing moves.
+			next, change = p, game.Change{}
+			if p.Ended() == game.GoalReached {
+				return
+			}
+		} else {
+			require.Contains(t, p.LegalMoves(), game.Slide(d))
+		}
+		lines, merged := p.Rows(), int32(0)
+		if d == game.Up || d == game.Down {
+			lines = p.Columns()
+		}
+		for i := range lines {
+			before := lineOf(p.Tiles(), p.Columns(), d, i)
+			before = slices.DeleteFunc(before, func(face int32) bool { return face == 0 })
+			after := lineOf(beforeSpawn(next, change), p.Columns(), d, i)
+			for _, face := range after {
+				if face == 0 {
+					continue
+				}
+				require.NotEmpty(t, before, "a tile came from nowhere")
+				if len(before) > 1 && before[0] == before[1] {
+					require.Equal(t, before[0]*2, face)
+					merged += face
+					before = before[2:]
+				} else {
+					require.Equal(t, before[0], face)
+					before = before[1:]
+				}
+			}
+			require.Empty(t, before, "a tile went missing")
+			gap := slices.Index(after, 0)
+			require.True(t, gap < 0 || slices.Max(after[gap:]) == 0, "a gap is left in %v", after)
+		}
+		if r.Config().HalfScore {
+			merged /= 2
+		}
+		require.Equal(t, merged, change.Gained)
+		require.Equal(t, p.Score()+merged, next.Scores()[0])
+		if err == nil {
+			require.Equal(t, p.MoveCount()+1, next.MoveCount())
+			still := slices.Equal(p.Tiles(), beforeSpawn(next, change))
+			require.True(t, !still || r.Config().IdleMoves, "a legal move changed nothing")
+		}
+	})
+}
+
+// TestPropertySpawn checks that a move keeps the sum of the tiles but for the
+// one that spawns, and that this is drawn as the rules say: first the cell among
+// the empty ones, then the value.
+func TestPropertySpawn(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		r, p := anyPosition(t)
+		if p.Turn() == game.NoSeat {
+			return
+		}
+		c := r.Config()
+		m := rapid.SampledFrom(p.LegalMoves()).Draw(t, "move")
+		s := seed(rapid.Byte().Draw(t, "seed"))
+		d := s.Draws(7)
+		next, change, err := r.Move(p, 0, m, d)
+		require.NoError(t, err)
+		slid := beforeSpawn(next, change)
+		require.Equal(t, sum(p.Tiles()), sum(slid))
+
+		reference := s.Draws(7)
+		if won := c.EndsAtGoal && slices.Max(slid) >= c.Goal; won && !c.SpawnsAfterGoal {
+			require.Nil(t, change.Spawned)
+		} else {
+			var empty []int32
+			for i, face := range slid {
+				if face == 0 {
+					empty = append(empty, int32(i))
+				}
+			}
+			want := game.Spawn{Index: empty[reference.Draw(len(empty))], Value: 2}
+			if c.FoursIn > 0 && reference.Draw(c.FoursIn) < 1 {
+				want.Value = 4
+			}
+			require.Equal(t, &want, change.Spawned)
+			require.Equal(t, want.Value, next.(*twenty48.Position).Tiles()[want.Index])
+		}
+		require.Equal(t, reference.Draw(1<<30), d.Draw(1<<30), "as many numbers drawn")
+	})
+}
+
+func sum(tiles []int32) int64 {
+	var s int64
+	for _, face := range tiles {
+		s += int64(face)
+	}
+	return s
+}
+
+// A symmetry of the board takes each cell and each direction to another. Two
+// of them give all eight: a mirror from left to right, and one along the
+// diagonal, which swaps rows and columns.
+type symmetry struct {
+	name      string
+	diagonal  bool
+	direction map[game.Direction]game.Direction
+}
+
+var symmetries = []symmetry{
+	{"left-right", false, map[game.Direction]game.Direction{
+		game.Up: game.Up, game.Down: game.Down, game.Left: game.Right, game.Right: game.Left,
+	}},
+	{"diagonal", true, map[game.Direction]game.Direction{
+		game.Up: game.Left, game.Left: game.Up, game.Down: game.Right, game.Right: game.Down,
+	}},
+}
+
+func (s symmetry) board(board []int32, rows, columns int) []int32 {
+	image := make([]int32, len(board))
+	for i, face := range board {
+		y, x := i/columns, i%columns
+		if s.diagonal {
+			image[x*rows+y] = face
+		} else {
+			image[y*columns+columns-1-x] = face
+		}
+	}
+	return image
+}
+
+// TestPropertySymmetry checks that a reflected board played in the reflected
+// direction gives the reflected game.
+func TestPropertySymmetry(t *testing.T) {
+	t.Parallel()
+	for _, s := range symmetries {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				r, p := anyPosition(t)
+				c := r.Config()
+				if s.diagonal {
+					c.Rows, c.Columns = c.Columns, c.Rows
+				}
+				imageRules := twenty48.New(c)
+				image, err := imageRules.Position(s.board(p.Tiles(), p.Rows(), p.Columns()), p.Score(), p.MoveCount())
+				require.NoError(t, err)
+				require.Equal(t, p.Ended(), image.Ended())
+				require.Equal(t, p.GoalReached(), image.GoalReached())
+				require.Len(t, image.LegalMoves(), len(p.LegalMoves()))
+				for _, m := range p.LegalMoves() {
+					next, change, err := r.Move(p, 0, m, seed(1).Draws(2))
+					require.NoError(t, err)
+					imageNext, imageChange, err := imageRules.Move(image, 0, game.Slide(s.direction[m.Direction]), seed(1).Draws(2))
+					require.NoError(t, err)
+					require.Equal(t, change.Gained, imageChange.Gained)
+					require.Equal(t, s.board(beforeSpawn(next, change), p.Rows(), p.Columns()), beforeSpawn(imageNext, imageChange))
+				}
+			})
+		})
+	}
+}
+
+// TestPropertyGame plays whole games. The same moves give the same positions,
+// every position survives its bytes, and none is changed by what follows.
+func TestPropertyGame(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		r := twenty48.New(anyConfig(t))
+		s := seed(rapid.Byte().Draw(t, "seed"))
+		choices := rapid.SliceOfN(rapid.Uint8(), 0, 60).Draw(t, "choices")
+		var moves []game.Move
+		var positions []game.Position
+		var seen [][]byte
+		p := r.Start(s.Draws(1))
+		for version := int32(2); ; version++ {
+			positions = append(positions, p)
+			seen = append(seen, bytesOf(t, p))
+			back, err := r.Decode(seen[len(seen)-1])
+			require.NoError(t, err)
+			require.Equal(t, p, back)
+
+			legal := p.LegalMoves()
+			require.Equal(t, len(legal) == 0, p.Turn() == game.NoSeat)
+			require.Equal(t, len(legal) == 0, p.Ended() != game.ReasonNone)
+			if len(legal) == 0 || len(moves) == len(choices) {
+				break
+			}
+			m := legal[int(choices[len(moves)])%len(legal)]
+			moves = append(moves, m)
+			p, _, err = r.Move(p, 0, m, s.Draws(version))
+			require.NoError(t, err)
+		}
+
+		again := r.Start(s.Draws(1))
+		for i, m := range moves {
+			var err error
+			again, _, err = r.Move(again, 0, m, s.Draws(int32(i+2)))
+			require.NoError(t, err)
+		}
+		require.Equal(t, p, again)
+		require.EqualValues(t, len(moves), again.MoveCount())
+		for i, b := range seen {
+			require.Equal(t, b, bytesOf(t, positions[i]), "position %d has changed", i)
+		}
+	})
+}
+
+// TestPropertyTilesRoundTrip checks that the faces of a position make it again.
+func TestPropertyTilesRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		r, p := anyPosition(t)
+		again, err := r.Position(p.Tiles(), p.Score(), p.MoveCount())
+		require.NoError(t, err)
+		require.Equal(t, p, again)
+		assert.Len(t, p.Tiles(), p.Rows()*p.Columns())
+	})
+}
+
+// TestPropertyDecode checks that no bytes make Decode panic, near the real ones
+// or far off. FuzzDecode looks further.
+func TestPropertyDecode(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		r, p := anyPosition(t)
+		b := bytesOf(t, p)
+		for range rapid.IntRange(1, 3).Draw(t, "changes") {
+			b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+		}
+		b = b[:rapid.SampledFrom([]int{len(b), len(b), len(b) - 1, 0, 5}).Draw(t, "length")]
+		if q, err := r.Decode(b); err == nil {
+			require.Equal(t, b, bytesOf(t, q))
+		}
+	})
+}

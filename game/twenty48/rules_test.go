@@ -1,0 +1,180 @@
+package twenty48_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/twenty48"
+)
+
+func TestIllegalMovesSayWhy(t *testing.T) {
+	t.Parallel()
+	idle := classic(2, 2)
+	idle.IdleMoves = true
+	ending := classic(2, 2)
+	ending.EndsAtGoal = true
+	for name, tc := range map[string]struct {
+		config twenty48.Config
+		board  string
+		move   game.Move
+		want   string
+	}{
+		"changes nothing":      {classic(2, 2), "2 . / 4 .", game.Slide(game.Left), "illegal move: left changes nothing"},
+		"idle on a full board": {idle, "2 2 / 4 8", game.Slide(game.Up), "illegal move: up changes nothing, and no cell is empty for a new tile"},
+		"a cell":               {classic(2, 2), "2 . / 4 .", game.To(game.Cell{X: 1}), "illegal move: 2048 is played by sliding up, right, down or left, not by naming a cell"},
+		"no known direction":   {classic(2, 2), "2 . / 4 .", game.Slide(5), "illegal move: tiles slide up, right, down or left only"},
+		"far off":              {classic(2, 2), "2 . / 4 .", game.Slide(200), "illegal move: tiles slide up, right, down or left only"},
+		"stuck":                {classic(2, 2), "2 4 / 4 2", game.Slide(game.Up), "illegal move: the game has ended, no moves left"},
+		"won":                  {ending, "2048 . / . .", game.Slide(game.Right), "illegal move: the game has ended, goal reached"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, p := position(t, tc.config, tc.board)
+			d := seed(1).Draws(2)
+			next, change, err := r.Move(p, 0, tc.move, d)
+			require.ErrorIs(t, err, game.ErrIllegalMove)
+			require.EqualError(t, err, tc.want)
+			assert.Nil(t, next)
+			assert.Zero(t, change)
+			assert.Equal(t, seed(1).Draws(2).Draw(math.MaxInt), d.Draw(math.MaxInt), "something was drawn")
+		})
+	}
+}
+
+func TestIdleMoveSpawnsOnly(t *testing.T) {
+	t.Parallel()
+	c := classic(2, 2)
+	c.IdleMoves = true
+	r, p := position(t, c, "2 . / 4 .")
+	assert.Len(t, p.LegalMoves(), 4)
+	next, change, err := r.Move(p, 0, game.Slide(game.Left), seed(1).Draws(2))
+	require.NoError(t, err)
+	require.NotNil(t, change.Spawned)
+	assert.Equal(t, "2 . / 4 .", draw(beforeSpawn(next, change), 2))
+	assert.Zero(t, change.Gained)
+	assert.EqualValues(t, 1, next.MoveCount())
+}
+
+func TestGoal(t *testing.T) {
+	t.Parallel()
+	ending := classic(2, 2)
+	ending.EndsAtGoal = true
+	spawning := ending
+	spawning.SpawnsAfterGoal = true
+	for name, tc := range map[string]struct {
+		config twenty48.Config
+		ended  game.Reason
+		spawns bool
+	}{
+		"marked":             {classic(2, 2), game.ReasonNone, true},
+		"ends":               {ending, game.GoalReached, false},
+		"ends after a spawn": {spawning, game.GoalReached, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, p := position(t, tc.config, "1024 1024 / . .")
+			assert.False(t, p.GoalReached())
+			assert.Empty(t, p.Winners(game.Resigned))
+			next, change, err := r.Move(p, 0, game.Slide(game.Left), seed(1).Draws(2))
+			require.NoError(t, err)
+			assert.Equal(t, tc.spawns, change.Spawned != nil)
+			assert.Equal(t, tc.ended, next.Ended())
+			assert.True(t, next.(*twenty48.Position).GoalReached())
+			for reason := game.ReasonNone; reason <= game.Abandoned; reason++ {
+				assert.Equal(t, []int{0}, next.Winners(reason), reason)
+			}
+			if tc.ended == game.ReasonNone {
+				assert.Zero(t, next.Turn())
+				assert.NotEmpty(t, next.LegalMoves())
+			} else {
+				assert.Equal(t, game.NoSeat, next.Turn())
+				assert.Empty(t, next.LegalMoves())
+			}
+		})
+	}
+}
+
+func TestGoalStaysReached(t *testing.T) {
+	t.Parallel()
+	r, p := position(t, classic(2, 2), "2048 2048 / 2 8")
+	next, change, err := r.Move(p, 0, game.Slide(game.Left), seed(1).Draws(2))
+	require.NoError(t, err)
+	assert.Equal(t, "4096 . / 2 8", draw(beforeSpawn(next, change), 2))
+	assert.True(t, next.(*twenty48.Position).GoalReached())
+
+	_, stuck := position(t, classic(2, 2), "4096 2 / 2 4096")
+	assert.Equal(t, game.NoMoves, stuck.Ended())
+	assert.Equal(t, []int{0}, stuck.Winners(game.NoMoves))
+}
+
+func TestHalfScore(t *testing.T) {
+	t.Parallel()
+	c := classic(2, 4)
+	c.HalfScore = true
+	r, p := position(t, c, "2 2 8 8 / . . . .")
+	next, change, err := r.Move(p, 0, game.Slide(game.Right), seed(1).Draws(2))
+	require.NoError(t, err)
+	assert.EqualValues(t, 10, change.Gained)
+	assert.Equal(t, []int32{10}, next.Scores())
+}
+
+func TestScoreAndMovesStayWithinAnInt32(t *testing.T) {
+	t.Parallel()
+	r := twenty48.New(classic(2, 2))
+	p, err := r.Position(tiles(t, "1024 1024 / . ."), math.MaxInt32-100, math.MaxInt32)
+	require.NoError(t, err)
+	next, change, err := r.Move(p, 0, game.Slide(game.Left), seed(1).Draws(2))
+	require.NoError(t, err)
+	assert.EqualValues(t, 100, change.Gained)
+	assert.Equal(t, []int32{math.MaxInt32}, next.Scores())
+	assert.EqualValues(t, math.MaxInt32, next.MoveCount())
+}
+
+func TestResigningLeavesTheBoard(t *testing.T) {
+	t.Parallel()
+	r, p := position(t, classic(2, 2), "2 . / 4 .")
+	assert.Same(t, p, r.Resign(p, 0))
+	for reason := game.ReasonNone; reason <= game.Abandoned; reason++ {
+		assert.True(t, r.Counts(reason), reason)
+	}
+}
+
+// otherGame is a position that 2048 knows nothing of.
+type otherGame struct{ game.Position }
+
+func TestPositionsOfOtherRules(t *testing.T) {
+	t.Parallel()
+	r := twenty48.New(classic(2, 2))
+	_, _, err := r.Move(otherGame{}, 0, game.Slide(game.Left), nil)
+	require.EqualError(t, err, "twenty48: a twenty48_test.otherGame is no position of 2048")
+	_, p := position(t, classic(2, 3), "2 . . / . . .")
+	_, _, err = r.Move(p, 0, game.Slide(game.Left), nil)
+	require.EqualError(t, err, "twenty48: a board of 2×3 in a game of 2×2")
+	require.NotErrorIs(t, err, game.ErrIllegalMove)
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	t.Parallel()
+	for want, spoil := range map[string]func(*twenty48.Config){
+		"rows: 1 is not from 2 to 255":                           func(c *twenty48.Config) { c.Rows = 1 },
+		"columns: 256 is not from 2 to 255":                      func(c *twenty48.Config) { c.Columns = 256 },
+		"start: 0 is none of the ways to start":                  func(c *twenty48.Config) { c.Start = 0 },
+		"start: 4 is none of the ways to start":                  func(c *twenty48.Config) { c.Start = 4 },
+		"fours in: -1 is negative":                               func(c *twenty48.Config) { c.FoursIn = -1 },
+		"goal: 0 is not a power of two from 8 to 1073741824":     func(c *twenty48.Config) { c.Goal = 0 },
+		"goal: 4 is not a power of two from 8 to 1073741824":     func(c *twenty48.Config) { c.Goal = 4 },
+		"goal: 2047 is not a power of two from 8 to 1073741824":  func(c *twenty48.Config) { c.Goal = 2047 },
+		"goal: -2048 is not a power of two from 8 to 1073741824": func(c *twenty48.Config) { c.Goal = -2048 },
+	} {
+		c := classic(4, 4)
+		require.NoError(t, c.Validate())
+		spoil(&c)
+		require.EqualError(t, c.Validate(), want)
+		assert.PanicsWithValue(t, "twenty48: "+want, func() { twenty48.New(c) })
+	}
+	assert.Equal(t, classic(3, 5), twenty48.New(classic(3, 5)).Config())
+}

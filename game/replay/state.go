@@ -1,0 +1,253 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/variants"
+)
+
+// Status is the stage of a game's life. The numbers are stored.
+type Status uint8
+
+// The stages.
+const (
+	Waiting  Status = 1 // seats are still open
+	Active   Status = 2
+	Finished Status = 3
+)
+
+// What Start and Apply answer to an entry that cannot follow. Of several that
+// fit, the first in this order is returned; an illegal move, which comes last,
+// is game.ErrIllegalMove.
+var (
+	ErrGameOver    = errors.New("the game is over")
+	ErrNotStarted  = errors.New("the game waits for players")
+	ErrNotYourTurn = errors.New("another seat is to move")
+	// ErrUnknown means a newer program wrote the entry: a variant, a revision
+	// of rules or an action that this one does not know.
+	ErrUnknown = errors.New("unknown to this version of the program")
+	// ErrInvalid means no program can have written the entry here.
+	ErrInvalid = errors.New("entry does not fit the game")
+)
+
+// Result is how a game ended. The final scores are those of its position.
+type Result struct {
+	Reason game.Reason
+	// Winners are the seats that won; none when nobody did.
+	Winners []int
+}
+
+// State is a game at one version. It is immutable; Apply makes the next.
+type State struct {
+	ID      string
+	Variant game.Variant
+	Version int32
+	Creator Player
+	// Seats must not be written to.
+	Seats    []Seat
+	Status   Status
+	Position game.Position
+	// Result is nil until the game is finished.
+	Result *Result
+	// Ranked says whether the result goes to the leaderboard, as things stand.
+	Ranked     bool
+	Private    bool
+	TurnLimit  time.Duration
+	Commitment [game.SeedSize]byte
+	// CreateTime and UpdateTime are those of the first and the last event.
+	CreateTime, UpdateTime time.Time
+
+	seed game.Seed
+}
+
+// Event is an entry that took effect: the state it led to, and what it did on
+// the board.
+type Event struct {
+	Entry  Entry
+	Change game.Change
+	// State after the event; its Version and UpdateTime are the event's.
+	State *State
+}
+
+// Start applies the first entry of a game, which must be Created.
+func Start(id string, entry Entry, seed game.Seed, at time.Time) (*Event, error) {
+	created, ok := entry.Action.(Created)
+	if !ok || entry.Seat != game.NoSeat {
+		return nil, fmt.Errorf("%w: a game begins with created, not with %T", ErrInvalid, entry.Action)
+	}
+	variant, ok := variants.Lookup(created.Variant, created.Revision)
+	if !ok {
+		return nil, fmt.Errorf("%w: variant %q, rules revision %d", ErrUnknown, created.Variant, created.Revision)
+	}
+	if len(created.Seats) != variant.Seats {
+		return nil, fmt.Errorf("%w: %s has %d seats, not %d", ErrInvalid, variant.ID, variant.Seats, len(created.Seats))
+	}
+	if seed.IsZero() || seed.Commitment() != created.Commitment {
+		return nil, fmt.Errorf("%w: the seed is not the one committed to", ErrInvalid)
+	}
+	s := &State{
+		ID: id, Variant: variant, Version: 1,
+		Creator: created.Creator, Seats: slices.Clone(created.Seats), Private: created.Private,
+		TurnLimit: created.TurnLimit, Commitment: created.Commitment,
+		Position:   variant.Rules.Start(seed.Draws(1)),
+		Ranked:     countsAtFirst(created),
+		CreateTime: at, UpdateTime: at, seed: seed,
+	}
+	s.Status = Active
+	if slices.ContainsFunc(s.Seats, Seat.Open) {
+		s.Status = Waiting
+	} else {
+		s.settle()
+	}
+	return &Event{Entry: entry, State: s}, nil
+}
+
+// countsAtFirst says whether a game is ranked when it begins: it is public and
+// humans play it, not programs under accounts of their own or bots alone.
+func countsAtFirst(c Created) bool {
+	human := func(s Seat) bool { return s.Player.ID != "" || s.Open() }
+	program := func(s Seat) bool { return s.Player.Bot }
+	return !c.Private && slices.ContainsFunc(c.Seats, human) && !slices.ContainsFunc(c.Seats, program)
+}
+
+// Apply returns what entry leads to at the given time, drawing from the game's
+// seed. The error says why the entry cannot follow (see ErrGameOver and the
+// others); s is unchanged in any case.
+func (s *State) Apply(entry Entry, at time.Time) (*Event, error) {
+	if s.Status == Finished {
+		return nil, ErrGameOver
+	}
+	next := *s
+	next.Version++
+	next.UpdateTime = at
+	event := &Event{Entry: entry, State: &next}
+
+	var err error
+	switch action := entry.Action.(type) {
+	case Moved:
+		event.Change, err = next.move(entry.Seat, action)
+	case Resigned:
+		err = next.resign(entry.Seat)
+	case Abandoned:
+		if entry.Seat != game.NoSeat {
+			return nil, fmt.Errorf("%w: nobody's seat abandons a game", ErrInvalid)
+		}
+		next.end(game.Abandoned)
+	default:
+		return nil, fmt.Errorf("%w: %T after version %d", ErrInvalid, entry.Action, s.Version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return event, nil
+}
+
+func (s *State) move(seat int, m Moved) (game.Change, error) {
+	if s.Status == Waiting {
+		return game.Change{}, ErrNotStarted
+	}
+	if seat != s.Position.Turn() {
+		return game.Change{}, ErrNotYourTurn
+	}
+	position, change, err := s.Variant.Rules.Move(s.Position, seat, m.Move, s.seed.Draws(s.Version))
+	if err != nil {
+		return game.Change{}, err
+	}
+	s.Position = position
+	if m.ByBot && s.Seats[seat].Held() {
+		s.Ranked = false
+	}
+	s.settle()
+	return change, nil
+}
+
+func (s *State) resign(seat int) error {
+	if s.Status == Waiting {
+		return ErrNotStarted
+	}
+	if seat < 0 || seat >= len(s.Seats) || s.Seats[seat].Resigned {
+		return fmt.Errorf("%w: seat %d cannot resign", ErrInvalid, seat)
+	}
+	s.Seats = slices.Clone(s.Seats)
+	s.Seats[seat].Resigned = true
+	s.Position = s.Variant.Rules.Resign(s.Position, seat)
+
+	left := 0
+	for _, seat := range s.Seats {
+		if !seat.Resigned {
+			left++
+		}
+	}
+	if left <= 1 || !slices.ContainsFunc(s.Seats, Seat.Held) {
+		s.end(game.Resigned)
+	} else {
+		s.settle()
+	}
+	return nil
+}
+
+// settle ends the game if its rules say so.
+func (s *State) settle() {
+	if reason := s.Position.Ended(); reason != game.ReasonNone {
+		s.end(reason)
+	}
+}
+
+func (s *State) end(reason game.Reason) {
+	s.Status = Finished
+	s.Result = &Result{Reason: reason, Winners: s.Position.Winners(reason)}
+}
+
+// Turn is the seat to move, or game.NoSeat while the game waits for players
+// and when it is over.
+func (s *State) Turn() int {
+	if s.Status != Active {
+		return game.NoSeat
+	}
+	return s.Position.Turn()
+}
+
+// LegalMoves are the moves of the seat to move; none when there is no turn.
+func (s *State) LegalMoves() []game.Move {
+	if s.Status != Active {
+		return nil
+	}
+	return s.Position.LegalMoves()
+}
+
+// RevealedSeed is the game's seed once it is over, and the zero seed before.
+func (s *State) RevealedSeed() game.Seed {
+	if s.Status != Finished {
+		return game.Seed{}
+	}
+	return s.seed
+}
+
+// SeatsOf returns the seats that the player holds, in order.
+func (s *State) SeatsOf(playerID string) []int {
+	var seats []int
+	for i, seat := range s.Seats {
+		if playerID != "" && seat.Player.ID == playerID {
+			seats = append(seats, i)
+		}
+	}
+	return seats
+}
+
+// Scored reports whether the score at a seat of a finished game goes to the
+// leaderboard: the game is ranked and its variant counts games that end so, and
+// a player held the seat to the end, or gave it up only by ending the game. A
+// score of 0 is none.
+func (s *State) Scored(seat int) bool {
+	if s.Status != Finished || !s.Ranked || !s.Variant.Rules.Counts(s.Result.Reason) {
+		return false
+	}
+	held := s.Seats[seat]
+	return held.Player.ID != "" && held.StandIn == "" &&
+		(!held.Resigned || s.Result.Reason == game.Resigned) &&
+		s.Position.Scores()[seat] > 0
+}

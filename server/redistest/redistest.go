@@ -1,0 +1,43 @@
+// Package redistest gives tests a Redis of their own: the embedded imitation
+// always, and a real server or a cluster where redis-server is installed. Only
+// tests import it.
+package redistest
+
+import (
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+)
+
+// Each runs test once on the embedded Redis and once on a real one, as the
+// parallel subtests "embedded" and "redis"; the second is skipped where
+// redis-server is not on the PATH. Both start empty and belong to that subtest
+// alone, so keys need no prefix. The subtests go on after Each returned, as
+// parallel subtests do: whatever must follow them belongs into t.Cleanup.
+func Each(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
+	t.Helper()
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, NewClient(t, StartMiniredis(t).Addr()))
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		test(t, NewClient(t, StartRedis(t).Addr()))
+	})
+}
+
+// StartMiniredis starts an embedded Redis that ends with the test. Its keys
+// expire only through FastForward.
+func StartMiniredis(t testing.TB) *miniredis.Miniredis {
+	t.Helper()
+	return miniredis.RunT(t)
+}
+
+// NewClient returns a client for the server at addr that closes with the test.
+func NewClient(t testing.TB, addr string) redis.UniversalClient {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: addr})
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}

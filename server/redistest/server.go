@@ -1,0 +1,168 @@
+package redistest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// Ports are drawn from below those that systems give to outgoing
+	// connections, so that nobody takes a port while its server is down. A
+	// cluster node's bus needs port + 10000 as well.
+	firstPort, lastPort = 15000, 32000
+	startAttempts       = 20
+	startTimeout        = 20 * time.Second // Generous: machines under load.
+)
+
+// Server is a redis-server process of one test. Its methods are for the test's
+// own goroutine, except Addr and URL, which anyone may call.
+type Server struct {
+	t    testing.TB
+	port int
+	args []string
+	cmd  *exec.Cmd
+	out  *bytes.Buffer // What cmd printed; to be read only after exited.
+
+	exited chan struct{} // Closed once cmd was waited for.
+}
+
+// StartRedis starts a redis-server on a free local port with an empty data
+// directory and without persistence, and waits until it answers. Further
+// arguments are appended to its command line and win over the defaults (for
+// instance "--appendonly", "yes"). It skips the test where redis-server is not
+// on the PATH. The process is killed when the test ends.
+func StartRedis(t testing.TB, args ...string) *Server {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("redis-server is not installed")
+	}
+	s := &Server{t: t}
+	base := append([]string{
+		path, "--bind", "127.0.0.1", "--protected-mode", "yes",
+		"--dir", t.TempDir(), "--save", "", "--appendonly", "no",
+	}, args...)
+	t.Cleanup(s.Kill)
+	for range startAttempts {
+		s.port = freePort(t)
+		s.args = append(base[:len(base):len(base)], "--port", strconv.Itoa(s.port))
+		if err = s.start(); err == nil {
+			return s
+		}
+	}
+	t.Fatalf("redis-server does not start: %v", err)
+	return nil
+}
+
+// Addr is the server's host and port, the same after a Restart.
+func (s *Server) Addr() string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
+}
+
+// URL is the server's address as redis.ParseURL takes it.
+func (s *Server) URL() string { return "redis://" + s.Addr() + "/0" }
+
+// Kill ends the process by SIGKILL, as a power cut would, and waits until it is
+// gone. Killing twice does nothing.
+func (s *Server) Kill() {
+	if s.cmd == nil {
+		return
+	}
+	_ = s.cmd.Process.Kill()
+	<-s.exited
+	s.cmd = nil
+}
+
+// Pause stops the process where it stands (SIGSTOP): connections stay open and
+// nothing answers until Resume.
+func (s *Server) Pause() {
+	s.t.Helper()
+	if err := pause(s.cmd.Process); err != nil {
+		s.t.Fatalf("pausing redis-server: %v", err)
+	}
+}
+
+// Resume lets a paused process go on (SIGCONT).
+func (s *Server) Resume() {
+	s.t.Helper()
+	if err := resume(s.cmd.Process); err != nil {
+		s.t.Fatalf("resuming redis-server: %v", err)
+	}
+}
+
+// Restart kills the process if it runs and starts it again with the same
+// arguments, port and directory: what was in its append-only file is there
+// again, everything else is lost.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.Kill()
+	if err := s.start(); err != nil {
+		s.t.Fatalf("redis-server does not start again: %v", err)
+	}
+}
+
+// start starts the process and waits until it, and not somebody else on the
+// same port, answers. After an error nothing runs.
+func (s *Server) start() error {
+	cmd := exec.Command(s.args[0], s.args[1:]...)
+	s.out = &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = s.out, s.out
+	endWithParent(cmd)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		_ = cmd.Wait()
+	}()
+	s.cmd, s.exited = cmd, exited
+
+	client := redis.NewClient(&redis.Options{Addr: s.Addr(), MaxRetries: -1})
+	defer func() { _ = client.Close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	pid := fmt.Sprintf("process_id:%d\r\n", cmd.Process.Pid)
+	for {
+		info, err := client.Info(ctx, "server").Result()
+		if err == nil && strings.Contains(info, pid) && client.Ping(ctx).Err() == nil {
+			return nil
+		}
+		select {
+		case <-exited: // Most likely somebody else took the port.
+			s.cmd = nil
+			return fmt.Errorf("it ended at once: %s", s.out)
+		case <-ctx.Done():
+			s.Kill()
+			return fmt.Errorf("no answer within %v: %s", startTimeout, s.out)
+		case <-poll.C:
+		}
+	}
+}
+
+// freePort returns a port on which nobody listens at this moment.
+func freePort(t testing.TB) int {
+	t.Helper()
+	for range 1000 {
+		port := firstPort + rand.IntN(lastPort-firstPort)
+		listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			_ = listener.Close()
+			return port
+		}
+	}
+	t.Fatal("no free port")
+	return 0
+}

@@ -219,6 +219,12 @@ func (s *State) LegalMoves() []game.Move {
 	return s.Position.LegalMoves()
 }
 
+// WithSeed returns a copy of s that draws from seed.
+func (s State) WithSeed(seed game.Seed) *State {
+	s.seed = seed
+	return &s
+}
+
 // RevealedSeed is the game's seed once it is over, and the zero seed before.
 func (s *State) RevealedSeed() game.Seed {
 	if s.Status != Finished {

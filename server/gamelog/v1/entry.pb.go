@@ -31,8 +31,8 @@ const (
 // of the first.
 type Entry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 + the index of the seat that it is about; 0 for none.
-	SeatPlusOne uint32 `protobuf:"varint,1,opt,name=seat_plus_one,json=seatPlusOne,proto3" json:"seat_plus_one,omitempty"`
+	// Index of the seat that it is about; unset for none.
+	Seat *int32 `protobuf:"varint,1,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
 	// What happened. One that is not known here was written by a newer server.
 	//
 	// Types that are valid to be assigned to Action:
@@ -80,9 +80,9 @@ func (*Entry) Descriptor() ([]byte, []int) {
 	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *Entry) GetSeatPlusOne() uint32 {
-	if x != nil {
-		return x.SeatPlusOne
+func (x *Entry) GetSeat() int32 {
+	if x != nil && x.Seat != nil {
+		return *x.Seat
 	}
 	return 0
 }
@@ -982,10 +982,13 @@ type Head struct {
 	SeedCommitment []byte `protobuf:"bytes,9,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
 	// The seed, once the game is over.
 	Seed []byte `protobuf:"bytes,10,opt,name=seed,proto3" json:"seed,omitempty"`
-	// Time of the first entry in Unix milliseconds; 0 on the first itself.
+	// Time of the first entry in Unix milliseconds; 0 in the head written with
+	// the first entry itself, whose time is then that of the head.
 	CreateTimeMs int64 `protobuf:"varint,11,opt,name=create_time_ms,json=createTimeMs,proto3" json:"create_time_ms,omitempty"`
 	// Time for a move; unset for none.
-	TurnLimit     *durationpb.Duration `protobuf:"bytes,12,opt,name=turn_limit,json=turnLimit,proto3" json:"turn_limit,omitempty"`
+	TurnLimit *durationpb.Duration `protobuf:"bytes,12,opt,name=turn_limit,json=turnLimit,proto3" json:"turn_limit,omitempty"`
+	// Whoever created it.
+	Creator       *Player `protobuf:"bytes,13,opt,name=creator,proto3" json:"creator,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1104,6 +1107,13 @@ func (x *Head) GetTurnLimit() *durationpb.Duration {
 	return nil
 }
 
+func (x *Head) GetCreator() *Player {
+	if x != nil {
+		return x.Creator
+	}
+	return nil
+}
+
 // Result is how a game ended.
 type Result struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1164,9 +1174,9 @@ var File_gamelog_v1_entry_proto protoreflect.FileDescriptor
 const file_gamelog_v1_entry_proto_rawDesc = "" +
 	"\n" +
 	"\x16gamelog/v1/entry.proto\x12\n" +
-	"gamelog.v1\x1a\x1egoogle/protobuf/duration.proto\"\xd1\x03\n" +
-	"\x05Entry\x12\"\n" +
-	"\rseat_plus_one\x18\x01 \x01(\rR\vseatPlusOne\x12/\n" +
+	"gamelog.v1\x1a\x1egoogle/protobuf/duration.proto\"\xcf\x03\n" +
+	"\x05Entry\x12\x17\n" +
+	"\x04seat\x18\x01 \x01(\x05H\x01R\x04seat\x88\x01\x01\x12/\n" +
 	"\acreated\x18\x02 \x01(\v2\x13.gamelog.v1.CreatedH\x00R\acreated\x12,\n" +
 	"\x06joined\x18\x03 \x01(\v2\x12.gamelog.v1.JoinedH\x00R\x06joined\x12)\n" +
 	"\x05moved\x18\x04 \x01(\v2\x11.gamelog.v1.MovedH\x00R\x05moved\x12,\n" +
@@ -1175,7 +1185,8 @@ const file_gamelog_v1_entry_proto_rawDesc = "" +
 	"\tabandoned\x18\a \x01(\v2\x15.gamelog.v1.AbandonedH\x00R\tabandoned\x123\n" +
 	"\ttimed_out\x18\b \x01(\v2\x14.gamelog.v1.TimedOutH\x00R\btimedOut\x12B\n" +
 	"\x0eclock_extended\x18\t \x01(\v2\x19.gamelog.v1.ClockExtendedH\x00R\rclockExtendedB\b\n" +
-	"\x06action\">\n" +
+	"\x06actionB\a\n" +
+	"\x05_seat\">\n" +
 	"\x06Player\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
@@ -1217,7 +1228,7 @@ const file_gamelog_v1_entry_proto_rawDesc = "" +
 	"\bTimedOut\x12\x19\n" +
 	"\bstand_in\x18\x01 \x01(\tR\astandIn\":\n" +
 	"\rClockExtended\x12)\n" +
-	"\x02by\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x02by\"\x9e\x03\n" +
+	"\x02by\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x02by\"\xcc\x03\n" +
 	"\x04Head\x12\x18\n" +
 	"\avariant\x18\x01 \x01(\tR\avariant\x12%\n" +
 	"\x0erules_revision\x18\x02 \x01(\x05R\rrulesRevision\x12&\n" +
@@ -1232,7 +1243,8 @@ const file_gamelog_v1_entry_proto_rawDesc = "" +
 	" \x01(\fR\x04seed\x12$\n" +
 	"\x0ecreate_time_ms\x18\v \x01(\x03R\fcreateTimeMs\x128\n" +
 	"\n" +
-	"turn_limit\x18\f \x01(\v2\x19.google.protobuf.DurationR\tturnLimit\":\n" +
+	"turn_limit\x18\f \x01(\v2\x19.google.protobuf.DurationR\tturnLimit\x12,\n" +
+	"\acreator\x18\r \x01(\v2\x12.gamelog.v1.PlayerR\acreator\":\n" +
 	"\x06Result\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\rR\x06reason\x12\x18\n" +
 	"\awinners\x18\x02 \x03(\x05R\awinnersB<Z:github.com/gridstand/gridstand/server/gamelog/v1;gamelogv1b\x06proto3"
@@ -1288,11 +1300,12 @@ var file_gamelog_v1_entry_proto_depIdxs = []int32{
 	3,  // 16: gamelog.v1.Head.seats:type_name -> gamelog.v1.Seat
 	14, // 17: gamelog.v1.Head.result:type_name -> gamelog.v1.Result
 	15, // 18: gamelog.v1.Head.turn_limit:type_name -> google.protobuf.Duration
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	1,  // 19: gamelog.v1.Head.creator:type_name -> gamelog.v1.Player
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_gamelog_v1_entry_proto_init() }

@@ -1,0 +1,199 @@
+package gamelog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+)
+
+// Draft is an entry that is to be appended, with what it leads to. It can be
+// appended again and again: it takes effect once.
+type Draft struct {
+	prev  Tip
+	next  ID
+	event *replay.Event
+
+	gameID    string
+	raw       []byte
+	head      []byte
+	seed      []byte
+	notBefore time.Time
+}
+
+// NewGame drafts the first entry of a game.
+func NewGame(gameID string, created replay.Created, seed game.Seed) (*Draft, error) {
+	entry := replay.Entry{Seat: game.NoSeat, Action: created}
+	// The time stands for the one that Redis will give; nothing that goes into
+	// the bytes depends on it.
+	event, err := replay.Start(gameID, entry, seed, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	return draft(gameID, Tip{ID: Genesis(gameID)}, event, seed.SeedBytes(), time.Time{})
+}
+
+// Draft drafts the entry that follows t, or says why it cannot follow, with
+// the errors of replay.State.Apply. It is not appended before notBefore; a
+// zero time means any.
+func (t Tip) Draft(entry replay.Entry, notBefore time.Time) (*Draft, error) {
+	event, err := t.State.Apply(entry, t.State.UpdateTime)
+	if err != nil {
+		return nil, err
+	}
+	return draft(t.State.ID, t, event, nil, notBefore)
+}
+
+func draft(gameID string, prev Tip, event *replay.Event, seed []byte, notBefore time.Time) (*Draft, error) {
+	raw, err := encodeEntry(event.Entry)
+	if err != nil {
+		return nil, err
+	}
+	b := board(event.State)
+	head, err := encodeHead(event.State, b)
+	if err != nil {
+		return nil, err
+	}
+	return &Draft{
+		prev: prev, next: prev.ID.Next(raw, b), event: event,
+		gameID: gameID, raw: raw, head: head, seed: seed, notBefore: notBefore,
+	}, nil
+}
+
+// Ends reports whether the entry ends its game.
+func (d *Draft) Ends() bool { return d.event.State.Status == replay.Finished }
+
+// What Append answers when the entry is not in the log.
+var (
+	// ErrTooEarly means it is not the draft's time yet. Nothing was written.
+	ErrTooEarly = errors.New("too early")
+	// ErrBroken means log and meta contradict each other. Nothing was written.
+	ErrBroken = errors.New("log and meta contradict each other")
+	// ErrUnsettled means nobody knows yet whether the entry was written. Only
+	// the same Append again settles it: reading does not, since the first one
+	// may still be on its way.
+	ErrUnsettled = errors.New("outcome of the append is not known")
+)
+
+// ConflictError says that the log does not end where the draft builds on.
+// Nothing was written.
+type ConflictError struct {
+	// Last is the ID of the log's last entry, zero when it is empty.
+	Last ID
+	// Standing is the entry at the version of the draft, nil for none. If it
+	// says the same as the draft, somebody's retry got there first.
+	Standing *Record
+}
+
+func (e *ConflictError) Error() string { return "the log ends with " + e.Last.String() }
+
+// Append appends the draft if the log still ends with the entry that it builds
+// on, and returns the event with the time that Redis gave it and the tip it
+// leads to. A second Append of a draft that was appended succeeds.
+//
+// Errors: *ConflictError, ErrTooEarly, ErrBroken, ErrUnsettled, or an error of
+// Redis that says that nothing was written.
+func (l *Log) Append(ctx context.Context, d *Draft) (Tip, *replay.Event, error) {
+	last := ""
+	if d.prev.State != nil {
+		last = d.prev.ID.String()
+	}
+	var notBefore int64
+	if !d.notBefore.IsZero() {
+		notBefore = d.notBefore.UnixMilli()
+	}
+	reply, err := l.run(ctx, appendScript, appendSource,
+		[]string{logKey(d.gameID), metaKey(d.gameID)},
+		last, d.next.String(), d.raw, d.head, d.seed, notBefore, feedKey(d.gameID))
+	if err != nil {
+		return Tip{}, nil, outcome(err)
+	}
+	word := func(i int) string {
+		if i >= len(reply) {
+			return ""
+		}
+		s, _ := reply[i].(string)
+		return s
+	}
+	switch word(0) {
+	case "ok":
+		at, err := parseTime(word(1))
+		if err != nil {
+			return Tip{}, nil, fmt.Errorf("%w: %w", ErrUnsettled, err)
+		}
+		return d.settled(at)
+	case "moved":
+		return d.conflict(word(1), reply)
+	case "early":
+		return Tip{}, nil, ErrTooEarly
+	case "broken":
+		return Tip{}, nil, ErrBroken
+	default:
+		return Tip{}, nil, fmt.Errorf("%w: reply %q", ErrUnsettled, word(0))
+	}
+}
+
+// settled is the event of a draft that the log holds, with its time.
+func (d *Draft) settled(at time.Time) (Tip, *replay.Event, error) {
+	state := *d.event.State
+	state.UpdateTime = at
+	if state.Version == 1 {
+		state.CreateTime = at
+	}
+	event := *d.event
+	event.State = &state
+	return Tip{ID: d.next, State: &state}, &event, nil
+}
+
+func (d *Draft) conflict(last string, reply []any) (Tip, *replay.Event, error) {
+	conflict := &ConflictError{}
+	if last != "" {
+		id, err := ParseID(last)
+		if err != nil {
+			return Tip{}, nil, ErrBroken
+		}
+		conflict.Last = id
+	}
+	if len(reply) > 2 && reply[2] != nil {
+		r, err := recordOfReply(reply[2])
+		if err != nil {
+			return Tip{}, nil, ErrBroken
+		}
+		if r.ID == d.next {
+			return d.settled(r.Time)
+		}
+		conflict.Standing = &r
+	}
+	return Tip{}, nil, conflict
+}
+
+// recordOfReply reads an entry as a script returns it: {id, {field, value, …}}.
+func recordOfReply(reply any) (Record, error) {
+	parts, _ := reply.([]any)
+	if len(parts) != 2 {
+		return Record{}, errors.New("no stream entry")
+	}
+	m := redis.XMessage{Values: map[string]any{}}
+	m.ID, _ = parts[0].(string)
+	fields, _ := parts[1].([]any)
+	for i := 0; i+1 < len(fields); i += 2 {
+		name, _ := fields[i].(string)
+		m.Values[name] = fields[i+1]
+	}
+	return parseRecord(m)
+}
+
+// outcome sorts the errors of an append: an answer of Redis, and a queue that
+// was full, mean that nothing was written; everything else leaves it open.
+func outcome(err error) error {
+	var answer redis.Error
+	if errors.As(err, &answer) || errors.Is(err, redis.ErrAutoPipelineQueueFull) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnsettled, err)
+}

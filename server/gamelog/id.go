@@ -1,0 +1,56 @@
+package gamelog
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ID names an entry and, through its digest, every entry before it and every
+// board they led to. As a Redis stream's entry ID it reads version-digest.
+type ID struct {
+	// Version of the entry, from 1.
+	Version int32
+	// Digest of the history up to and with the entry.
+	Digest uint64
+}
+
+// Genesis is what stands before entry 1: version 0 with the digest of the
+// game's id, so that no two games share a history.
+func Genesis(gameID string) ID {
+	sum := sha256.Sum256([]byte(gameID))
+	return ID{Digest: binary.BigEndian.Uint64(sum[:])}
+}
+
+// Next is the ID of the entry that follows id: the digest is the first 8 bytes
+// of SHA-256(previous digest ‖ entry ‖ board), where board is the position
+// that the entry leads to, in the rules' own bytes.
+func (id ID) Next(entry, board []byte) ID {
+	buffer := make([]byte, 8, 8+len(entry)+len(board))
+	binary.BigEndian.PutUint64(buffer, id.Digest)
+	buffer = append(buffer, entry...)
+	buffer = append(buffer, board...)
+	sum := sha256.Sum256(buffer)
+	return ID{Version: id.Version + 1, Digest: binary.BigEndian.Uint64(sum[:])}
+}
+
+// String is the ID as Redis writes it.
+func (id ID) String() string {
+	return strconv.FormatInt(int64(id.Version), 10) + "-" + strconv.FormatUint(id.Digest, 10)
+}
+
+// ParseID reads what String wrote.
+func ParseID(s string) (ID, error) {
+	version, digest, ok := strings.Cut(s, "-")
+	v, err := strconv.ParseInt(version, 10, 32)
+	if !ok || err != nil || v < 0 {
+		return ID{}, fmt.Errorf("no id of a log entry: %q", s)
+	}
+	d, err := strconv.ParseUint(digest, 10, 64)
+	if err != nil {
+		return ID{}, fmt.Errorf("no id of a log entry: %q", s)
+	}
+	return ID{Version: int32(v), Digest: d}, nil
+}

@@ -1,0 +1,273 @@
+// Package gamelog keeps games in Redis. A game is a log, a stream of entries
+// that only grows; each entry's ID holds its version and a digest of all that
+// came before, so that a log which was cut, swapped or rolled back is noticed
+// by whoever reads it or appends to it. Beside the log stands meta, a hash with
+// what lists show, written by the same script as the entry.
+//
+//	game:{id}:log   stream; per entry t (Unix ms), e (entry), s (seed, entry 1)
+//	game:{id}:meta  hash; last, time, head
+//	game:{id}:feed  channel on which each entry is published
+package gamelog
+
+import (
+	"context"
+	_ "embed" // scripts
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+)
+
+//go:embed append.lua
+var appendSource string
+
+//go:embed tail.lua
+var tailSource string
+
+//go:embed mend.lua
+var mendSource string
+
+var (
+	appendScript = redis.NewScript(appendSource)
+	tailScript   = redis.NewScript(tailSource)
+	mendScript   = redis.NewScript(mendSource)
+)
+
+// ErrNotFound means there is no such game.
+var ErrNotFound = errors.New("no such game")
+
+// DamagedError says that a game's log is lost, cut or altered.
+type DamagedError struct {
+	// Version is the last one that can be read, 0 when none can.
+	Version int32
+	// Detail says what does not fit, for the operator.
+	Detail string
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("log is damaged after version %d: %s", e.Version, e.Detail)
+}
+
+// maxQueued bounds the appends and confirmations that wait for Redis in this
+// process, and with them the memory that a Redis that does not answer costs.
+const maxQueued = 16384
+
+// Log reads and writes the logs of all games. It is safe for concurrent use.
+type Log struct {
+	pipeline *redis.AutoPipeliner
+	reads    redis.UniversalClient
+}
+
+// New makes a Log out of two clients of the same Redis: appends is for short
+// commands that people wait for, and is pipelined; it must not retry by itself
+// (MaxRetries −1), since a repeated append is ours to judge. reads is for long
+// reads, so that they never stand before a move. The caller closes both.
+func New(appends, reads redis.UniversalClient) (*Log, error) {
+	pipeline, err := appends.AsyncAutoPipelineWithOptions(&redis.AutoPipelineOptions{
+		MaxQueuedCommands: maxQueued,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Log{pipeline: pipeline, reads: reads}, nil
+}
+
+func logKey(gameID string) string  { return "game:{" + gameID + "}:log" }
+func metaKey(gameID string) string { return "game:{" + gameID + "}:meta" }
+func feedKey(gameID string) string { return "game:{" + gameID + "}:feed" }
+
+// Record is an entry as it stands in a log.
+type Record struct {
+	ID   ID
+	Time time.Time
+
+	raw  []byte
+	seed []byte
+}
+
+// Entry decodes what was done. The error is replay.ErrUnknown or ErrInvalid.
+func (r Record) Entry() (replay.Entry, error) { return decodeEntry(r.raw) }
+
+func parseRecord(m redis.XMessage) (Record, error) {
+	id, err := ParseID(m.ID)
+	if err != nil {
+		return Record{}, err
+	}
+	field := func(name string) string { s, _ := m.Values[name].(string); return s }
+	at, err := parseTime(field("t"))
+	if err != nil {
+		return Record{}, err
+	}
+	return Record{ID: id, Time: at, raw: []byte(field("e")), seed: []byte(field("s"))}, nil
+}
+
+func parseTime(s string) (time.Time, error) {
+	ms, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("no time of a log entry: %q", s)
+	}
+	return time.UnixMilli(ms).UTC(), nil
+}
+
+// run sends a script down the shared pipeline, and its source where Redis does
+// not know it yet. Leaving early because ctx ended leaves the outcome unknown.
+func (l *Log) run(ctx context.Context, script *redis.Script, source string, keys []string, args ...any) ([]any, error) {
+	command := func(name, body string) *redis.Cmd {
+		all := make([]any, 0, 3+len(keys)+len(args))
+		all = append(all, name, body, len(keys))
+		for _, k := range keys {
+			all = append(all, k)
+		}
+		// The pipeline outlives the call: a command that is queued is sent
+		// whatever becomes of ctx.
+		return redis.NewCmd(context.WithoutCancel(ctx), append(all, args...)...)
+	}
+	cmd := command("evalsha", script.Hash())
+	err := l.pipeline.Submit(ctx, cmd).WaitContext(ctx)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		cmd = command("eval", source)
+		err = l.pipeline.Submit(ctx, cmd).WaitContext(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cmd.Slice()
+}
+
+// Tail is where a game's log ends.
+type Tail struct {
+	// Length is the number of entries.
+	Length int64
+	// Last is the ID of the last entry, zero when there is none.
+	Last ID
+	// Meta is the ID that meta names as the last, zero when there is none.
+	Meta ID
+}
+
+// Tail reads where a log ends, as of one moment within the call.
+func (l *Log) Tail(ctx context.Context, gameID string) (Tail, error) {
+	reply, err := l.run(ctx, tailScript, tailSource, []string{logKey(gameID), metaKey(gameID)})
+	if err != nil {
+		return Tail{}, err
+	}
+	if len(reply) != 3 {
+		return Tail{}, fmt.Errorf("tail: reply of %d parts", len(reply))
+	}
+	var t Tail
+	t.Length, _ = reply[0].(int64)
+	for i, id := range []*ID{&t.Last, &t.Meta} {
+		s, _ := reply[i+1].(string)
+		if s == "" {
+			continue
+		}
+		if *id, err = ParseID(s); err != nil {
+			return Tail{}, &DamagedError{Detail: err.Error()}
+		}
+	}
+	return t, nil
+}
+
+// pageSize is how many entries of a log one read takes. A page of moves is
+// some 50 kB.
+const pageSize = 1000
+
+// Read calls do with each entry of a log from version from on, in order, until
+// the log ends or do returns an error, which it returns.
+func (l *Log) Read(ctx context.Context, gameID string, from int32, do func(Record) error) error {
+	for {
+		page, err := l.reads.XRangeN(ctx, logKey(gameID), strconv.Itoa(int(from)), "+", pageSize).Result()
+		if err != nil {
+			return err
+		}
+		for _, m := range page {
+			r, err := parseRecord(m)
+			if err != nil {
+				return &DamagedError{Version: from - 1, Detail: err.Error()}
+			}
+			if err := do(r); err != nil {
+				return err
+			}
+			from = r.ID.Version + 1
+		}
+		if len(page) < pageSize {
+			return nil
+		}
+	}
+}
+
+// At returns the entry at a version; false when there is none.
+func (l *Log) At(ctx context.Context, gameID string, version int32) (Record, bool, error) {
+	v := strconv.Itoa(int(version))
+	page, err := l.reads.XRangeN(ctx, logKey(gameID), v, v, 1).Result()
+	if err != nil || len(page) == 0 {
+		return Record{}, false, err
+	}
+	r, err := parseRecord(page[0])
+	if err != nil {
+		return Record{}, false, &DamagedError{Version: version - 1, Detail: err.Error()}
+	}
+	return r, true, nil
+}
+
+// Heads returns what lists show of the given games, nil where there is no such
+// game or it cannot be read.
+func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]*replay.State, error) {
+	if len(gameIDs) == 0 {
+		return nil, nil
+	}
+	commands := make([]*redis.SliceCmd, len(gameIDs))
+	_, err := l.reads.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, id := range gameIDs {
+			commands[i] = p.HMGet(ctx, metaKey(id), "last", "time", "head")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	states := make([]*replay.State, len(gameIDs))
+	for i, c := range commands {
+		field := func(n int) string { s, _ := c.Val()[n].(string); return s }
+		last, err := ParseID(field(0))
+		if err != nil {
+			continue
+		}
+		at, err := parseTime(field(1))
+		if err != nil {
+			continue
+		}
+		// One that cannot be read is left out of the list: it is told to those
+		// who ask for the game itself.
+		states[i], _ = decodeHead(gameIDs[i], last, at, []byte(field(2)))
+	}
+	return states, nil
+}
+
+// Mend writes a meta that stands behind its log.
+func (l *Log) Mend(ctx context.Context, tip Tip) error {
+	s := tip.State
+	head, err := encodeHead(s, board(s))
+	if err != nil {
+		return err
+	}
+	_, err = l.run(ctx, mendScript, mendSource, []string{logKey(s.ID), metaKey(s.ID)},
+		tip.ID.String(), s.UpdateTime.UnixMilli(), head)
+	return err
+}
+
+// Expire lets the game's keys end at the given time.
+func (l *Log) Expire(ctx context.Context, gameID string, at time.Time) error {
+	_, err := l.reads.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.PExpireAt(ctx, logKey(gameID), at)
+		p.PExpireAt(ctx, metaKey(gameID), at)
+		return nil
+	})
+	return err
+}
+
+func seedOf(r Record) (game.Seed, error) { return game.SeedFromBytes(r.seed) }

@@ -1,0 +1,116 @@
+# The usual verbs. `make` lists them; .ci/run runs the same targets in a fresh
+# clone, so that CI and a developer's machine cannot disagree.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+MODULE := github.com/gridstand/gridstand
+
+# The tools, pinned. buf comes as a binary by npm; the generators are tools of
+# go.mod, so that they always equal the runtime that they generate for.
+BUF := npx --yes @bufbuild/buf@1.75.0
+GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# What the binaries say of themselves.
+VERSION ?= $(shell git describe --tags --dirty --match 'v*' 2>/dev/null || echo dev)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+STAMP := -s -w -X $(MODULE)/internal/version.Version=$(VERSION) -X $(MODULE)/internal/version.Commit=$(COMMIT)
+
+# The messages that must stay readable: the contract, for programs that others
+# wrote, and the log's entries, for games that are stored. Each module of
+# buf.yaml with the image of what was accepted last.
+ACCEPTED := proto=proto/accepted.binpb server=server/gamelog/v1/accepted.binpb
+
+# Needs room: the code runs about five times slower under the race detector.
+RACE_TIMEOUT ?= 10m
+
+.PHONY: help
+help: ## List the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: bin/gridstand-server bin/gridstand ## Build both programs into bin/, static, version and commit in them
+
+.PHONY: bin/gridstand-server bin/gridstand
+bin/gridstand-server: PROGRAM := ./server
+bin/gridstand: PROGRAM := ./client
+bin/gridstand-server bin/gridstand:
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(STAMP)' -o $@ $(PROGRAM)
+
+.PHONY: test
+test: ## Run the tests; redis-server and tmux are used where they are installed
+	go test ./...
+
+.PHONY: race
+race: ## Run the same tests under the race detector (needs a C compiler)
+	GOFLAGS="$$(go env GOFLAGS) -race -timeout=$(RACE_TIMEOUT)" go test ./...
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: check
+check: ## Run everything that CI runs
+	.ci/run --no-install
+
+.PHONY: vet
+vet: ## Run go vet
+	go vet ./...
+
+.PHONY: lint
+lint: ## Run golangci-lint, which also holds the import direction
+	$(GOLANGCI_LINT) run
+
+.PHONY: fmt
+fmt: ## Format Go and protocol buffers
+	$(GOLANGCI_LINT) fmt
+	$(BUF) format -w
+
+.PHONY: check-format
+check-format: ## Fail where make fmt would change something
+	$(GOLANGCI_LINT) fmt -d
+	$(BUF) format -d --exit-code
+
+.PHONY: check-tidy
+check-tidy: ## Fail where go mod tidy would change something
+	go mod tidy -diff
+
+.PHONY: generate
+generate: ## Generate Go from the .proto files
+	$(BUF) generate
+
+.PHONY: check-generated
+check-generated: ## Fail where make generate would change something
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	sums() { (cd "$$1" && find . -name '*.pb.go' -not -path './.*' -exec sha256sum {} + | sort -k 2); }; \
+	$(BUF) generate -o "$$fresh"; \
+	diff <(sums .) <(sums "$$fresh") || { echo 'generated code is not current: run make generate' >&2; exit 1; }
+
+.PHONY: lint-contract
+lint-contract: ## Lint the .proto files
+	$(BUF) lint
+
+.PHONY: breaking
+breaking: ## Fail where a change of the .proto files would break a client or a stored game
+	@for pair in $(ACCEPTED); do \
+	  (set -x; $(BUF) breaking "$${pair%%=*}" --against "$${pair#*=}"); \
+	done
+
+.PHONY: contract-accept
+contract-accept: ## Accept the .proto files as what must not be broken from now on: only on purpose
+	@for pair in $(ACCEPTED); do \
+	  (set -x; $(BUF) build "$${pair%%=*}" --exclude-source-info -o "$${pair#*=}"); \
+	done
+
+.PHONY: playthroughs
+playthroughs: ## Write the recorded games of every variant anew
+	go test ./game/variants -update
+
+.PHONY: golden
+golden: ## Write the expected screens of the client anew
+	go test ./client/... -update
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf bin

@@ -52,10 +52,10 @@ func (r *Rules) Decode(b []byte) (game.Position, error) {
 	if want := headerSize + c.Rows*c.Columns; len(b) != want {
 		return nil, fmt.Errorf("twenty48: position of %d bytes, not %d", len(b), want)
 	}
-	// As an int32 what is above its limit turns negative, which position refuses.
+	// As an int32 what is above its limit turns negative, which assemble refuses.
 	moves := int32(binary.BigEndian.Uint32(b[3:]))
 	score := int32(binary.BigEndian.Uint32(b[7:]))
-	p, err := r.position(bytes.Clone(b[headerSize:]), score, moves)
+	p, err := r.assemble(bytes.Clone(b[headerSize:]), score, moves)
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +78,11 @@ func (r *Rules) Position(tiles []int32, score, moves int32) (*Position, error) {
 		}
 		cells[i] = e
 	}
-	return r.position(cells, score, moves)
+	return r.assemble(cells, score, moves)
 }
 
-// position checks what a position consists of and puts it together. It keeps cells.
-func (r *Rules) position(cells []uint8, score, moves int32) (*Position, error) {
+// assemble checks what a position consists of and puts it together. It keeps cells.
+func (r *Rules) assemble(cells []uint8, score, moves int32) (*Position, error) {
 	c := r.config
 	if moves < 0 {
 		return nil, fmt.Errorf("twenty48: number of moves out of range (0 to %d)", math.MaxInt32)

@@ -169,69 +169,6 @@ func sum(tiles []int32) int64 {
 	return s
 }
 
-// A symmetry of the board takes each cell and each direction to another. Two
-// of them give all eight: a mirror from left to right, and one along the
-// diagonal, which swaps rows and columns.
-type symmetry struct {
-	name      string
-	diagonal  bool
-	direction map[game.Direction]game.Direction
-}
-
-var symmetries = []symmetry{
-	{"left-right", false, map[game.Direction]game.Direction{
-		game.Up: game.Up, game.Down: game.Down, game.Left: game.Right, game.Right: game.Left,
-	}},
-	{"diagonal", true, map[game.Direction]game.Direction{
-		game.Up: game.Left, game.Left: game.Up, game.Down: game.Right, game.Right: game.Down,
-	}},
-}
-
-func (s symmetry) board(board []int32, rows, columns int) []int32 {
-	image := make([]int32, len(board))
-	for i, face := range board {
-		y, x := i/columns, i%columns
-		if s.diagonal {
-			image[x*rows+y] = face
-		} else {
-			image[y*columns+columns-1-x] = face
-		}
-	}
-	return image
-}
-
-// TestPropertySymmetry checks that a reflected board played in the reflected
-// direction gives the reflected game.
-func TestPropertySymmetry(t *testing.T) {
-	t.Parallel()
-	for _, s := range symmetries {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			rapid.Check(t, func(t *rapid.T) {
-				r, p := anyPosition(t)
-				c := r.Config()
-				if s.diagonal {
-					c.Rows, c.Columns = c.Columns, c.Rows
-				}
-				imageRules := twenty48.New(c)
-				image, err := imageRules.Position(s.board(p.Tiles(), p.Rows(), p.Columns()), p.Score(), p.MoveCount())
-				require.NoError(t, err)
-				require.Equal(t, p.Ended(), image.Ended())
-				require.Equal(t, p.GoalReached(), image.GoalReached())
-				require.Len(t, image.LegalMoves(), len(p.LegalMoves()))
-				for _, m := range p.LegalMoves() {
-					next, change, err := r.Move(p, 0, m, seed(1).Draws(2))
-					require.NoError(t, err)
-					imageNext, imageChange, err := imageRules.Move(image, 0, game.Slide(s.direction[m.Direction]), seed(1).Draws(2))
-					require.NoError(t, err)
-					require.Equal(t, change.Gained, imageChange.Gained)
-					require.Equal(t, s.board(beforeSpawn(next, change), p.Rows(), p.Columns()), beforeSpawn(imageNext, imageChange))
-				}
-			})
-		})
-	}
-}
-
 // TestPropertyGame plays whole games. The same moves give the same positions,
 // every position survives its bytes, and none is changed by what follows.
 func TestPropertyGame(t *testing.T) {

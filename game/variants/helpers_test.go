@@ -1,0 +1,62 @@
+package variants_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/twenty48"
+	"github.com/gridstand/gridstand/game/variants"
+)
+
+// countingSeed is the seed 000102…1f, for which the rules give vectors.
+func countingSeed(t *testing.T) game.Seed {
+	t.Helper()
+	b := make([]byte, game.SeedSize)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	s, err := game.SeedFromBytes(b)
+	require.NoError(t, err)
+	return s
+}
+
+// rules returns the rules of a current variant of 2048.
+func rules(t *testing.T, id string) *twenty48.Rules {
+	t.Helper()
+	v, ok := variants.Current(id)
+	require.Truef(t, ok, "no variant %s", id)
+	return v.Rules.(*twenty48.Rules)
+}
+
+// board makes a position whose first cells, row-major, show these faces; the
+// others are empty.
+func board(t *testing.T, r *twenty48.Rules, first ...int32) *twenty48.Position {
+	t.Helper()
+	faces := make([]int32, r.Config().Rows*r.Config().Columns)
+	copy(faces, first)
+	p, err := r.Position(faces, 0, 0)
+	require.NoError(t, err)
+	return p
+}
+
+// slid returns the board of p without the tile that spawned into it.
+func slid(p game.Position, change game.Change) []int32 {
+	faces := p.(*twenty48.Position).Tiles()
+	if change.Spawned != nil {
+		faces[change.Spawned.Index] = 0
+	}
+	return faces
+}
+
+// empties lists the empty cells.
+func empties(faces []int32) []int32 {
+	var cells []int32
+	for i, face := range faces {
+		if face == 0 {
+			cells = append(cells, int32(i))
+		}
+	}
+	return cells
+}

@@ -1,0 +1,79 @@
+package variants_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/variants"
+)
+
+func TestAllInOrderOfDisplay(t *testing.T) {
+	t.Parallel()
+	var ids []string
+	for _, v := range variants.All() {
+		ids = append(ids, v.ID)
+	}
+	assert.Equal(t, []string{"classic", "twos", "restless", "vt100", "3x3", "5x5", "6x6"}, ids)
+}
+
+func TestEveryVariantIsComplete(t *testing.T) {
+	t.Parallel()
+	ids, titles := map[string]bool{}, map[string]bool{}
+	for _, v := range variants.All() {
+		// An id is typed on a command line and is part of keys and file names.
+		assert.Regexp(t, regexp.MustCompile(`^[a-z0-9]{1,16}$`), v.ID)
+		assert.Falsef(t, ids[v.ID], "two variants %s", v.ID)
+		assert.Falsef(t, titles[v.Title], "two variants with the title %s", v.Title)
+		ids[v.ID], titles[v.Title] = true, true
+
+		assert.NotEmpty(t, v.Title, v.ID)
+		assert.NotEmpty(t, v.Summary, v.ID)
+		assert.LessOrEqual(t, len([]rune(v.Summary)), 76, "the summary of %s takes more than a line", v.ID)
+		for _, text := range []string{v.Summary, v.Manual} {
+			assert.NotContains(t, text, "\n", v.ID)
+			assert.True(t, strings.HasSuffix(text, "."), "%s: %q is no sentence", v.ID, text)
+		}
+		assert.NotZero(t, v.Kind, v.ID)
+		assert.Positive(t, v.Seats, v.ID)
+		assert.Positive(t, v.Revision, v.ID)
+
+		require.NotNil(t, v.Rules, v.ID)
+		p := v.Rules.Start(countingSeed(t).Draws(1))
+		assert.Len(t, p.Scores(), v.Seats, v.ID)
+		assert.NotEmpty(t, p.LegalMoves(), v.ID)
+		assert.Equal(t, game.ReasonNone, p.Ended(), v.ID)
+	}
+}
+
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants.All() {
+		current, ok := variants.Current(v.ID)
+		assert.True(t, ok, v.ID)
+		assert.Equal(t, v, current)
+		stored, ok := variants.Lookup(v.ID, v.Revision)
+		assert.True(t, ok, v.ID)
+		assert.Equal(t, v, stored)
+		_, ok = variants.Lookup(v.ID, v.Revision+1)
+		assert.False(t, ok, v.ID)
+		_, ok = variants.Lookup(v.ID, 0)
+		assert.False(t, ok, v.ID)
+	}
+	for _, id := range []string{"", "Classic", "classic ", "7x7"} {
+		_, ok := variants.Current(id)
+		assert.False(t, ok, id)
+		_, ok = variants.Lookup(id, 1)
+		assert.False(t, ok, id)
+	}
+}
+
+func TestTheListCannotBeChanged(t *testing.T) {
+	t.Parallel()
+	variants.All()[0].ID = "mine"
+	assert.Equal(t, "classic", variants.All()[0].ID)
+}

@@ -1,7 +1,6 @@
 package variants_test
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
@@ -26,7 +25,7 @@ func TestEveryVariantIsComplete(t *testing.T) {
 	ids, titles := map[string]bool{}, map[string]bool{}
 	for _, v := range variants.All() {
 		// An id is typed on a command line and is part of keys and file names.
-		assert.Regexp(t, regexp.MustCompile(`^[a-z0-9]{1,16}$`), v.ID)
+		assert.Regexp(t, `^[a-z0-9]{1,16}$`, v.ID)
 		assert.Falsef(t, ids[v.ID], "two variants %s", v.ID)
 		assert.Falsef(t, titles[v.Title], "two variants with the title %s", v.Title)
 		ids[v.ID], titles[v.Title] = true, true

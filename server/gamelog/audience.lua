@@ -1,0 +1,31 @@
+-- Counts who watches a game, over all servers.
+--
+-- KEYS[1]  the audience hash: server -> 'count time', time in Unix seconds
+-- ARGV[1]  this server
+-- ARGV[2]  how many watch through it
+-- ARGV[3]  channel on which the game's followers listen
+-- ARGV[4]  after how many seconds a server that says nothing is forgotten
+--
+-- Reply: {total}, which is published too.
+--
+-- Invariant: the hash holds only servers that spoke within ARGV[4] seconds, and
+-- is gone when none did.
+
+local now = tonumber(redis.call('TIME')[1])
+if tonumber(ARGV[2]) > 0 then
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ' ' .. now)
+else
+  redis.call('HDEL', KEYS[1], ARGV[1])
+end
+local total, all = 0, redis.call('HGETALL', KEYS[1])
+for i = 1, #all, 2 do
+  local count, at = string.match(all[i + 1], '^(%d+) (%d+)$')
+  if at and now - tonumber(at) <= tonumber(ARGV[4]) then
+    total = total + tonumber(count)
+  else
+    redis.call('HDEL', KEYS[1], all[i])
+  end
+end
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+redis.call('PUBLISH', ARGV[3], 'a ' .. total)
+return {total}

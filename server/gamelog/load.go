@@ -1,0 +1,101 @@
+package gamelog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gridstand/gridstand/game/replay"
+)
+
+// History is a game read from its log.
+type History struct {
+	Tip Tip
+	// Events are the latest ones.
+	Events []*replay.Event
+}
+
+// Sound reports whether the log can be what its tail says: as many entries as
+// versions, and meta naming its last.
+func (t Tail) Sound() bool {
+	return t.Length == int64(t.Last.Version) && t.Length > 0 && t.Meta == t.Last
+}
+
+// Load reads a whole log, checks it from the first entry to the last, and
+// keeps the latest events. Where through is not zero, the log must hold it. A
+// meta that stands behind its log is mended.
+//
+// Errors: ErrNotFound, *DamagedError, replay.ErrUnknown, or one of Redis.
+func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (History, error) {
+	tail, err := l.Tail(ctx, gameID)
+	if err != nil {
+		return History{}, err
+	}
+	if tail.Length == 0 && tail.Meta == (ID{}) {
+		return History{}, ErrNotFound
+	}
+	h := History{Tip: Tip{ID: Genesis(gameID)}}
+	missing := map[ID]bool{}
+	for _, id := range []ID{tail.Last, tail.Meta, through} {
+		if id != (ID{}) {
+			missing[id] = true
+		}
+	}
+	err = l.Read(ctx, gameID, 1, func(r Record) error {
+		next, event, err := h.Tip.Apply(gameID, r)
+		if err != nil {
+			return err
+		}
+		h.Tip = next
+		if len(h.Events) == keep {
+			copy(h.Events, h.Events[1:])
+			h.Events = h.Events[:keep-1]
+		}
+		h.Events = append(h.Events, event)
+		delete(missing, next.ID)
+		return nil
+	})
+	if err != nil {
+		return History{}, err
+	}
+	for id := range missing {
+		return History{}, &DamagedError{Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", id)}
+	}
+	if tail.Meta != tail.Last {
+		if err := l.Mend(ctx, h.Tip); err != nil {
+			return History{}, err
+		}
+	}
+	return h, nil
+}
+
+// Find replays a log and returns the last event that fits; nil for none.
+func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, e replay.Entry) bool) (*replay.Event, error) {
+	var found *replay.Event
+	err := l.Replay(ctx, gameID, 0, func(e *replay.Event) error {
+		if fits(e.State.Version, e.Entry) {
+			found = e
+		}
+		return nil
+	})
+	return found, err
+}
+
+// Replay calls do with every event of a log after the given version, in order,
+// until the log ends or do returns an error, which it returns. It reads on
+// only as fast as do returns.
+//
+// Errors: *DamagedError, replay.ErrUnknown, or one of Redis.
+func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(*replay.Event) error) error {
+	tip := Tip{ID: Genesis(gameID)}
+	return l.Read(ctx, gameID, 1, func(r Record) error {
+		next, event, err := tip.Apply(gameID, r)
+		if err != nil {
+			return err
+		}
+		tip = next
+		if next.ID.Version <= after {
+			return nil
+		}
+		return do(event)
+	})
+}

@@ -1,0 +1,258 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/gamelog"
+)
+
+// ErrNotSeated means the caller holds no seat in the game, or not that one.
+var ErrNotSeated = errors.New("the caller holds no such seat")
+
+// VersionConflictError means the game is not at the version of the call.
+type VersionConflictError struct {
+	// Version is the current one.
+	Version int32
+}
+
+func (e *VersionConflictError) Error() string {
+	return fmt.Sprintf("the game is at version %d", e.Version)
+}
+
+// Call is what somebody wants to be appended to a game.
+type Call struct {
+	// PlayerID is the caller; empty for the server itself.
+	PlayerID string
+	// Version that the caller saw; 0 for whatever it is now.
+	Version int32
+	// Seat that the caller names, game.NoSeat for the one that is meant.
+	Seat int
+	// Action to append.
+	Action replay.Action
+	// NotBefore is the earliest time of the event, by Redis's clock.
+	NotBefore time.Time
+}
+
+// Do appends what the call asks for, and returns the event that it became. A
+// call that took effect before gets its event again.
+//
+// Errors, in the order of the checks: ErrNotSeated, replay.ErrGameOver,
+// *VersionConflictError, replay.ErrNotStarted, replay.ErrNotYourTurn,
+// game.ErrIllegalMove; also gamelog.ErrTooEarly, gamelog.ErrUnsettled,
+// *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, that of ctx, or one of
+// Redis. Whatever is answered was true of the log at a moment within the call.
+func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
+	for {
+		tip := m.currentTip()
+		repeated, draft, err := m.judge(ctx, tip, call)
+		if draft != nil {
+			event, err := m.append(ctx, tip, draft)
+			if !errors.Is(err, errOvertaken) {
+				return event, err
+			}
+		}
+		// Somebody else was quicker, or the answer is none of an append: then
+		// it has to be one that the log bears out.
+		confirmed, problem := m.confirm(ctx)
+		if problem != nil {
+			return nil, problem
+		}
+		if draft == nil && confirmed.ID == tip.ID {
+			return repeated, err
+		}
+	}
+}
+
+// judge says what becomes of a call in the state of tip: an event that it
+// became before, a draft, or an error.
+func (m *Match) judge(ctx context.Context, tip gamelog.Tip, call Call) (*Event, *gamelog.Draft, error) {
+	state := tip.State
+	own := state.SeatsOf(call.PlayerID)
+	if call.PlayerID != "" && (len(own) == 0 || call.Seat != game.NoSeat && !slices.Contains(own, call.Seat)) {
+		return nil, nil, ErrNotSeated
+	}
+	entry := replay.Entry{Seat: call.seat(state, own), Action: call.Action}
+	if event, err := m.repeated(ctx, state, call.Version, entry, own); event != nil || err != nil {
+		return event, nil, err
+	}
+	if state.Status == replay.Finished {
+		return nil, nil, replay.ErrGameOver
+	}
+	if call.Version != 0 && call.Version != state.Version {
+		return nil, nil, &VersionConflictError{Version: state.Version}
+	}
+	draft, err := tip.Draft(entry, call.NotBefore)
+	return nil, draft, err
+}
+
+// seat is the one that the call is about: the one it names, else the caller's
+// own that is to move, else the caller's lowest that has not resigned.
+func (c Call) seat(state *replay.State, own []int) int {
+	if c.Seat != game.NoSeat || len(own) == 0 {
+		return c.Seat
+	}
+	if slices.Contains(own, state.Turn()) {
+		return state.Turn()
+	}
+	for _, seat := range own {
+		if !state.Seats[seat].Resigned {
+			return seat
+		}
+	}
+	return own[len(own)-1]
+}
+
+// repeated returns the event that the call became before, nil when it did not:
+// the event that followed its version, if it says the same at a seat of the
+// caller; and for a seat that has resigned, whatever the version, that event.
+func (m *Match) repeated(ctx context.Context, state *replay.State, version int32, entry replay.Entry, own []int) (*Event, error) {
+	same := func(e replay.Entry) bool { return slices.Contains(own, e.Seat) && e.Action == entry.Action }
+
+	if _, resigning := entry.Action.(replay.Resigned); resigning && entry.Seat != game.NoSeat && state.Seats[entry.Seat].Resigned {
+		return m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Same(entry) })
+	}
+	if version < 1 || version >= state.Version {
+		return nil, nil
+	}
+	if event := m.ring.at(version + 1); event != nil {
+		if !same(event.Entry) {
+			return nil, nil
+		}
+		return event, nil
+	}
+	// One look at the entry before the long way to its board.
+	record, found, err := m.hub.log.At(ctx, m.id, version+1)
+	if err != nil || !found {
+		return nil, err
+	}
+	standing, err := record.Entry()
+	if err != nil || !same(standing) {
+		return nil, err
+	}
+	return m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version+1 })
+}
+
+// find returns the last event that fits, out of memory or by replaying the log.
+func (m *Match) find(ctx context.Context, fits func(version int32, e replay.Entry) bool) (*Event, error) {
+	for v := m.State().Version; ; v-- {
+		event := m.ring.at(v)
+		if event == nil {
+			break
+		}
+		if fits(v, event.Entry) {
+			return event, nil
+		}
+	}
+	event, err := m.hub.log.Find(ctx, m.id, fits)
+	if event == nil || err != nil {
+		return nil, err
+	}
+	return &Event{Event: event}, nil
+}
+
+// errOvertaken means the log does not end any more where the draft builds on.
+var errOvertaken = errors.New("somebody else appended first")
+
+// append appends a draft that builds on tip.
+func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draft) (*Event, error) {
+	select {
+	case m.writing <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-m.hub.stopped:
+		return nil, ErrStopping
+	}
+	if m.currentTip().ID != tip.ID {
+		<-m.writing
+		return nil, errOvertaken
+	}
+	if draft.Ends() {
+		// A server that dies after the append leaves this behind.
+		if err := m.hub.Agenda.Soon(ctx, m.id); err != nil {
+			<-m.writing
+			return nil, err
+		}
+	}
+	next, event, err := m.hub.log.Append(ctx, draft)
+	if !errors.Is(err, gamelog.ErrUnsettled) {
+		return m.appended(ctx, tip, next, event, err)
+	}
+
+	// The entry may stand in the log or not, or be still on its way. Until that
+	// is settled nobody else may append here, and it goes on being settled when
+	// the caller has left.
+	type outcome struct {
+		event *Event
+		err   error
+	}
+	settled := make(chan outcome, 1)
+	if !m.hub.start(m, func(ctx context.Context) {
+		next, event, err := m.settle(ctx, draft)
+		e, err := m.appended(ctx, tip, next, event, err)
+		settled <- outcome{e, err}
+	}) {
+		<-m.writing
+		return nil, ErrStopping
+	}
+	select {
+	case o := <-settled:
+		return o.event, o.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", gamelog.ErrUnsettled, ctx.Err())
+	}
+}
+
+// settle sends the draft until an answer says what became of it.
+func (m *Match) settle(ctx context.Context, draft *gamelog.Draft) (gamelog.Tip, *replay.Event, error) {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval = 20 * time.Millisecond
+	wait.MaxInterval = time.Second
+	for {
+		select {
+		case <-ctx.Done():
+			return gamelog.Tip{}, nil, ErrStopping
+		case <-time.After(wait.NextBackOff()):
+		}
+		next, event, err := m.hub.log.Append(ctx, draft)
+		var conflict *gamelog.ConflictError
+		if err == nil || errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
+			return next, event, err
+		}
+		// Also an error of Redis itself, such as that it is loading: it speaks
+		// of this attempt and not of those before.
+	}
+}
+
+// appended gives up the right to append, makes a new entry known, and turns a
+// log that ended elsewhere into errOvertaken.
+func (m *Match) appended(ctx context.Context, prev, next gamelog.Tip, event *replay.Event, err error) (*Event, error) {
+	var conflict *gamelog.ConflictError
+	if errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
+		<-m.writing
+		m.hub.Observer.Conflicted()
+		return nil, errOvertaken
+	}
+	if err != nil {
+		<-m.writing
+		return nil, err
+	}
+	shown, _ := m.install(prev.ID, next, event)
+	<-m.writing
+	if shown == nil {
+		// Followers were a whole ring ahead of the answer.
+		shown = &Event{Event: event}
+	}
+	m.hub.Observer.Appended(next.State, m.Watchers())
+	if next.State.Status == replay.Finished {
+		m.hub.Agenda.Ended(ctx, next.State)
+	}
+	return shown, nil
+}

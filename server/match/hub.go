@@ -1,0 +1,290 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/gamelog"
+)
+
+// ErrStopping means that this server is about to end; another may serve.
+var ErrStopping = errors.New("the server is stopping")
+
+// Agenda is told about games that need somebody to look at them later.
+type Agenda interface {
+	// Soon notes, before it returns, that the game is to be looked at within
+	// seconds, by whichever server is alive then.
+	Soon(ctx context.Context, gameID string) error
+	// Ended is called with a game that this server brought to its end. It
+	// returns when the result is recorded or ctx ends.
+	Ended(ctx context.Context, final *replay.State)
+}
+
+// Observer hears of what happens in the matches of this server, for lists and
+// metrics. Its methods must not block.
+type Observer interface {
+	// Appended is called with each entry that this server appended.
+	Appended(state *replay.State, watchers int)
+	// Conflicted is called when another server appended first.
+	Conflicted()
+	// Watched is called when the number of a game's watchers changed.
+	Watched(state *replay.State, watchers int)
+}
+
+// Config is what a Hub works with. All fields are needed.
+type Config struct {
+	Log      *gamelog.Log
+	Follower *gamelog.Follower
+	Agenda   Agenda
+	Observer Observer
+	Logger   *slog.Logger
+	// ServerID tells this server's watchers from those of others.
+	ServerID string
+	// Idle is for how long a match stays in memory that nobody plays or
+	// watches.
+	Idle time.Duration
+}
+
+// Hub holds the matches of one server.
+type Hub struct {
+	Config
+	log *gamelog.Log
+
+	mu      sync.Mutex
+	matches map[string]*Match
+	closed  bool
+
+	group    sync.WaitGroup // everything that runs for the hub
+	stopping context.Context
+	stop     context.CancelFunc
+	stopped  <-chan struct{}
+	watchers atomic.Int64
+}
+
+// NewHub makes a Hub. Run must be called for it to serve.
+func NewHub(c Config) *Hub {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Hub{
+		Config: c, log: c.Log, matches: map[string]*Match{},
+		stopping: ctx, stop: cancel, stopped: ctx.Done(),
+	}
+}
+
+// sweepEvery is how often matches that nobody needs are looked for, and
+// audienceEvery how often watchers are counted; followEvery is the slow round
+// in which every followed game is compared with its log, for whatever a
+// connection may have swallowed.
+const (
+	sweepEvery    = 5 * time.Second
+	audienceEvery = time.Second
+	followEvery   = 5 * time.Second
+)
+
+// Run works until ctx ends, and then until everything that the hub began has
+// ended. Watchers and calls get ErrStopping meanwhile.
+func (h *Hub) Run(ctx context.Context) error {
+	sweep, audience, follow := time.NewTicker(sweepEvery), time.NewTicker(audienceEvery), time.NewTicker(followEvery)
+	defer sweep.Stop()
+	defer audience.Stop()
+	defer follow.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			h.close()
+			return nil
+		case <-sweep.C:
+			h.sweep(time.Now())
+		case <-audience.C:
+			h.countAudiences(time.Now())
+		case <-follow.C:
+			for _, m := range h.all() {
+				if m.followed() {
+					m.refresh()
+				}
+			}
+		}
+	}
+}
+
+func (h *Hub) close() {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.stop()
+	for _, m := range h.all() {
+		m.fail(ErrStopping)
+	}
+	h.group.Wait()
+}
+
+// start runs f in a goroutine of the hub, unless the hub is closed. The match
+// stays in memory meanwhile.
+func (h *Hub) start(m *Match, f func(context.Context)) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	m.users++
+	h.group.Go(func() {
+		defer m.Release()
+		f(h.stopping)
+	})
+	return true
+}
+
+// Acquire returns the match of a game, read from its log if it is not in
+// memory. Every match that is returned must be released.
+//
+// Errors: gamelog.ErrNotFound, *gamelog.DamagedError, replay.ErrUnknown,
+// ErrStopping, that of ctx, or one of Redis.
+func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil, ErrStopping
+	}
+	m, ok := h.matches[gameID]
+	if !ok {
+		m = newMatch(h, gameID)
+		h.matches[gameID] = m
+		m.users++
+		// Not on the caller's time: others wait for it too.
+		h.group.Go(func() {
+			defer m.Release()
+			m.loadErr = m.load(h.stopping)
+			if m.loadErr != nil {
+				h.forget(m)
+			}
+			close(m.ready)
+		})
+	}
+	m.users++
+	h.mu.Unlock()
+
+	var err error
+	select {
+	case <-m.ready:
+		err = m.loadErr
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		m.Release()
+		return nil, err
+	}
+	return m, nil
+}
+
+// Release gives back what Acquire returned.
+func (m *Match) Release() {
+	m.hub.mu.Lock()
+	defer m.hub.mu.Unlock()
+	m.users--
+	m.idleFrom = time.Now()
+}
+
+func (h *Hub) forget(m *Match) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.matches[m.id] == m {
+		delete(h.matches, m.id)
+	}
+}
+
+func (h *Hub) all() []*Match {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make([]*Match, 0, len(h.matches))
+	for _, m := range h.matches {
+		all = append(all, m)
+	}
+	return all
+}
+
+// Live is the number of matches in memory.
+func (h *Hub) Live() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.matches)
+}
+
+// Watchers is the number of watchers of this server's matches.
+func (h *Hub) Watchers() int { return int(h.watchers.Load()) }
+
+// roomy is how many matches may be in memory before those without users leave
+// at once rather than after Config.Idle. One of 2048 takes some 30 kB.
+const roomy = 100_000
+
+func (h *Hub) sweep(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	idle := h.Idle
+	if len(h.matches) > roomy {
+		idle = 0
+	}
+	for id, m := range h.matches {
+		if m.users == 0 && now.Sub(m.idleFrom) >= idle {
+			delete(h.matches, id)
+		}
+	}
+}
+
+// Create creates a game, and returns it at its current version. A game of that
+// id that was created with the same content is returned as it is.
+//
+// Errors: ErrExists for one with other content, and those of Acquire.
+func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created, seed game.Seed) (*replay.State, error) {
+	draft, err := gamelog.NewGame(gameID, created, seed)
+	if err != nil {
+		return nil, err
+	}
+	tip, _, err := h.log.Append(ctx, draft)
+	var conflict *gamelog.ConflictError
+	switch {
+	case err == nil:
+		h.Observer.Appended(tip.State, 0)
+		return tip.State, nil
+	case errors.Is(err, gamelog.ErrUnsettled):
+		// Nobody but the caller knows of the game yet, so the caller settles
+		// it, by sending the call again.
+		return nil, err
+	case errors.As(err, &conflict), errors.Is(err, gamelog.ErrBroken):
+		return h.existing(ctx, gameID, created)
+	default:
+		return nil, err
+	}
+}
+
+// ErrExists means that there is a game of this id, created with other content.
+var ErrExists = errors.New("the game was created with other content")
+
+func (h *Hub) existing(ctx context.Context, gameID string, created replay.Created) (*replay.State, error) {
+	m, err := h.Acquire(ctx, gameID)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Release()
+	state, err := m.Confirm(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first, found, err := h.log.At(ctx, gameID, 1)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := first.Entry()
+	if !found || err != nil {
+		return nil, &gamelog.DamagedError{Detail: "its first entry cannot be read"}
+	}
+	if !entry.Same(replay.Entry{Seat: game.NoSeat, Action: created}) {
+		return nil, ErrExists
+	}
+	return state, nil
+}

@@ -1,0 +1,266 @@
+// Package match serves games: it holds those that somebody plays or watches,
+// takes their moves to the log, follows what other servers append, and shows
+// every event to any number of watchers.
+//
+// Nothing here is authoritative. What a match holds was derived from the
+// game's log and is derived again whenever the two differ; a match that nobody
+// needs is dropped.
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/gamelog"
+)
+
+// Match is one game being served. It is safe for concurrent use.
+//
+// The tip moves only forward, one entry at a time, and only along a history
+// whose digests were checked. writing is held by whoever appends; it stays held
+// while the outcome of an append is not known, so that nothing is judged on a
+// state that may be past. mu guards tip and is never held across I/O.
+type Match struct {
+	id  string
+	hub *Hub
+
+	writing chan struct{} // a semaphore of one
+
+	mu      sync.Mutex
+	tip     gamelog.Tip
+	next    *confirmation // shared by calls that came after the running one began
+	running bool          // a goroutine works through next
+	follows bool
+
+	ring    ring
+	changed atomic.Pointer[chan struct{}] // closed and replaced at every change
+	failure atomic.Pointer[error]         // why watchers cannot be shown more, for now
+	crowd   crowd
+
+	ready   chan struct{} // closed when loaded or failed
+	loadErr error         // set before ready is closed
+
+	// Guarded by Hub.mu.
+	users    int
+	idleFrom time.Time
+}
+
+func newMatch(h *Hub, gameID string) *Match {
+	m := &Match{id: gameID, hub: h, writing: make(chan struct{}, 1), ready: make(chan struct{})}
+	c := make(chan struct{})
+	m.changed.Store(&c)
+	return m
+}
+
+// State is the game as far as this server knows it; Confirm asks the log.
+func (m *Match) State() *replay.State { return m.currentTip().State }
+
+func (m *Match) currentTip() gamelog.Tip {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tip
+}
+
+// load reads the whole log.
+func (m *Match) load(ctx context.Context) error {
+	history, err := m.hub.log.Load(ctx, m.id, gamelog.ID{}, ringSize)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range history.Events {
+		m.ring.put(&Event{Event: e})
+	}
+	m.tip = history.Tip
+	return nil
+}
+
+// install makes the entry that leads to tip known to the match, unless it is
+// already, and returns the event that everybody is shown. It reports false for
+// one that does not follow.
+func (m *Match) install(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) (*Event, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.tip.ID != prev {
+		return m.ring.at(tip.ID.Version), m.tip.ID.Version >= tip.ID.Version
+	}
+	e := &Event{Event: event}
+	m.ring.put(e)
+	m.tip = tip
+	m.wake()
+	return e, true
+}
+
+// wake tells every watcher to look again.
+func (m *Match) wake() {
+	c := make(chan struct{})
+	close(*m.changed.Swap(&c))
+}
+
+// fail tells every watcher why it cannot be shown more.
+func (m *Match) fail(err error) {
+	m.failure.Store(&err)
+	m.wake()
+}
+
+// catchUp reads what was appended since the tip. It returns
+// *gamelog.DamagedError when the log does not hold the tip.
+func (m *Match) catchUp(ctx context.Context) error {
+	tip := m.currentTip()
+	found := false
+	err := m.hub.log.Read(ctx, m.id, tip.ID.Version, func(r gamelog.Record) error {
+		if !found {
+			if r.ID != tip.ID {
+				return &gamelog.DamagedError{Version: tip.ID.Version, Detail: fmt.Sprintf("it has %s where %s was", r.ID, tip.ID)}
+			}
+			found = true
+			return nil
+		}
+		next, event, err := tip.Apply(m.id, r)
+		if err != nil {
+			return err
+		}
+		m.install(tip.ID, next, event)
+		tip = next
+		return nil
+	})
+	if err == nil && !found {
+		err = &gamelog.DamagedError{Version: tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", tip.ID)}
+	}
+	return err
+}
+
+// Listening implements gamelog.Listener.
+func (m *Match) Listening() { m.refresh() }
+
+// Published implements gamelog.Listener.
+func (m *Match) Published(r gamelog.Record) {
+	tip := m.currentTip()
+	switch {
+	case r.ID.Version <= tip.ID.Version:
+		return
+	case r.ID.Version > tip.ID.Version+1:
+		m.refresh()
+		return
+	}
+	next, event, err := tip.Apply(m.id, r)
+	if err != nil {
+		// What is published is not the log: look there before believing it.
+		m.refresh()
+		return
+	}
+	m.install(tip.ID, next, event)
+}
+
+// refresh confirms the tip without anybody waiting for it.
+func (m *Match) refresh() { m.request() }
+
+// confirmation is one look at the log, shared by all who asked before it began.
+type confirmation struct {
+	done chan struct{}
+	tip  gamelog.Tip
+	err  error
+}
+
+// request returns a confirmation that begins after the call.
+func (m *Match) request() *confirmation {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.next == nil {
+		m.next = &confirmation{done: make(chan struct{})}
+	}
+	c := m.next
+	if !m.running && m.hub.start(m, m.confirmAll) {
+		m.running = true
+	}
+	return c
+}
+
+// confirmAll works until nobody waits for a confirmation.
+func (m *Match) confirmAll(ctx context.Context) {
+	for {
+		m.mu.Lock()
+		c := m.next
+		m.next = nil
+		m.running = c != nil
+		m.mu.Unlock()
+		if c == nil {
+			return
+		}
+		c.tip, c.err = m.check(ctx)
+		var damaged *gamelog.DamagedError
+		switch {
+		case c.err == nil:
+			m.failure.Store(nil)
+		case errors.As(c.err, &damaged), errors.Is(c.err, replay.ErrUnknown):
+			m.fail(c.err)
+		}
+		close(c.done)
+	}
+}
+
+// Confirm returns the game as its log has it at a moment within the call.
+func (m *Match) Confirm(ctx context.Context) (*replay.State, error) {
+	tip, err := m.confirm(ctx)
+	return tip.State, err
+}
+
+func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
+	c := m.request()
+	select {
+	case <-c.done:
+		return c.tip, c.err
+	case <-ctx.Done():
+		return gamelog.Tip{}, ctx.Err()
+	case <-m.hub.stopped:
+		return gamelog.Tip{}, ErrStopping
+	}
+}
+
+// check compares the tip with the log, reads what is missing, and mends a meta
+// that fell behind.
+func (m *Match) check(ctx context.Context) (gamelog.Tip, error) {
+	// The tip first: a log that is read later can only be longer.
+	tip := m.currentTip()
+	tail, err := m.hub.log.Tail(ctx, m.id)
+	if err != nil && !isDamaged(err) {
+		return gamelog.Tip{}, err
+	}
+	if err == nil && tail.Sound() {
+		if tail.Last == tip.ID {
+			return tip, nil
+		}
+		if tail.Last.Version > tip.ID.Version {
+			err := m.catchUp(ctx)
+			if err == nil {
+				return m.currentTip(), nil
+			}
+			if !isDamaged(err) {
+				return gamelog.Tip{}, err
+			}
+		}
+	}
+	// It does not fit: read all of it once more before anything is said.
+	history, err := m.hub.log.Load(ctx, m.id, tip.ID, ringSize)
+	if err != nil {
+		if errors.Is(err, gamelog.ErrNotFound) {
+			err = &gamelog.DamagedError{Detail: fmt.Sprintf("it is gone, and had %s", tip.ID)}
+		}
+		return gamelog.Tip{}, err
+	}
+	if err := m.catchUp(ctx); err != nil {
+		return gamelog.Tip{}, err
+	}
+	return history.Tip, nil
+}
+
+func isDamaged(err error) bool {
+	var damaged *gamelog.DamagedError
+	return errors.As(err, &damaged)
+}

@@ -1,0 +1,184 @@
+package match
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/gamelog"
+)
+
+// Watcher is one who is shown a match. It holds nothing of the match but its
+// place, and takes what it has not seen at its own pace; the match never waits
+// for it. It is for one goroutine.
+type Watcher struct {
+	m        *Match
+	counted  bool
+	audience *Audience
+}
+
+// Audience is a count of watchers as it was announced: a new one is made at
+// each announcement, also when the number stays.
+type Audience struct{ Watchers int }
+
+// Watch adds a watcher, who must be closed. One who is not counted, such as a
+// player of the game, is shown the same.
+func (m *Match) Watch(counted bool) *Watcher {
+	if counted {
+		m.crowd.local.Add(1)
+		m.hub.watchers.Add(1)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.crowd.open++
+	if !m.follows {
+		m.follows = true
+		m.hub.Follower.Follow(m.id, m)
+	}
+	return &Watcher{m: m, counted: counted}
+}
+
+// Close ends the watching.
+func (w *Watcher) Close() {
+	m := w.m
+	if w.counted {
+		m.crowd.local.Add(-1)
+		m.hub.watchers.Add(-1)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.crowd.open--
+	if m.crowd.open == 0 {
+		m.follows = false
+		m.hub.Follower.Leave(m.id)
+	}
+}
+
+func (m *Match) followed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.follows
+}
+
+// Look is what a watcher finds. One of the fields is set, or none: then there
+// is nothing new.
+type Look struct {
+	// Event that follows the version asked for.
+	Event *Event
+	// Missed is the present state when the event that follows is not in memory
+	// any more: this state covers it, or the log has it.
+	Missed *replay.State
+	// Audience to announce.
+	Audience *Audience
+	// Err is why the match cannot be shown further.
+	Err error
+}
+
+// Look returns what there is for a watcher who has seen version, and a channel
+// that is closed as soon as there may be more. Announcements of the audience
+// come when no event is waiting.
+func (w *Watcher) Look(version int32) (Look, <-chan struct{}) {
+	m := w.m
+	// The channel first: what comes after it was read closes it.
+	changed := *m.changed.Load()
+	if event := m.ring.at(version + 1); event != nil {
+		return Look{Event: event}, changed
+	}
+	if state := m.State(); state.Version > version {
+		// It may have come between the two looks.
+		if event := m.ring.at(version + 1); event != nil {
+			return Look{Event: event}, changed
+		}
+		return Look{Missed: state}, changed
+	}
+	if err := m.failure.Load(); err != nil {
+		return Look{Err: *err}, changed
+	}
+	if a := m.crowd.announced.Load(); a != nil && a != w.audience {
+		w.audience = a
+		return Look{Audience: a}, changed
+	}
+	return Look{}, changed
+}
+
+// Replay calls do with every event of the game's log after the given version,
+// in order, until the log ends or do returns an error, which it returns.
+func (m *Match) Replay(ctx context.Context, after int32, do func(*Event) error) error {
+	return m.hub.log.Replay(ctx, m.id, after, func(e *replay.Event) error {
+		// Those that are in memory are shared, encoded once for everybody.
+		if shared := m.ring.at(e.State.Version); shared != nil {
+			return do(shared)
+		}
+		return do(&Event{Event: e})
+	})
+}
+
+// crowd counts the watchers of a match.
+type crowd struct {
+	open      int          // all watchers here, counted or not; guarded by Match.mu
+	local     atomic.Int32 // those that are counted
+	elsewhere atomic.Int32 // counted on other servers, when last heard of
+	announced atomic.Pointer[Audience]
+
+	told atomic.Int32 // what this server last told the others
+
+	// Of the goroutine that counts.
+	toldAt   time.Time
+	spokenAt time.Time // of the last announcement
+}
+
+// Watchers is how many watch the game on all servers.
+func (m *Match) Watchers() int { return int(m.crowd.local.Load() + m.crowd.elsewhere.Load()) }
+
+// Audience implements gamelog.Listener.
+func (m *Match) Audience(total int) {
+	// The total counts this server's watchers as it last told them.
+	m.crowd.elsewhere.Store(max(0, int32(total)-m.crowd.told.Load()))
+}
+
+// announceEvery is how often the audience is announced although it is the
+// same, so that no proxy takes a stream for idle; refreshEvery how often the
+// others are told although nothing changed.
+const (
+	announceEvery = 15 * time.Second
+	refreshEvery  = gamelog.AudienceTTL / 3
+)
+
+// countAudiences tells the other servers how many watch here, and the watchers
+// how many watch everywhere, where that changed or enough time has passed.
+func (h *Hub) countAudiences(now time.Time) {
+	for _, m := range h.all() {
+		select {
+		case <-m.ready:
+		default:
+			continue
+		}
+		c := &m.crowd
+		local := c.local.Load()
+		if local != c.told.Load() || local > 0 && now.Sub(c.toldAt) >= refreshEvery {
+			c.told.Store(local)
+			c.toldAt = now
+			h.start(m, func(ctx context.Context) { m.tell(ctx, int(local)) })
+		}
+		if !m.followed() {
+			continue
+		}
+		before := c.announced.Load()
+		if total := m.Watchers(); before == nil || before.Watchers != total || now.Sub(c.spokenAt) >= announceEvery {
+			c.spokenAt = now
+			c.announced.Store(&Audience{Watchers: total})
+			m.wake()
+			h.Observer.Watched(m.State(), total)
+		}
+	}
+}
+
+// tell tells the other servers how many watch here. A failure is made good by
+// the next round.
+func (m *Match) tell(ctx context.Context, local int) {
+	total, err := m.hub.log.Audience(ctx, m.id, m.hub.ServerID, local)
+	if err == nil {
+		m.crowd.elsewhere.Store(int32(max(0, total-local)))
+	}
+}

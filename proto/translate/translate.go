@@ -1,0 +1,190 @@
+// Package translate puts what the rules know of a game into the messages of
+// the contract, and back: the server on its way out, a program that verifies a
+// transcript on its way in. What belongs to one kind of game has a file of its
+// own; a new kind adds one and its cases below.
+package translate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/twenty48"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Variant describes a variant.
+func Variant(v game.Variant) *pb.Variant {
+	return &pb.Variant{
+		Id: v.ID, Title: v.Title, Summary: v.Summary, Rules: v.Manual, Kind: pb.Kind(v.Kind),
+		Rows: int32(v.Rows), Columns: int32(v.Columns), Seats: int32(v.Seats), Bots: v.Bots,
+	}
+}
+
+// Game describes a game at a state, with so many watchers.
+func Game(s *replay.State, watchers int) *pb.Game {
+	return &pb.Game{
+		Id: s.ID, Variant: s.Variant.ID, Seats: Seats(s.Seats), Status: pb.GameStatus(s.Status),
+		Version: s.Version, Position: Position(s), Result: Result(s), Ranked: s.Ranked, Private: s.Private,
+		Watchers: int32(watchers), SeedCommitment: s.Commitment[:], Seed: s.RevealedSeed().SeedBytes(),
+		CreateTime: timestamppb.New(s.CreateTime), UpdateTime: timestamppb.New(s.UpdateTime),
+		TurnLimit: span(s.TurnLimit), RulesRevision: s.Variant.Revision,
+	}
+}
+
+// Event describes an event.
+func Event(e *replay.Event) *pb.Event {
+	s := e.State
+	m := &pb.Event{
+		GameId: s.ID, Version: s.Version, Time: timestamppb.New(s.UpdateTime),
+		Position: Position(s), Ranked: s.Ranked, Result: Result(s), Seed: s.RevealedSeed().SeedBytes(),
+	}
+	if e.Entry.Seat != game.NoSeat {
+		seat := int32(e.Entry.Seat)
+		m.Seat = &seat
+	}
+	switch a := e.Entry.Action.(type) {
+	case replay.Created:
+		m.Action = &pb.Event_Created{Created: &pb.Created{
+			Variant: a.Variant, Seats: Seats(a.Seats), Private: a.Private, TurnLimit: span(a.TurnLimit),
+			SeedCommitment: a.Commitment[:], RulesRevision: a.Revision,
+		}}
+	case replay.Moved:
+		m.Action = &pb.Event_Moved{Moved: moved(a, e.Change)}
+	case replay.Resigned:
+		m.Action = &pb.Event_Resigned{Resigned: &pb.Resigned{}}
+	case replay.Abandoned:
+		m.Action = &pb.Event_Abandoned{Abandoned: &pb.Abandoned{}}
+	}
+	return m
+}
+
+func moved(a replay.Moved, change game.Change) *pb.Moved {
+	m := &pb.Moved{ByBot: a.ByBot, Gained: change.Gained}
+	if d := a.Move.Direction; d != 0 {
+		m.Move = &pb.Moved_Direction{Direction: pb.Direction(d)}
+	} else {
+		m.Move = &pb.Moved_Cell{Cell: cell(a.Move.Cell)}
+	}
+	if s := change.Spawned; s != nil {
+		m.Spawned = &pb.Spawn{Index: s.Index, Value: s.Value}
+	}
+	for _, c := range change.Taken {
+		m.Taken = append(m.Taken, cell(c))
+	}
+	return m
+}
+
+func cell(c game.Cell) *pb.Cell { return &pb.Cell{X: c.X, Y: c.Y} }
+
+// Position describes how a game stands.
+func Position(s *replay.State) *pb.Position {
+	m := &pb.Position{MoveCount: s.Position.MoveCount(), Scores: s.Position.Scores()}
+	if turn := s.Turn(); turn != game.NoSeat {
+		t := int32(turn)
+		m.Turn = &t
+	}
+	switch p := s.Position.(type) {
+	case *twenty48.Position:
+		m.Board = &pb.Position_Twenty48{Twenty48: twenty48Board(p, s.LegalMoves())}
+	}
+	return m
+}
+
+// Result describes how a game ended; nil while it goes on.
+func Result(s *replay.State) *pb.Result {
+	if s.Result == nil {
+		return nil
+	}
+	m := &pb.Result{Reason: pb.Result_Reason(s.Result.Reason), Scores: s.Position.Scores()}
+	for _, w := range s.Result.Winners {
+		m.Winners = append(m.Winners, int32(w))
+	}
+	return m
+}
+
+// Player describes an account in a seat.
+func Player(p replay.Player) *pb.Player { return &pb.Player{Id: p.ID, Name: p.Name, Bot: p.Bot} }
+
+// Seats describes the seats of a game.
+func Seats(seats []replay.Seat) []*pb.Seat {
+	ms := make([]*pb.Seat, len(seats))
+	for i, s := range seats {
+		m := &pb.Seat{Index: int32(i), Resigned: s.Resigned, StandIn: s.StandIn}
+		switch {
+		case s.Player.ID != "":
+			m.Occupant = &pb.Seat_Player{Player: Player(s.Player)}
+		case s.Bot != "":
+			m.Occupant = &pb.Seat_Bot{Bot: s.Bot}
+		default:
+			m.Occupant = &pb.Seat_Open{Open: &pb.Open{}}
+		}
+		ms[i] = m
+	}
+	return ms
+}
+
+func span(d time.Duration) *durationpb.Duration {
+	if d == 0 {
+		return nil
+	}
+	return durationpb.New(d)
+}
+
+// ErrUnknown means a message says something that this version of the program
+// does not know.
+var ErrUnknown = errors.New("unknown to this version of the program")
+
+// Entry is the entry of a log that an event stands for. What the contract does
+// not show, such as who created a game, stays empty.
+//
+// It fails with ErrUnknown for an action of a newer version, and with another
+// error for a message that no server sends.
+func Entry(m *pb.Event) (replay.Entry, error) {
+	e := replay.Entry{Seat: game.NoSeat}
+	if m.Seat != nil {
+		e.Seat = int(m.GetSeat())
+	}
+	switch a := m.GetAction().(type) {
+	case *pb.Event_Created:
+		c := a.Created
+		if len(c.GetSeedCommitment()) != game.SeedSize {
+			return e, fmt.Errorf("a commitment of %d bytes", len(c.GetSeedCommitment()))
+		}
+		created := replay.Created{
+			Variant: c.GetVariant(), Revision: c.GetRulesRevision(), Private: c.GetPrivate(),
+			TurnLimit: c.GetTurnLimit().AsDuration(), Commitment: [game.SeedSize]byte(c.GetSeedCommitment()),
+		}
+		for _, s := range c.GetSeats() {
+			p := s.GetPlayer()
+			created.Seats = append(created.Seats, replay.Seat{
+				Player: replay.Player{ID: p.GetId(), Name: p.GetName(), Bot: p.GetBot()}, Bot: s.GetBot(),
+				Resigned: s.GetResigned(), StandIn: s.GetStandIn(),
+			})
+		}
+		e.Action = created
+	case *pb.Event_Moved:
+		moved := replay.Moved{ByBot: a.Moved.GetByBot()}
+		switch move := a.Moved.GetMove().(type) {
+		case *pb.Moved_Direction:
+			moved.Move = game.Slide(game.Direction(move.Direction))
+		case *pb.Moved_Cell:
+			moved.Move = game.To(game.Cell{X: move.Cell.GetX(), Y: move.Cell.GetY()})
+		default:
+			return e, errors.New("a move without a move")
+		}
+		e.Action = moved
+	case *pb.Event_Resigned:
+		e.Action = replay.Resigned{}
+	case *pb.Event_Abandoned:
+		e.Action = replay.Abandoned{}
+	default:
+		return e, fmt.Errorf("%w: event %T", ErrUnknown, a)
+	}
+	return e, nil
+}

@@ -1,0 +1,165 @@
+// Package account keeps the players: who they are, the tokens that prove it,
+// and how many games each has open. It lives in Redis, in these keys (the
+// braces are literal, so that one player's keys share a cluster slot):
+//
+//	player:{<id>}                   hash: name, secret (digest), bot, created
+//	player:{<id>}:open              set of game ids
+//	player-name:{<lower-case name>} id of the player who holds the name
+//
+// Errors that are none of this package's own are Redis's or the context's,
+// wrapped.
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/internal/id"
+)
+
+var (
+	// ErrNotFound is returned for a player that does not exist.
+	ErrNotFound = errors.New("no such player")
+	// ErrNameTaken is returned for a name that belongs to another account.
+	ErrNameTaken = errors.New("the name is taken")
+	// ErrBadToken is returned for a token that is malformed, unknown or wrong.
+	ErrBadToken = errors.New("bad token")
+	// ErrTooManyGames is returned to a player who has as many open games as
+	// allowed.
+	ErrTooManyGames = errors.New("too many open games")
+)
+
+// Player is an account as everybody may see it. It never changes.
+type Player struct {
+	// ID of the account, see package id.
+	ID string
+	// Name as its owner wrote it: 1 to 24 harmless ASCII characters.
+	Name string
+	// Bot says that a program plays under this account.
+	Bot bool
+	// Created is when the account was created, by Redis's clock, to the
+	// millisecond.
+	Created time.Time
+}
+
+// cacheSize bounds each of a store's two caches: some 10 MB when full.
+const cacheSize = 1 << 16
+
+// Store is the accounts in one Redis. Any number of stores, in any number of
+// processes, may work on the same Redis. All methods may be called
+// concurrently.
+type Store struct {
+	client redis.UniversalClient
+	// players that were read once: good for ever, since none changes.
+	players *lru.Cache[string, Player]
+	// verified tokens by their digest, so that no secret is kept in memory.
+	verified *lru.Cache[digest, verification]
+}
+
+// New returns the accounts in client's Redis. The client remains the caller's
+// to close.
+func New(client redis.UniversalClient) *Store {
+	players, err := lru.New[string, Player](cacheSize)
+	if err != nil {
+		panic(err) // Only a size below 1 is refused.
+	}
+	verified, err := lru.New[digest, verification](cacheSize)
+	if err != nil {
+		panic(err)
+	}
+	return &Store{client: client, players: players, verified: verified}
+}
+
+// Get returns a player, or ErrNotFound. An id that has not the form of one is
+// not looked up.
+func (s *Store) Get(ctx context.Context, playerID string) (Player, error) {
+	players, err := s.Players(ctx, []string{playerID})
+	if err != nil {
+		return Player{}, err
+	}
+	player, ok := players[playerID]
+	if !ok {
+		return Player{}, ErrNotFound
+	}
+	return player, nil
+}
+
+// Players returns those of the players that exist, by id, in at most one round
+// trip.
+func (s *Store) Players(ctx context.Context, ids []string) (map[string]Player, error) {
+	found := make(map[string]Player, len(ids))
+	pending := map[string]*redis.SliceCmd{}
+	pipe := s.client.Pipeline()
+	for _, playerID := range ids {
+		if !id.Valid(playerID) || pending[playerID] != nil {
+			continue
+		}
+		if player, ok := s.players.Get(playerID); ok {
+			found[playerID] = player
+			continue
+		}
+		pending[playerID] = pipe.HMGet(ctx, playerKey(playerID), fields...)
+	}
+	if len(pending) == 0 {
+		return found, nil
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("reading players: %w", err)
+	}
+	for playerID, cmd := range pending {
+		r, err := parseRecord(playerID, cmd.Val())
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.players.Add(playerID, r.Player)
+		found[playerID] = r.Player
+	}
+	return found, nil
+}
+
+// fields of a player's hash, in the order in which parseRecord takes them.
+var fields = []string{"name", "secret", "bot", "created"}
+
+// record is a player's hash.
+type record struct {
+	Player
+	secret string // digestOf(secret).String()
+}
+
+// parseRecord reads the values of fields. Where there is no hash it returns
+// ErrNotFound.
+func parseRecord(playerID string, values []any) (record, error) {
+	r := record{Player: Player{ID: playerID}}
+	if len(values) >= len(fields) && values[0] == nil {
+		return r, ErrNotFound
+	}
+	texts := make([]string, len(fields))
+	for i := range fields {
+		var ok bool
+		if i < len(values) {
+			texts[i], ok = values[i].(string)
+		}
+		if !ok {
+			return r, fmt.Errorf("player %s is stored without %s", playerID, fields[i])
+		}
+	}
+	created, err := strconv.ParseInt(texts[3], 10, 64)
+	if err != nil {
+		return r, fmt.Errorf("player %s was created at no time: %w", playerID, err)
+	}
+	r.Name, r.secret, r.Bot, r.Created = texts[0], texts[1], texts[2] == "1", time.UnixMilli(created).UTC()
+	return r, nil
+}
+
+func playerKey(playerID string) string { return "player:{" + playerID + "}" }
+func openKey(playerID string) string   { return playerKey(playerID) + ":open" }
+func nameKey(lowerName string) string  { return "player-name:{" + lowerName + "}" }

@@ -1,0 +1,21 @@
+-- Writes an account unless it is there.
+--
+-- KEYS[1]  player:{id}
+-- ARGV[1]  name
+-- ARGV[2]  digest of the secret
+-- ARGV[3]  bot, "1" or "0"
+-- Reply    {name, secret, bot, created} as stored, then 1 if this call wrote
+--          them, else 0
+--
+-- Invariant: what was stored once is never overwritten; the time of creation
+-- (Unix milliseconds) is Redis's.
+local wrote = 0
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  local time = redis.call('TIME')
+  local created = time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000))
+  redis.call('HSET', KEYS[1], 'name', ARGV[1], 'secret', ARGV[2], 'bot', ARGV[3], 'created', created)
+  wrote = 1
+end
+local reply = redis.call('HMGET', KEYS[1], 'name', 'secret', 'bot', 'created')
+reply[5] = wrote
+return reply

@@ -140,6 +140,9 @@ func span(d time.Duration) *durationpb.Duration {
 // does not know.
 var ErrUnknown = errors.New("unknown to this version of the program")
 
+// To is the move to a cell.
+func To(c *pb.Cell) game.Move { return game.To(game.Cell{X: c.GetX(), Y: c.GetY()}) }
+
 // Entry is the entry of a log that an event stands for. What the contract does
 // not show, such as who created a game, stays empty.
 //
@@ -172,9 +175,13 @@ func Entry(m *pb.Event) (replay.Entry, error) {
 		moved := replay.Moved{ByBot: a.Moved.GetByBot()}
 		switch move := a.Moved.GetMove().(type) {
 		case *pb.Moved_Direction:
-			moved.Move = game.Slide(game.Direction(move.Direction))
+			d, ok := Direction(move.Direction)
+			if !ok {
+				return e, fmt.Errorf("%w: direction %d", ErrUnknown, move.Direction)
+			}
+			moved.Move = game.Slide(d)
 		case *pb.Moved_Cell:
-			moved.Move = game.To(game.Cell{X: move.Cell.GetX(), Y: move.Cell.GetY()})
+			moved.Move = To(move.Cell)
 		default:
 			return e, errors.New("a move without a move")
 		}

@@ -6,6 +6,14 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
+// Direction is the rules' direction; false for none that they know.
+func Direction(d pb.Direction) (game.Direction, bool) {
+	if d < pb.Direction_DIRECTION_UP || d > pb.Direction_DIRECTION_RIGHT {
+		return 0, false
+	}
+	return game.Direction(d), true
+}
+
 // The contract numbers directions as package game does.
 func twenty48Board(p *twenty48.Position, legal []game.Move) *pb.Twenty48Board {
 	m := &pb.Twenty48Board{

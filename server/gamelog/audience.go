@@ -22,7 +22,7 @@ const AudienceTTL = 30 * time.Second
 // returns how many do on all servers. Followers hear the total. It has to be
 // said anew within AudienceTTL.
 func (l *Log) Audience(ctx context.Context, gameID, serverID string, count int) (int, error) {
-	reply, err := l.run(ctx, audienceScript, audienceSource, []string{"game:{" + gameID + "}:audience"},
+	reply, err := l.run(ctx, audienceScript, audienceSource, []string{"game:{" + gameID + "}:audience", metaKey(gameID)},
 		serverID, count, feedKey(gameID), int(AudienceTTL.Seconds()))
 	if err != nil {
 		return 0, err

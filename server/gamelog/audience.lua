@@ -1,6 +1,7 @@
 -- Counts who watches a game, over all servers.
 --
 -- KEYS[1]  the audience hash: server -> 'count time', time in Unix seconds
+-- KEYS[2]  the meta hash of the same game, which gets the total for lists
 -- ARGV[1]  this server
 -- ARGV[2]  how many watch through it
 -- ARGV[3]  channel on which the game's followers listen
@@ -27,5 +28,8 @@ for i = 1, #all, 2 do
   end
 end
 redis.call('EXPIRE', KEYS[1], ARGV[4])
+if redis.call('EXISTS', KEYS[2]) == 1 then
+  redis.call('HSET', KEYS[2], 'watchers', total .. ' ' .. now)
+end
 redis.call('PUBLISH', ARGV[3], 'a ' .. total)
 return {total}

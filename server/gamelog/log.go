@@ -5,8 +5,9 @@
 // what lists show, written by the same script as the entry.
 //
 //	game:{id}:log   stream; per entry t (Unix ms), e (entry), s (seed, entry 1)
-//	game:{id}:meta  hash; last, time, head
+//	game:{id}:meta  hash; last, time, head, watchers
 //	game:{id}:feed  channel on which each entry is published
+//	game:{id}:audience  hash; who watches through which server
 package gamelog
 
 import (
@@ -15,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -214,23 +216,33 @@ func (l *Log) At(ctx context.Context, gameID string, version int32) (Record, boo
 	return r, true, nil
 }
 
-// Heads returns what lists show of the given games, nil where there is no such
-// game or it cannot be read.
-func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]*replay.State, error) {
+// Head is what lists show of a game, without reading its log.
+type Head struct {
+	// State cannot be applied to: it has no seed before the game is over.
+	State *replay.State
+	// Watchers on all servers.
+	Watchers int
+}
+
+// Heads returns the heads of the given games; one without a State stands for a
+// game that is not there or cannot be read.
+func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 	if len(gameIDs) == 0 {
 		return nil, nil
 	}
 	commands := make([]*redis.SliceCmd, len(gameIDs))
+	var clock *redis.TimeCmd
 	_, err := l.reads.Pipelined(ctx, func(p redis.Pipeliner) error {
+		clock = p.Time(ctx)
 		for i, id := range gameIDs {
-			commands[i] = p.HMGet(ctx, metaKey(id), "last", "time", "head")
+			commands[i] = p.HMGet(ctx, metaKey(id), "last", "time", "head", "watchers")
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	states := make([]*replay.State, len(gameIDs))
+	heads := make([]Head, len(gameIDs))
 	for i, c := range commands {
 		field := func(n int) string { s, _ := c.Val()[n].(string); return s }
 		last, err := ParseID(field(0))
@@ -243,9 +255,21 @@ func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]*replay.State, err
 		}
 		// One that cannot be read is left out of the list: it is told to those
 		// who ask for the game itself.
-		states[i], _ = decodeHead(gameIDs[i], last, at, []byte(field(2)))
+		heads[i].State, _ = decodeHead(gameIDs[i], last, at, []byte(field(2)))
+		heads[i].Watchers = watchersOf(field(3), clock.Val())
 	}
-	return states, nil
+	return heads, nil
+}
+
+// watchersOf reads "count time" as audience.lua writes it, 0 once it is old.
+func watchersOf(s string, now time.Time) int {
+	count, at, _ := strings.Cut(s, " ")
+	n, err := strconv.Atoi(count)
+	seconds, err2 := strconv.ParseInt(at, 10, 64)
+	if err != nil || err2 != nil || now.Sub(time.Unix(seconds, 0)) > AudienceTTL {
+		return 0
+	}
+	return n
 }
 
 // Mend writes a meta that stands behind its log.

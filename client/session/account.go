@@ -3,19 +3,43 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// NewSecret draws 128 random bits: 26 characters of lower-case base32. It
-// serves as the secret of an account and as a CreateGameRequest.request_id.
-func NewSecret() string { return "" }
+// createTries is how often a call that creates something is made when its reply
+// is lost. Not for ever: somebody waits for it, and gRPC tries each of them
+// several times where no server answers at all.
+const createTries = 2
 
 // CreatePlayer creates an account and returns it with its token, which the
 // client does not use until SetToken. It is made without the client's own
 // token. An error that is ErrNameTaken or ErrInvalid asks for another name.
 func (c *Client) CreatePlayer(ctx context.Context, name string, bot bool) (*pb.Player, string, error) {
-	return nil, "", errors.ErrUnsupported
+	return c.createPlayer(ctx, name, NewSecret(), bot)
+}
+
+// createPlayer is safe to repeat with the same secret.
+func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool) (*pb.Player, string, error) {
+	response, err := settle(withToken(ctx, ""), c, createTries, nil,
+		func(ctx context.Context) (*pb.CreatePlayerResponse, error) {
+			return c.Players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: name, Secret: secret, Bot: bot})
+		})
+	if err != nil {
+		return nil, "", err
+	}
+	token := joinToken(response.GetPlayer().GetId(), secret)
+	if response.GetToken() != token || !isID(response.GetPlayer().GetId()) {
+		return nil, "", fmt.Errorf("%w: a token for another account than was created", ErrBadStream)
+	}
+	return response.GetPlayer(), token, nil
+}
+
+// me returns the account that a token acts for.
+func (c *Client) me(ctx context.Context, token string) (*pb.Player, error) {
+	response, err := c.Players.GetPlayer(withToken(ctx, token), &pb.GetPlayerRequest{PlayerId: "me"})
+	return response.GetPlayer(), err
 }
 
 // Rotate replaces the secret of the client's account and returns the new token,
@@ -24,5 +48,25 @@ func (c *Client) CreatePlayer(ctx context.Context, name string, bot bool) (*pb.P
 // (see Credential.Pending), and an error from it ends Rotate before anything
 // happened. After a lost reply it tries both tokens until ctx ends.
 func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (string, error) {
-	return "", errors.ErrUnsupported
+	secret := NewSecret()
+	if err := keep(secret); err != nil {
+		return "", err
+	}
+	before := c.token()
+	after := joinToken(idOf(before), secret)
+	rotate := func(ctx context.Context) (*pb.RotateTokenResponse, error) {
+		request := &pb.RotateTokenRequest{Secret: secret}
+		response, err := c.Players.RotateToken(withToken(ctx, before), request)
+		if errors.Is(err, ErrBadToken) {
+			// A try before this one may have taken effect, also one that gRPC
+			// made by itself.
+			response, err = c.Players.RotateToken(withToken(ctx, after), request)
+		}
+		return response, err
+	}
+	if _, err := settle(ctx, c, 0, nil, rotate); err != nil {
+		return "", err
+	}
+	c.SetToken(after)
+	return after, nil
 }

@@ -1,15 +1,22 @@
 package session
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
+	"os"
+	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"google.golang.org/grpc"
+	grpcbackoff "google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-// DefaultTarget is the server that an empty Config.Target means.
-const DefaultTarget = "localhost:2048"
 
 // Config says which server to talk to, and how. The zero Config is a server on
 // this machine, without TLS and without an account.
@@ -50,12 +57,114 @@ type Client struct {
 
 	conn   *grpc.ClientConn
 	target string
+	bearer *bearer
+
+	// newBackOff paces the tries after a failure; tests make it faster.
+	newBackOff func() *backoff.ExponentialBackOff
+	// silence is how long a Watch may bring nothing before it counts as broken.
+	silence time.Duration
 }
+
+// serviceConfig spreads calls over all addresses and sends them again where a
+// server says that it is not available. A server that asks for a pause gets it
+// (grpc-retry-pushback-ms). Calls do not wait for a server to appear, so that
+// its absence is an error soon: after 0.1 + 0.2 + 0.4 seconds. Watch resumes on
+// its own and knows best how.
+const serviceConfig = `{
+  "loadBalancingConfig": [{"round_robin": {}}],
+  "methodConfig": [
+    {"name": [{"service": "gridstand.v1.GameService", "method": "Watch"}]},
+    {
+      "name": [
+        {"service": "gridstand.v1.GameService"},
+        {"service": "gridstand.v1.LeaderboardService"},
+        {"service": "gridstand.v1.PlayerService"}
+      ],
+      "timeout": "10s",
+      "retryPolicy": {
+        "maxAttempts": 4,
+        "initialBackoff": "0.1s",
+        "maxBackoff": "1s",
+        "backoffMultiplier": 2,
+        "retryableStatusCodes": ["UNAVAILABLE"]
+      }
+    }
+  ]
+}`
+
+// A server sends at least every 20 seconds on a stream; thrice that is not slow
+// but broken.
+const silence = 60 * time.Second
 
 // Dial makes a client. It does not wait for a connection: that is made with the
 // first call, which fails within about a second where no server answers. The
 // error tells of a Config that cannot be used. Close the client after use.
-func Dial(c Config) (*Client, error) { return nil, errors.ErrUnsupported }
+func Dial(config Config) (*Client, error) {
+	to, err := parseTarget(config.Target)
+	if err != nil {
+		return nil, err
+	}
+	transport, err := config.transport()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		target:     to.String(),
+		bearer:     new(bearer),
+		newBackOff: newBackOff,
+		silence:    silence,
+	}
+	c.SetToken(config.Token)
+
+	uri, options := to.dial()
+	options = append(
+		options,
+		grpc.WithTransportCredentials(transport),
+		grpc.WithPerRPCCredentials(c.bearer),
+		grpc.WithUserAgent(config.UserAgent),
+		grpc.WithDefaultServiceConfig(serviceConfig),
+		// The one above, and not what a name server may say.
+		grpc.WithDisableServiceConfig(),
+		grpc.WithChainUnaryInterceptor(unaryErrors),
+		grpc.WithChainStreamInterceptor(streamErrors),
+		// A connection that is dead without a word is found out in 25 seconds.
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{
+			Time: 15 * time.Second, Timeout: 10 * time.Second, PermitWithoutStream: true,
+		}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff: grpcbackoff.Config{
+				BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second,
+			},
+			MinConnectTimeout: 5 * time.Second,
+		}),
+	)
+	c.conn, err = grpc.NewClient(uri, append(options, config.DialOptions...)...)
+	if err != nil {
+		return nil, fmt.Errorf("server %q: %w", config.Target, err)
+	}
+	c.Games = pb.NewGameServiceClient(c.conn)
+	c.Leaderboard = pb.NewLeaderboardServiceClient(c.conn)
+	c.Players = pb.NewPlayerServiceClient(c.conn)
+	return c, nil
+}
+
+func (c Config) transport() (credentials.TransportCredentials, error) {
+	if !c.TLS && c.CAFile == "" {
+		return insecure.NewCredentials(), nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.CAFile != "" {
+		pem, err := os.ReadFile(c.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("certificate authorities: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, errors.New("certificate authorities: no certificate in " + c.CAFile)
+		}
+	}
+	return credentials.NewTLS(config), nil
+}
 
 // Close ends the connection and every call and watcher that uses it.
 func (c *Client) Close() error { return c.conn.Close() }
@@ -66,11 +175,9 @@ func (c *Client) Target() string { return c.target }
 
 // SetToken changes the account that later calls act for; empty means none. A
 // token is "<player id>.<secret>".
-func (c *Client) SetToken(token string) {}
+func (c *Client) SetToken(token string) { c.bearer.token.Store(&token) }
 
 // PlayerID is the id of the account that the client acts for, empty for none.
-func (c *Client) PlayerID() string { return "" }
+func (c *Client) PlayerID() string { return idOf(c.token()) }
 
-// NormalTarget is the one form of all the ways to write the same target: lower
-// case, with ports, lists in order. It returns an error for what is no target.
-func NormalTarget(target string) (string, error) { return target, nil }
+func (c *Client) token() string { return *c.bearer.token.Load() }

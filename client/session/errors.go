@@ -1,10 +1,17 @@
 package session
 
 import (
+	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // The errors of the contract, to be compared with errors.Is.
@@ -39,9 +46,31 @@ var (
 	// ErrUnsettled is added where it is not known whether a call took effect.
 	ErrUnsettled = errors.New("it is not known whether this took effect")
 
-	// ErrBadStream is a server that breaks the promises of Watch.
+	// ErrBadStream is a server that breaks the contract's promises.
 	ErrBadStream = errors.New("the server sent something that does not fit")
 )
+
+var byReason = map[string]error{
+	pb.ReasonVersionConflict:    ErrVersionConflict,
+	pb.ReasonIllegalMove:        ErrIllegalMove,
+	pb.ReasonNotYourTurn:        ErrNotYourTurn,
+	pb.ReasonGameOver:           ErrGameOver,
+	pb.ReasonGameNotStarted:     ErrGameNotStarted,
+	pb.ReasonUndoNotAllowed:     ErrUndoNotAllowed,
+	pb.ReasonSeatTaken:          ErrSeatTaken,
+	pb.ReasonNameTaken:          ErrNameTaken,
+	pb.ReasonGameNotFound:       ErrGameNotFound,
+	pb.ReasonPlayerNotFound:     ErrPlayerNotFound,
+	pb.ReasonVariantNotFound:    ErrVariantNotFound,
+	pb.ReasonNoScore:            ErrNoScore,
+	pb.ReasonNotSeated:          ErrNotSeated,
+	pb.ReasonBadToken:           ErrBadToken,
+	pb.ReasonRateLimited:        ErrRateLimited,
+	pb.ReasonTooManyGames:       ErrTooManyGames,
+	pb.ReasonGameDamaged:        ErrGameDamaged,
+	pb.ReasonServerUnavailable:  ErrServerUnavailable,
+	pb.ReasonStorageUnavailable: ErrStorageUnavailable,
+}
 
 // Violation is a field that a server refused.
 type Violation struct {
@@ -68,15 +97,118 @@ type Error struct {
 	Violations []Violation
 	// RetryAfter is how long the server asks to wait; 0 where it does not say.
 	RetryAfter time.Duration
+
+	status *status.Status // as it came; nil of an Error made here
 }
 
-// Error implements error.
-func (e *Error) Error() string { return e.Message }
+// maxMessage bounds the messages of servers, which end up on somebody's screen.
+const maxMessage = 500
+
+// Error implements error: the message, or what the code says without one.
+func (e *Error) Error() string {
+	message := e.Message
+	if message == "" {
+		message = e.Code.String()
+	}
+	for _, v := range e.Violations {
+		if !strings.Contains(message, v.Description) {
+			message += "; " + v.Field + ": " + v.Description
+		}
+	}
+	return message
+}
+
+// Is implements errors.Is for the Err… values and those of contexts.
+func (e *Error) Is(err error) bool {
+	switch err {
+	case ErrInvalid:
+		return e.Code == codes.InvalidArgument
+	case ErrUnreachable:
+		return e.unreachable()
+	case ErrServerUnavailable:
+		return e.Reason == pb.ReasonServerUnavailable || e.unreachable()
+	case context.Canceled:
+		return e.Code == codes.Canceled
+	case context.DeadlineExceeded:
+		return e.Code == codes.DeadlineExceeded
+	default:
+		return e.Reason != "" && err == byReason[e.Reason]
+	}
+}
+
+func (e *Error) unreachable() bool { return e.Code == codes.Unavailable && e.Reason == "" }
+
+// GRPCStatus is the error as gRPC knows it, for status.FromError and
+// status.Code.
+func (e *Error) GRPCStatus() *status.Status {
+	if e.status != nil {
+		return e.status
+	}
+	return status.New(e.Code, e.Message)
+}
 
 // FromError turns any error of a call into *Error, nil into nil.
-func FromError(err error) *Error { return nil }
+func FromError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	var already *Error
+	if errors.As(err, &already) {
+		return already
+	}
+	// Not status.FromError, which puts the text of whatever wraps the status
+	// into its message.
+	var carrier interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &carrier) {
+		carrier = statusError{status.FromContextError(err)}
+	}
+	st := carrier.GRPCStatus()
+	e := &Error{Code: st.Code(), Message: CleanText(plain(st.Message()), maxMessage), status: st}
+	for _, detail := range st.Details() {
+		switch detail := detail.(type) {
+		case *errdetails.ErrorInfo:
+			if detail.GetDomain() == pb.ErrorDomain {
+				e.Reason, e.Metadata = detail.GetReason(), detail.GetMetadata()
+			}
+		case *errdetails.BadRequest:
+			for _, v := range detail.GetFieldViolations() {
+				e.Violations = append(e.Violations, Violation{
+					Field:       CleanText(v.GetField(), maxMessage),
+					Description: CleanText(v.GetDescription(), maxMessage),
+				})
+			}
+		case *errdetails.RetryInfo:
+			e.RetryAfter = max(0, detail.GetRetryDelay().AsDuration())
+		}
+	}
+	return e
+}
+
+type statusError struct{ *status.Status }
+
+func (s statusError) GRPCStatus() *status.Status { return s.Status }
+
+// plain takes gRPC's wrapping off a failure to connect, down to something like
+// "dial tcp 127.0.0.1:2048: connect: connection refused".
+func plain(message string) string {
+	for _, prefix := range []string{
+		`last connection error: `, `connection error: desc = "`, `transport: `, `Error while dialing: `,
+	} {
+		if _, after, ok := strings.Cut(message, prefix); ok {
+			message = strings.TrimSuffix(after, `"`)
+		}
+	}
+	return message
+}
 
 // CurrentVersion is the version that the game had when err was returned, where
 // err says so: with ErrVersionConflict, and with ErrGameDamaged the last one
 // that can be read.
-func CurrentVersion(err error) (int32, bool) { return 0, false }
+func CurrentVersion(err error) (int32, bool) {
+	var e *Error
+	if !errors.As(err, &e) {
+		return 0, false
+	}
+	v, err := strconv.ParseInt(e.Metadata["version"], 10, 32)
+	return int32(v), err == nil && v >= 0
+}

@@ -2,8 +2,10 @@ package session
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -22,9 +24,27 @@ type GameOptions struct {
 	RequestID string
 }
 
-// NewGame creates a game.
+// NewGame creates a game. A lost reply does not make a second one.
 func (c *Client) NewGame(ctx context.Context, variant string, opts GameOptions) (*pb.Game, error) {
-	return nil, errors.ErrUnsupported
+	request := &pb.CreateGameRequest{
+		Variant: variant, Seats: opts.Seats, Private: opts.Private, RequestId: opts.RequestID,
+	}
+	if opts.TurnLimit != 0 {
+		request.TurnLimit = durationpb.New(opts.TurnLimit)
+	}
+	if request.RequestId == "" {
+		request.RequestId = NewSecret()
+	}
+	response, err := settle(ctx, c, createTries, nil, func(ctx context.Context) (*pb.CreateGameResponse, error) {
+		return c.Games.CreateGame(ctx, request)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := checkGame(response.GetGame(), response.GetGame().GetId()); err != nil {
+		return nil, err
+	}
+	return response.GetGame(), nil
 }
 
 // Move is what a player asks for: make one with Slide or Jump.
@@ -52,10 +72,23 @@ type Seat struct {
 	index  int32
 }
 
+// noSeat is the index of a seat that is none.
+const noSeat = -1
+
 // Play returns the client's seat in a game, the lowest where it has several.
 // Nothing is asked of the server: where the account has no seat, the server
 // will say so at the first move.
-func (c *Client) Play(game *pb.Game) *Seat { return &Seat{client: c, gameID: game.GetId(), index: -1} }
+func (c *Client) Play(game *pb.Game) *Seat {
+	s := &Seat{client: c, gameID: game.GetId(), index: noSeat}
+	me := c.PlayerID()
+	for _, seat := range game.GetSeats() {
+		if me != "" && seat.GetPlayer().GetId() == me {
+			s.index = seat.GetIndex()
+			break
+		}
+	}
+	return s
+}
 
 // Index is the seat's place in the game, -1 where the account has none.
 func (s *Seat) Index() int32 { return s.index }
@@ -68,12 +101,46 @@ func (s *Seat) GameID() string { return s.gameID }
 //
 // It takes effect at most once. Where a reply is lost, the server or its store
 // is away or asks to wait, the same call is made again with growing waits until
-// ctx ends; the error then is ErrUnsettled as well. Every other error means that
-// the move did not take effect.
+// ctx ends; the error then is ErrUnsettled as well. Every other error of a
+// server means that the move did not take effect.
 func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb.Event, error) {
-	return nil, errors.ErrUnsupported
+	request := &pb.MoveRequest{GameId: s.gameID, Version: version, ByBot: byBot}
+	if m.cell != nil {
+		request.Move = &pb.MoveRequest_Cell{Cell: m.cell}
+	} else {
+		request.Move = &pb.MoveRequest_Direction{Direction: m.direction}
+	}
+	response, err := settle(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.MoveResponse, error) {
+		return s.client.Games.Move(ctx, request)
+	})
+	if err != nil {
+		return nil, err
+	}
+	event := response.GetEvent()
+	if err := checkEvent(event, s.gameID); err != nil {
+		return nil, err
+	}
+	if event.GetVersion() != version+1 {
+		return nil, fmt.Errorf("%w: a move at version %d became version %d", ErrBadStream, version, event.GetVersion())
+	}
+	return event, nil
 }
 
-// Resign gives the seat up, at whatever version the game has. It is repeated
-// as Move is.
-func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) { return nil, errors.ErrUnsupported }
+// Resign gives the seat up, at whatever version the game has; where the account
+// has none, it calls off a game of its own that waits for players. It is
+// repeated as Move is.
+func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) {
+	request := &pb.ResignRequest{GameId: s.gameID}
+	if s.index != noSeat {
+		// Named, since a repeat without it would give up the account's next
+		// seat.
+		request.Seat = &s.index
+	}
+	response, err := settle(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.ResignResponse, error) {
+		return s.client.Games.Resign(ctx, request)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return response.GetEvent(), checkEvent(response.GetEvent(), s.gameID)
+}

@@ -3,83 +3,53 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// WatchOptions say what to watch, and from where on.
-type WatchOptions struct {
-	// GameID is the whole id of the game.
-	GameID string
-	// AfterVersion is the last version that the caller has, 0 for a whole
-	// transcript; nil to begin with the game as it is now.
-	AfterVersion *int32
-	// EveryEvent asks for every event however slowly Next is called, instead
-	// of a game in the place of those that it covers.
-	EveryEvent bool
+// Watcher follows a game to its end, over as many connections as it takes. It
+// has no goroutine of its own: everything happens within Next, and a caller
+// that calls it late is sent less, not buffered for.
+type Watcher struct {
+	client *Client
+	opts   WatchOptions
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	next sync.Mutex // held by Next; guards all below
+
+	stream  grpc.ServerStreamingClient[pb.WatchResponse] // nil while there is none
+	hangUp  context.CancelFunc                           // ends stream
+	conn    Connection
+	attempt int // tries since a message came
+	pace    *backoff.ExponentialBackOff
+
+	known   bool  // whether version is a point to go on from
+	version int32 // last version seen
+	shown   bool  // whether anything of the game came
+	over    bool  // whether its last event came
+	err     error // final
 }
-
-// ConnectionState says how a watcher stands with the server.
-type ConnectionState uint8
-
-// The states of a connection.
-const (
-	// Connecting: the first connection is being made.
-	Connecting ConnectionState = iota
-	// Live: what happens in the game arrives as it happens.
-	Live
-	// Reconnecting: the connection was lost, or there never was one, and
-	// another try follows.
-	Reconnecting
-)
-
-// String names the state for people.
-func (s ConnectionState) String() string {
-	switch s {
-	case Live:
-		return "live"
-	case Reconnecting:
-		return "reconnecting"
-	default:
-		return "connecting"
-	}
-}
-
-// Connection is how a watcher stands with the server at some moment.
-type Connection struct {
-	// State of the connection.
-	State ConnectionState
-	// Attempt counts the tries since it was live, from 1, while Reconnecting.
-	Attempt int
-	// Delay before that try, while Reconnecting.
-	Delay time.Duration
-	// Err says what ended the connection before, while Reconnecting.
-	Err error
-}
-
-// Update is one thing to know about a watched game. At most one of Game, Event
-// and Audience is set; where none is, Connection changed.
-type Update struct {
-	// Game as a whole, at the beginning or in place of Skipped events.
-	Game *pb.Game
-	// Event that follows directly on the version before.
-	Event *pb.Event
-	// Audience is how many watch.
-	Audience *int32
-	// Skipped counts the events that were not sent because Game covers them;
-	// 0 with the first Game.
-	Skipped int32
-	// Connection as it is with this update.
-	Connection Connection
-}
-
-// Watcher follows a game to its end, over as many connections as it takes.
-type Watcher struct{}
 
 // Watch follows a game. Nothing happens until Next is called; the watcher ends
 // with ctx or Close.
-func (c *Client) Watch(ctx context.Context, opts WatchOptions) *Watcher { return &Watcher{} }
+func (c *Client) Watch(ctx context.Context, opts WatchOptions) *Watcher {
+	w := &Watcher{client: c, opts: opts, pace: c.newBackOff()}
+	if opts.AfterVersion != nil {
+		w.known, w.version = true, *opts.AfterVersion
+	}
+	w.ctx, w.cancel = context.WithCancel(ctx)
+	return w
+}
 
 // Next waits for the next update. Versions come without gap or repeat: each
 // Event is one above what came before, each later Game further above, with
@@ -95,11 +65,192 @@ func (c *Client) Watch(ctx context.Context, opts WatchOptions) *Watcher { return
 // game than was seen, ErrBadStream for a server that sends nonsense, else what
 // the server refused the stream with. All are final: Next returns the same from
 // then on. Next must not be called concurrently with itself.
-func (w *Watcher) Next() (Update, error) { return Update{}, errors.ErrUnsupported }
-
-// Version is the last version seen, 0 for none; the caller of Next may ask.
-func (w *Watcher) Version() int32 { return 0 }
+func (w *Watcher) Next() (Update, error) {
+	w.next.Lock()
+	defer w.next.Unlock()
+	var update Update
+	for w.err == nil {
+		var some bool
+		if update, some, w.err = w.step(); some && w.err == nil {
+			update.Connection = w.conn
+			return update, nil
+		}
+	}
+	w.drop()
+	w.cancel()
+	return Update{Connection: w.conn}, w.err
+}
 
 // Close ends the watcher and waits for a Next under way to return. It may be
 // called concurrently with Next, and more than once.
-func (w *Watcher) Close() {}
+func (w *Watcher) Close() {
+	w.cancel()
+	w.next.Lock()
+	defer w.next.Unlock()
+	w.drop()
+}
+
+// step does one thing that waits: connect, or receive. It reports whether there
+// is something to tell.
+func (w *Watcher) step() (Update, bool, error) {
+	if err := w.ctx.Err(); err != nil {
+		return Update{}, false, err
+	}
+	if w.stream == nil {
+		if err := wait(w.ctx, w.conn.Delay); err != nil {
+			return Update{}, false, err
+		}
+		if err := w.open(); err != nil {
+			return Update{}, true, w.lost(err)
+		}
+		w.conn = Connection{State: Live}
+		return Update{}, true, nil
+	}
+	message, err := hear(w, w.stream.Recv)
+	switch {
+	case errors.Is(err, io.EOF):
+		return Update{}, false, w.end()
+	case err != nil:
+		return Update{}, true, w.lost(err)
+	}
+	w.attempt = 0
+	w.pace.Reset()
+	return w.take(message)
+}
+
+// open connects, and returns when the server has begun to answer.
+func (w *Watcher) open() error {
+	ctx, hangUp := context.WithCancel(w.ctx)
+	request := &pb.WatchRequest{GameId: w.opts.GameID, EveryEvent: w.opts.EveryEvent}
+	if w.known {
+		request.AfterVersion = &w.version
+	}
+	stream, err := w.client.Games.Watch(ctx, request)
+	if err != nil {
+		hangUp()
+		return err
+	}
+	w.stream, w.hangUp = stream, hangUp
+	header, err := hear(w, stream.Header)
+	if err == nil && header == nil {
+		// The stream has ended already, and Recv knows how; where that is
+		// io.EOF, the next step meets it again.
+		if _, err = stream.Recv(); errors.Is(err, io.EOF) {
+			err = nil
+		}
+	}
+	return err
+}
+
+// hear receives something from the stream, unless nothing comes for too long.
+func hear[T any](w *Watcher, receive func() (T, error)) (T, error) {
+	timer := time.AfterFunc(w.client.silence, w.hangUp)
+	defer timer.Stop()
+	return receive()
+}
+
+// drop ends the stream, if there is one.
+func (w *Watcher) drop() {
+	if w.stream != nil {
+		w.hangUp()
+		w.stream, w.hangUp = nil, nil
+	}
+}
+
+// lost decides what the loss of a stream means: nil for one to be replaced.
+func (w *Watcher) lost(err error) error {
+	w.drop()
+	if ended := w.ctx.Err(); ended != nil {
+		return ended
+	}
+	e := FromError(err)
+	switch {
+	case w.over:
+		// Only the stream's OK was still to come.
+		return io.EOF
+	case w.shown && errors.Is(e, ErrVersionConflict):
+		return w.damaged(e)
+	case e.Code == codes.Unavailable, e.Code == codes.ResourceExhausted, e.brokenOff():
+	case e.Code == codes.Canceled: // not by us, or by us since nothing came
+	default:
+		return err
+	}
+	w.attempt++
+	w.conn = Connection{State: Reconnecting, Attempt: w.attempt, Delay: pause(w.pace, e), Err: e}
+	return nil
+}
+
+// damaged is the error of a server that holds less than was seen.
+func (w *Watcher) damaged(e *Error) error {
+	held, _ := CurrentVersion(e)
+	return &Error{
+		Code: codes.DataLoss, Reason: pb.ReasonGameDamaged,
+		Message: fmt.Sprintf(
+			"the game is damaged: version %d was seen, but the server holds only %d", w.version, held),
+		Metadata: map[string]string{"version": strconv.Itoa(int(held))},
+	}
+}
+
+// end judges a stream that the server ended as complete.
+func (w *Watcher) end() error {
+	if w.over || !w.shown && w.opts.AfterVersion != nil {
+		return io.EOF
+	}
+	return fmt.Errorf("%w: the stream ended, but not the game", ErrBadStream)
+}
+
+// take checks a message against what came before.
+func (w *Watcher) take(message *pb.WatchResponse) (Update, bool, error) {
+	switch update := message.GetUpdate().(type) {
+	case *pb.WatchResponse_Game:
+		skipped, err := w.takeGame(update.Game)
+		return Update{Game: update.Game, Skipped: skipped}, true, err
+	case *pb.WatchResponse_Event:
+		return Update{Event: update.Event}, true, w.takeEvent(update.Event)
+	case *pb.WatchResponse_Audience:
+		audience := max(0, update.Audience)
+		return Update{Audience: &audience}, true, nil
+	default: // something that a newer server sends
+		return Update{}, false, nil
+	}
+}
+
+func (w *Watcher) takeGame(game *pb.Game) (skipped int32, err error) {
+	if err := checkGame(game, w.opts.GameID); err != nil {
+		return 0, err
+	}
+	switch {
+	case w.over:
+		return 0, fmt.Errorf("%w: a game after its end", ErrBadStream)
+	case !w.known:
+	case w.opts.EveryEvent:
+		return 0, fmt.Errorf("%w: a game in the place of events", ErrBadStream)
+	case game.GetVersion() <= w.version:
+		return 0, fmt.Errorf("%w: version %d after version %d", ErrBadStream, game.GetVersion(), w.version)
+	default:
+		skipped = game.GetVersion() - w.version
+	}
+	w.see(game.GetVersion(), game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED)
+	return skipped, nil
+}
+
+func (w *Watcher) takeEvent(event *pb.Event) error {
+	if err := checkEvent(event, w.opts.GameID); err != nil {
+		return err
+	}
+	switch {
+	case w.over:
+		return fmt.Errorf("%w: an event after the last one", ErrBadStream)
+	case !w.known:
+		return fmt.Errorf("%w: an event before the game", ErrBadStream)
+	case event.GetVersion()-1 != w.version:
+		return fmt.Errorf("%w: version %d after version %d", ErrBadStream, event.GetVersion(), w.version)
+	}
+	w.see(event.GetVersion(), event.GetResult() != nil)
+	return nil
+}
+
+func (w *Watcher) see(version int32, over bool) {
+	w.known, w.shown = true, true
+	w.version, w.over = version, over
+}

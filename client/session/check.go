@@ -1,0 +1,70 @@
+package session
+
+import (
+	"fmt"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// maxSide is the longest side of any board; it keeps a hostile server from
+// making a program allocate for a board that it only announces.
+const maxSide = 255
+
+// checkGame returns an ErrBadStream for what cannot be the game of that id.
+func checkGame(g *pb.Game, id string) error {
+	switch {
+	case g == nil:
+		return fmt.Errorf("%w: no game", ErrBadStream)
+	case !isID(g.GetId()) || g.GetId() != id:
+		return fmt.Errorf("%w: another game than asked for", ErrBadStream)
+	case g.GetVersion() < 1:
+		return fmt.Errorf("%w: a game at version %d", ErrBadStream, g.GetVersion())
+	}
+	return checkPosition(g.GetPosition(), len(g.GetSeats()))
+}
+
+// checkEvent returns an ErrBadStream for what cannot be an event of that game.
+func checkEvent(e *pb.Event, gameID string) error {
+	switch {
+	case e == nil:
+		return fmt.Errorf("%w: no event", ErrBadStream)
+	case e.GetGameId() != gameID:
+		return fmt.Errorf("%w: an event of another game", ErrBadStream)
+	case e.GetVersion() < 1:
+		return fmt.Errorf("%w: an event with version %d", ErrBadStream, e.GetVersion())
+	}
+	return checkPosition(e.GetPosition(), len(e.GetPosition().GetScores()))
+}
+
+// checkPosition makes sure that whoever draws or plays the position stays
+// within its slices.
+func checkPosition(p *pb.Position, seats int) error {
+	if p == nil {
+		return fmt.Errorf("%w: no position", ErrBadStream)
+	}
+	var rows, columns int32
+	var cells int
+	switch board := p.GetBoard().(type) {
+	case *pb.Position_Twenty48:
+		rows, columns, cells = board.Twenty48.GetRows(), board.Twenty48.GetColumns(), len(board.Twenty48.GetTiles())
+		for _, tile := range board.Twenty48.GetTiles() {
+			if tile < 0 || tile == 1 || tile&(tile-1) != 0 {
+				return fmt.Errorf("%w: a tile with %d", ErrBadStream, tile)
+			}
+		}
+	case *pb.Position_Tribolo:
+		rows, columns, cells = board.Tribolo.GetRows(), board.Tribolo.GetColumns(), len(board.Tribolo.GetCells())
+	default:
+		return fmt.Errorf("%w: a board that this program does not know", ErrBadStream)
+	}
+	if rows < 1 || columns < 1 || rows > maxSide || columns > maxSide || int(rows)*int(columns) != cells {
+		return fmt.Errorf("%w: a board of %d×%d with %d cells", ErrBadStream, rows, columns, cells)
+	}
+	if len(p.GetScores()) != seats || seats < 1 {
+		return fmt.Errorf("%w: %d scores for %d seats", ErrBadStream, len(p.GetScores()), seats)
+	}
+	if p.Turn != nil && (p.GetTurn() < 0 || int(p.GetTurn()) >= seats) {
+		return fmt.Errorf("%w: seat %d to move, of %d", ErrBadStream, p.GetTurn(), seats)
+	}
+	return nil
+}

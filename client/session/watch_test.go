@@ -1,0 +1,464 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// act is one thing that a fake server does with a stream; an error ends it.
+type act func(f *fake, s watchStream) error
+
+func send(m *pb.WatchResponse) act {
+	return func(f *fake, s watchStream) error {
+		f.count("sent")
+		return s.Send(m)
+	}
+}
+
+func game(version int32) act {
+	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: gameAt(version)}})
+}
+
+func event(version int32) act {
+	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: eventAt(version)}})
+}
+
+func audience(n int32) act {
+	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: n}})
+}
+
+func last(version int32) act {
+	e := eventAt(version)
+	e.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
+	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: e}})
+}
+
+func finished(version int32) act {
+	g := gameAt(version)
+	g.Status = pb.GameStatus_GAME_STATUS_FINISHED
+	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: g}})
+}
+
+func fail(err error) act { return func(*fake, watchStream) error { return err } }
+
+// header says that the server listens, before it has anything to say.
+func header(_ *fake, s watchStream) error { return s.SendHeader(metadata.MD{}) }
+
+// cut breaks the connection once all that was sent has been read, and stays
+// until the break is noticed.
+func cut(f *fake, s watchStream) error {
+	for s.Context().Err() == nil && f.made("sent") > f.made("read") {
+		time.Sleep(time.Millisecond)
+	}
+	f.listener.cut()
+	return hang(f, s)
+}
+
+func hang(_ *fake, s watchStream) error {
+	<-s.Context().Done()
+	return s.Context().Err()
+}
+
+var (
+	away = fail(refuse(codes.Unavailable, pb.ReasonServerUnavailable))
+	full = fail(refuse(codes.ResourceExhausted, pb.ReasonRateLimited, retryInfo(time.Millisecond)))
+)
+
+func after(versions ...int32) []*int32 {
+	var list []*int32
+	for _, v := range versions {
+		if v < 0 {
+			list = append(list, nil)
+		} else {
+			list = append(list, proto.Int32(v))
+		}
+	}
+	return list
+}
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		opts    session.WatchOptions
+		streams [][]act  // what the server does with the first, second, … stream
+		asked   []*int32 // after_version of each; nil entries for absent
+		want    []string
+		err     error // io.EOF where nil
+	}{
+		"a game from now on": {
+			streams: [][]act{{game(3), audience(2), event(4), last(5)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "audience 2", "event 4", "event 5"},
+		},
+		"a finished game": {
+			streams: [][]act{{finished(9)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 9"},
+		},
+		"a whole transcript": {
+			opts:    session.WatchOptions{AfterVersion: proto.Int32(0), EveryEvent: true},
+			streams: [][]act{{event(1), event(2), last(3)}},
+			asked:   after(0),
+			want:    []string{"live", "event 1", "event 2", "event 3"},
+		},
+		"all that there was is known": {
+			opts:    session.WatchOptions{AfterVersion: proto.Int32(7)},
+			streams: [][]act{{}},
+			asked:   after(7),
+			want:    []string{"live"},
+		},
+		"live before the first message": {
+			streams: [][]act{{header, away}, {header, finished(1)}},
+			asked:   after(-1, -1),
+			want:    []string{"live", "reconnecting 1", "live", "game 1"},
+		},
+		"too slow": {
+			streams: [][]act{{game(3), event(4), game(10), event(11), last(12)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4", "game 10 skipped 6", "event 11", "event 12"},
+		},
+		"resumes when the server stops": {
+			streams: [][]act{{game(3), event(4), away}, {event(5), full}, {last(6)}},
+			asked:   after(-1, 4, 5),
+			want: []string{
+				"live", "game 3", "event 4", "reconnecting 1", "live", "event 5", "reconnecting 1", "live", "event 6",
+			},
+		},
+		"resumes when the connection breaks": {
+			streams: [][]act{{game(3), cut}, {event(4), cut}, {last(5)}},
+			asked:   after(-1, 3, 4),
+			want: []string{
+				"live", "game 3", "reconnecting 1", "live", "event 4", "reconnecting 1", "live", "event 5",
+			},
+		},
+		"resumes far behind": {
+			streams: [][]act{{game(3), away}, {finished(50)}},
+			asked:   after(-1, 3),
+			want:    []string{"live", "game 3", "reconnecting 1", "live", "game 50 skipped 47"},
+		},
+		"counts the tries in which nothing came": {
+			streams: [][]act{{away}, {away}, {game(3), away}, {away}, {last(4)}},
+			asked:   after(-1, -1, -1, 3, 3),
+			want: []string{
+				"reconnecting 1", "reconnecting 2", "live", "game 3", "reconnecting 1", "reconnecting 2", "live", "event 4",
+			},
+		},
+		"a proxy resets the stream": {
+			streams: [][]act{
+				{game(3), fail(status.Error(codes.Internal, "stream terminated by RST_STREAM with error code: INTERNAL_ERROR"))},
+				{event(4), fail(status.Error(codes.Canceled, "no more"))},
+				{last(5)},
+			},
+			asked: after(-1, 3, 4),
+			want:  []string{"live", "game 3", "reconnecting 1", "live", "event 4", "reconnecting 1", "live", "event 5"},
+		},
+		"only the OK was lost": {
+			streams: [][]act{{game(3), last(4), away}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+		},
+		"an update of a newer server": {
+			streams: [][]act{{game(3), send(&pb.WatchResponse{}), last(4)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+		},
+
+		"no such game": {
+			streams: [][]act{{fail(refuse(codes.NotFound, pb.ReasonGameNotFound))}},
+			asked:   after(-1),
+			err:     session.ErrGameNotFound,
+		},
+		"the server has a fault": {
+			streams: [][]act{{game(3), fail(status.Error(codes.Internal, "internal error"))}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3"},
+			err:     status.Error(codes.Internal, "internal error"),
+		},
+		"the game was found damaged": {
+			streams: [][]act{{game(3), fail(refuse(codes.DataLoss, pb.ReasonGameDamaged))}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3"},
+			err:     session.ErrGameDamaged,
+		},
+		"the log was cut meanwhile": {
+			streams: [][]act{{game(3), event(4), away}, {fail(conflict("2"))}},
+			asked:   after(-1, 4),
+			want:    []string{"live", "game 3", "event 4", "reconnecting 1"},
+			err:     session.ErrGameDamaged,
+		},
+		"the caller's version is too high": {
+			opts:    session.WatchOptions{AfterVersion: proto.Int32(9)},
+			streams: [][]act{{fail(conflict("2"))}},
+			asked:   after(9),
+			err:     session.ErrVersionConflict,
+		},
+
+		"a gap": {
+			streams: [][]act{{game(3), event(5)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3"},
+			err:     session.ErrBadStream,
+		},
+		"a repeat": {
+			streams: [][]act{{game(3), event(4), event(4)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+			err:     session.ErrBadStream,
+		},
+		"a repeat after a reconnect": {
+			streams: [][]act{{game(3), event(4), away}, {event(4)}},
+			asked:   after(-1, 4),
+			want:    []string{"live", "game 3", "event 4", "reconnecting 1", "live"},
+			err:     session.ErrBadStream,
+		},
+		"a game that goes back": {
+			streams: [][]act{{game(3), event(4), game(4)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+			err:     session.ErrBadStream,
+		},
+		"a game where every event was asked for": {
+			opts:    session.WatchOptions{EveryEvent: true},
+			streams: [][]act{{game(3), game(9)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3"},
+			err:     session.ErrBadStream,
+		},
+		"an event before the game": {
+			streams: [][]act{{event(1)}},
+			asked:   after(-1),
+			want:    []string{"live"},
+			err:     session.ErrBadStream,
+		},
+		"an event after the last": {
+			streams: [][]act{{game(3), last(4), event(5)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+			err:     session.ErrBadStream,
+		},
+		"an end before the end": {
+			streams: [][]act{{game(3), event(4)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+			err:     session.ErrBadStream,
+		},
+		"an end before the beginning": {
+			streams: [][]act{{audience(1)}},
+			asked:   after(-1),
+			want:    []string{"live", "audience 1"},
+			err:     session.ErrBadStream,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := make(chan *int32, 10)
+			f := &fake{}
+			f.watch = func(n int, r *pb.WatchRequest, s watchStream) error {
+				asked <- r.AfterVersion
+				assert.Equal(t, gameID, r.GetGameId())
+				assert.Equal(t, tc.opts.EveryEvent, r.GetEveryEvent())
+				if n > len(tc.streams) {
+					return status.Error(codes.FailedPrecondition, "one stream too many")
+				}
+				for _, do := range tc.streams[n-1] {
+					if err := do(f, s); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			tc.opts.GameID = gameID
+			w := f.client(t).Watch(within(t), tc.opts)
+			defer w.Close()
+
+			got, err := f.drain(w)
+			assert.Equal(t, tc.want, got)
+			if tc.err == nil {
+				tc.err = io.EOF
+			}
+			if want, ok := status.FromError(tc.err); ok {
+				assert.Equal(t, want.Code(), status.Code(err))
+			} else {
+				require.ErrorIs(t, err, tc.err)
+			}
+			_, again := w.Next()
+			assert.Equal(t, err, again)
+			for i, want := range tc.asked {
+				assert.Equalf(t, want, <-asked, "after_version of stream %d", i+1)
+			}
+			assert.Empty(t, asked)
+		})
+	}
+}
+
+// drain reads a watcher to its end.
+func (f *fake) drain(w *session.Watcher) ([]string, error) {
+	var got []string
+	for {
+		u, err := w.Next()
+		if err != nil {
+			return got, err
+		}
+		got = append(got, describe(u))
+		if u.Game != nil || u.Event != nil || u.Audience != nil {
+			f.count("read")
+		}
+	}
+}
+
+func describe(u session.Update) string {
+	switch {
+	case u.Game != nil && u.Skipped != 0:
+		return fmt.Sprintf("game %d skipped %d", u.Game.GetVersion(), u.Skipped)
+	case u.Game != nil:
+		return fmt.Sprintf("game %d", u.Game.GetVersion())
+	case u.Event != nil:
+		return fmt.Sprintf("event %d", u.Event.GetVersion())
+	case u.Audience != nil:
+		return fmt.Sprintf("audience %d", *u.Audience)
+	case u.Connection.State == session.Reconnecting:
+		return fmt.Sprintf("reconnecting %d", u.Connection.Attempt)
+	default:
+		return u.Connection.State.String()
+	}
+}
+
+func TestWatchOfAHostileServer(t *testing.T) {
+	t.Parallel()
+	board := func(edit func(b *pb.Twenty48Board)) func(*pb.Event) {
+		return func(e *pb.Event) { edit(e.GetPosition().GetTwenty48()) }
+	}
+	for name, edit := range map[string]func(e *pb.Event){
+		"another game":    func(e *pb.Event) { e.GameId = otherID },
+		"no position":     func(e *pb.Event) { e.Position = nil },
+		"no board":        func(e *pb.Event) { e.Position.Board = nil },
+		"an empty board":  func(e *pb.Event) { e.Position.Board = &pb.Position_Twenty48{} },
+		"no scores":       func(e *pb.Event) { e.Position.Scores = nil },
+		"a turn too high": func(e *pb.Event) { e.Position.Turn = proto.Int32(1) },
+		"a negative turn": func(e *pb.Event) { e.Position.Turn = proto.Int32(-1) },
+		"version 0":       func(e *pb.Event) { e.Version = 0 },
+		"lowest version":  func(e *pb.Event) { e.Version = math.MinInt32 },
+		"highest version": func(e *pb.Event) { e.Version = math.MaxInt32 },
+		"too few tiles":   board(func(b *pb.Twenty48Board) { b.Tiles = b.GetTiles()[:3] }),
+		"huge sides":      board(func(b *pb.Twenty48Board) { b.Rows, b.Columns = 1<<16, 1<<16 }),
+		"a negative side": board(func(b *pb.Twenty48Board) { b.Rows, b.Columns = -2, -2 }),
+		"a tile of 3":     board(func(b *pb.Twenty48Board) { b.Tiles[0] = 3 }),
+		"a negative tile": board(func(b *pb.Twenty48Board) { b.Tiles[0] = math.MinInt32 }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{}
+			f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
+				if err := game(3)(f, s); err != nil {
+					return err
+				}
+				e := eventAt(4)
+				edit(e)
+				return s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: e}})
+			}
+			w := f.client(t).Watch(within(t), session.WatchOptions{GameID: gameID})
+			defer w.Close()
+			got, err := f.drain(w)
+			assert.Equal(t, []string{"live", "game 3"}, got)
+			assert.ErrorIs(t, err, session.ErrBadStream)
+		})
+	}
+}
+
+func TestWatchHonoursThePauseThatTheServerAsksFor(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	f.watch = func(int, *pb.WatchRequest, watchStream) error {
+		return refuse(codes.Unavailable, pb.ReasonServerUnavailable, retryInfo(3*time.Second))
+	}
+	w := f.client(t).Watch(within(t), session.WatchOptions{GameID: gameID})
+	defer w.Close()
+	u, err := w.Next()
+	require.NoError(t, err)
+	assert.Equal(t, session.Reconnecting, u.Connection.State)
+	assert.GreaterOrEqual(t, u.Connection.Delay, 3*time.Second)
+	assert.Less(t, u.Connection.Delay, 4*time.Second)
+	assert.ErrorIs(t, u.Connection.Err, session.ErrServerUnavailable)
+}
+
+func TestWatchWithoutAServerGoesOnTrying(t *testing.T) {
+	t.Parallel()
+	c := dial(t, session.Config{Target: unusedAddress(t)})
+	w := c.Watch(within(t), session.WatchOptions{GameID: gameID})
+	defer w.Close()
+	for attempt := 1; attempt <= 3; attempt++ {
+		u, err := w.Next()
+		require.NoError(t, err)
+		assert.Equal(t, session.Reconnecting, u.Connection.State)
+		assert.Equal(t, attempt, u.Connection.Attempt)
+		assert.ErrorIs(t, u.Connection.Err, session.ErrUnreachable)
+	}
+}
+
+func TestWatchGivesUpASilentStream(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	f.watch = func(n int, _ *pb.WatchRequest, s watchStream) error {
+		if n == 1 {
+			return errors.Join(game(3)(f, s), hang(f, s))
+		}
+		return last(4)(f, s)
+	}
+	c := f.client(t)
+	c.SetSilence(50 * time.Millisecond)
+	w := c.Watch(within(t), session.WatchOptions{GameID: gameID})
+	defer w.Close()
+	got, err := f.drain(w)
+	assert.ErrorIs(t, err, io.EOF)
+	assert.Equal(t, []string{"live", "game 3", "reconnecting 1", "live", "event 4"}, got)
+}
+
+func TestWatchEndsWhenClosed(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
+		return errors.Join(game(3)(f, s), hang(f, s))
+	}
+	c := f.client(t)
+	for name, end := range map[string]func(w *session.Watcher, cancel context.CancelFunc){
+		"Close":       func(w *session.Watcher, _ context.CancelFunc) { w.Close() },
+		"the context": func(_ *session.Watcher, cancel context.CancelFunc) { cancel() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(within(t))
+			defer cancel()
+			w := c.Watch(ctx, session.WatchOptions{GameID: gameID})
+			for range 2 {
+				_, err := w.Next()
+				require.NoError(t, err)
+			}
+			ended := make(chan error, 1)
+			go func() {
+				_, err := w.Next()
+				ended <- err
+			}()
+			end(w, cancel)
+			assert.ErrorIs(t, <-ended, context.Canceled)
+			w.Close()
+			w.Close()
+			_, err := w.Next()
+			assert.ErrorIs(t, err, context.Canceled)
+		})
+	}
+}

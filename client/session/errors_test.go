@@ -1,0 +1,106 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestEveryReasonHasItsError(t *testing.T) {
+	t.Parallel()
+	table := map[error]error{
+		session.ErrVersionConflict:    refuse(codes.Aborted, pb.ReasonVersionConflict),
+		session.ErrIllegalMove:        refuse(codes.FailedPrecondition, pb.ReasonIllegalMove),
+		session.ErrNotYourTurn:        refuse(codes.FailedPrecondition, pb.ReasonNotYourTurn),
+		session.ErrGameOver:           refuse(codes.FailedPrecondition, pb.ReasonGameOver),
+		session.ErrGameNotStarted:     refuse(codes.FailedPrecondition, pb.ReasonGameNotStarted),
+		session.ErrUndoNotAllowed:     refuse(codes.FailedPrecondition, pb.ReasonUndoNotAllowed),
+		session.ErrSeatTaken:          refuse(codes.FailedPrecondition, pb.ReasonSeatTaken),
+		session.ErrNameTaken:          refuse(codes.AlreadyExists, pb.ReasonNameTaken),
+		session.ErrGameNotFound:       refuse(codes.NotFound, pb.ReasonGameNotFound),
+		session.ErrPlayerNotFound:     refuse(codes.NotFound, pb.ReasonPlayerNotFound),
+		session.ErrVariantNotFound:    refuse(codes.NotFound, pb.ReasonVariantNotFound),
+		session.ErrNoScore:            refuse(codes.NotFound, pb.ReasonNoScore),
+		session.ErrNotSeated:          refuse(codes.PermissionDenied, pb.ReasonNotSeated),
+		session.ErrBadToken:           refuse(codes.Unauthenticated, pb.ReasonBadToken),
+		session.ErrRateLimited:        refuse(codes.ResourceExhausted, pb.ReasonRateLimited),
+		session.ErrTooManyGames:       refuse(codes.ResourceExhausted, pb.ReasonTooManyGames),
+		session.ErrGameDamaged:        refuse(codes.DataLoss, pb.ReasonGameDamaged),
+		session.ErrServerUnavailable:  refuse(codes.Unavailable, pb.ReasonServerUnavailable),
+		session.ErrStorageUnavailable: refuse(codes.Unavailable, pb.ReasonStorageUnavailable),
+		session.ErrInvalid:            status.Error(codes.InvalidArgument, "no"),
+		session.ErrUnreachable:        status.Error(codes.Unavailable, "no"),
+		context.Canceled:              status.Error(codes.Canceled, "no"),
+		context.DeadlineExceeded:      status.Error(codes.DeadlineExceeded, "no"),
+	}
+	for is, from := range table {
+		got := session.FromError(fmt.Errorf("wrapped: %w", from))
+		assert.ErrorIs(t, got, is)
+		assert.Equal(t, status.Code(from), status.Code(got))
+		for other := range table {
+			related := errors.Is(is, session.ErrUnreachable) && errors.Is(other, session.ErrServerUnavailable)
+			assert.Equalf(t, errors.Is(other, is) || related, errors.Is(got, other), "%v is %v", got, other)
+		}
+	}
+	assert.Nil(t, session.FromError(nil))
+}
+
+func TestErrorsKeepWhatTheServerSaid(t *testing.T) {
+	t.Parallel()
+	st, err := status.New(codes.InvalidArgument, "the request\n\x1b[31m does not\u202e fit").WithDetails(
+		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
+			{Field: "variant", Description: "it is empty"},
+			{Field: "seats[0]", Description: "it is unset"},
+		}},
+		retryInfo(1500*time.Millisecond),
+	)
+	require.NoError(t, err)
+	got := session.FromError(fmt.Errorf("calling: %w", st.Err()))
+	assert.Equal(t, []session.Violation{
+		{Field: "variant", Description: "it is empty"},
+		{Field: "seats[0]", Description: "it is unset"},
+	}, got.Violations)
+	assert.Equal(t, 1500*time.Millisecond, got.RetryAfter)
+	assert.Equal(t, "the request [31m does not fit; variant: it is empty; seats[0]: it is unset", got.Error())
+	assert.Same(t, got, session.FromError(fmt.Errorf("again: %w", got)))
+
+	back, ok := status.FromError(got)
+	require.True(t, ok)
+	assert.Len(t, back.Details(), 2)
+}
+
+func TestAReasonOfAnotherDomainIsNone(t *testing.T) {
+	t.Parallel()
+	st, err := status.New(codes.NotFound, "no").WithDetails(
+		&errdetails.ErrorInfo{Domain: "example.org", Reason: pb.ReasonGameNotFound})
+	require.NoError(t, err)
+	got := session.FromError(st.Err())
+	assert.Empty(t, got.Reason)
+	assert.NotErrorIs(t, got, session.ErrGameNotFound)
+	assert.NotErrorIs(t, session.FromError(errors.New("plain")), session.ErrInvalid)
+	assert.Equal(t, codes.Unknown, status.Code(session.FromError(errors.New("plain"))))
+}
+
+func TestCurrentVersion(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int32{"17": 17, "0": 0, "": -1, "-3": -1, "x": -1, "2147483648": -1} {
+		got, ok := session.CurrentVersion(fmt.Errorf("moving: %w", session.FromError(conflict(text))))
+		assert.Equal(t, want >= 0, ok, text)
+		if ok {
+			assert.Equal(t, want, got)
+		}
+	}
+	_, ok := session.CurrentVersion(errors.New("plain"))
+	assert.False(t, ok)
+}

@@ -1,0 +1,66 @@
+package session_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
+
+	"github.com/gridstand/gridstand/client/session"
+)
+
+var validName = regexp.MustCompile(`^[a-zA-Z0-9._-]([a-zA-Z0-9 ._-]{0,22}[a-zA-Z0-9._-])?$`)
+
+func TestFitName(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"ada":                         "ada",
+		"Ada Lovelace":                "Ada Lovelace",
+		"  ada  ":                     "ada",
+		`CORP\ada`:                    "ada",
+		"ada@example.org":             "ada-example.org",
+		"jörg":                        "j-rg",
+		"日本":                          "player",
+		"":                            "player",
+		"-":                           "player",
+		"a\x1b[31mb":                  "a-31mb",
+		"twenty three chars long x y": "twenty three chars long",
+		strings.Repeat("n", 30):       strings.Repeat("n", 24),
+	} {
+		assert.Equal(t, want, session.FitName(in), in)
+	}
+}
+
+func TestWithNumber(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "ada-2", session.WithNumber("ada", 2))
+	assert.Equal(t, strings.Repeat("n", 20)+"-123", session.WithNumber(strings.Repeat("n", 24), 123))
+	assert.Equal(t, "twenty three chars-123", session.WithNumber("twenty three chars    long", 123))
+}
+
+func TestNamesAlwaysFit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.String().Draw(t, "text")
+		assert.Regexp(t, validName, session.FitName(s))
+		assert.Regexp(t, validName, session.WithNumber(s, rapid.IntRange(0, 1<<31).Draw(t, "number")))
+		if clean := session.CleanName(s); clean != "?" {
+			assert.Regexp(t, validName, clean)
+		}
+		text := session.CleanText(s, 10)
+		assert.NotRegexp(t, `[\p{Cc}\p{Cf}\n]`, text)
+		assert.LessOrEqual(t, len([]rune(text)), 10)
+	})
+	name := rapid.StringMatching(validName.String())
+	rapid.Check(t, func(t *rapid.T) {
+		good := name.Draw(t, "name")
+		assert.Equal(t, good, session.CleanName(good))
+	})
+}
+
+func TestCleanTextKeepsWhatCanBeRead(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "4×4 – zwei «Kacheln»", session.CleanText("4×4\t– zwei\u200b «Kacheln»\xff\n", 100))
+}

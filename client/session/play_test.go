@@ -1,0 +1,256 @@
+package session_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestMoveIsRepeatedUntilItsOutcomeIsKnown(t *testing.T) {
+	t.Parallel()
+	for name, failures := range map[string][]error{
+		"nothing fails":         nil,
+		"the store is away":     {storageAway(), storageAway(), storageAway(), storageAway(), storageAway()},
+		"the server stops":      {refuse(codes.Unavailable, pb.ReasonServerUnavailable)},
+		"too many moves":        {refuse(codes.ResourceExhausted, pb.ReasonRateLimited, retryInfo(time.Millisecond))},
+		"a server that is slow": {refuse(codes.DeadlineExceeded, "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			var first *pb.MoveRequest
+			f := &fake{move: func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if first == nil {
+					first = r
+				}
+				assert.True(t, proto.Equal(first, r))
+				if n <= len(failures) {
+					return nil, failures[n-1]
+				}
+				return eventAt(r.GetVersion() + 1), nil
+			}}
+			seat := f.client(t).Play(gameAt(3))
+			event, err := seat.Move(within(t), 3, session.Slide(pb.Direction_DIRECTION_LEFT), true)
+			require.NoError(t, err)
+			assert.Equal(t, int32(4), event.GetVersion())
+			assert.Equal(t, pb.Direction_DIRECTION_LEFT, first.GetDirection())
+			assert.True(t, first.GetByBot())
+			assert.Equal(t, gameID, first.GetGameId())
+			assert.Equal(t, len(failures)+1, f.made("move"))
+		})
+	}
+}
+
+func storageAway() error { return refuse(codes.Unavailable, pb.ReasonStorageUnavailable) }
+
+func TestMoveAcrossABrokenConnection(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	f.move = func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error) {
+		if n <= 4 { // it takes effect, but the reply is lost, also to what gRPC tries by itself
+			f.listener.cut()
+			<-ctx.Done()
+		}
+		return eventAt(r.GetVersion() + 1), nil
+	}
+	seat := f.client(t).Play(gameAt(3))
+	var told []error
+	seat.OnRetry = func(_ int, _ time.Duration, err error) { told = append(told, err) }
+	event, err := seat.Move(within(t), 3, session.Jump(&pb.Cell{X: 1, Y: 2}), false)
+	require.NoError(t, err)
+	assert.Equal(t, int32(4), event.GetVersion())
+	require.NotEmpty(t, told)
+	assert.ErrorIs(t, told[0], session.ErrUnreachable)
+}
+
+func TestMoveReportsARefusalAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, failures := range map[string][]error{
+		"at the first try":              {conflict("9")},
+		"after an open outcome":         {storageAway(), conflict("9")},
+		"after several and a slow down": {storageAway(), refuse(codes.ResourceExhausted, pb.ReasonRateLimited), conflict("9")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
+				return nil, failures[n-1]
+			}}
+			_, err := f.client(t).Play(gameAt(3)).Move(within(t), 3, session.Slide(pb.Direction_DIRECTION_UP), false)
+			require.ErrorIs(t, err, session.ErrVersionConflict)
+			assert.NotErrorIs(t, err, session.ErrUnsettled)
+			version, ok := session.CurrentVersion(err)
+			assert.True(t, ok)
+			assert.Equal(t, int32(9), version)
+			assert.Equal(t, len(failures), f.made("move"))
+		})
+	}
+}
+
+func TestMoveSaysWhenTheOutcomeStaysOpen(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(within(t))
+	f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
+		if n == 6 {
+			cancel()
+		}
+		return nil, storageAway()
+	}}
+	_, err := f.client(t).Play(gameAt(3)).Move(ctx, 3, session.Slide(pb.Direction_DIRECTION_UP), false)
+	assert.ErrorIs(t, err, session.ErrUnsettled)
+}
+
+func TestMoveDoesNotBelieveEverything(t *testing.T) {
+	t.Parallel()
+	for name, event := range map[string]*pb.Event{
+		"no event":     nil,
+		"another game": {GameId: otherID, Version: 4, Position: position()},
+		"too far":      eventAt(5),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return event, nil }}
+			_, err := f.client(t).Play(gameAt(3)).Move(within(t), 3, session.Slide(pb.Direction_DIRECTION_UP), false)
+			assert.ErrorIs(t, err, session.ErrBadStream)
+		})
+	}
+}
+
+func TestResignNamesTheSeat(t *testing.T) {
+	t.Parallel()
+	f := &fake{resign: func(n int, r *pb.ResignRequest) (*pb.Event, error) {
+		if n == 1 {
+			return nil, refuse(codes.DeadlineExceeded, "")
+		}
+		assert.Nil(t, r.Version)
+		if r.Seat == nil {
+			return nil, refuse(codes.PermissionDenied, pb.ReasonNotSeated)
+		}
+		assert.Equal(t, int32(1), r.GetSeat())
+		return eventAt(4), nil
+	}}
+	c := f.client(t)
+	g := gameAt(3)
+	g.Seats = []*pb.Seat{
+		{Index: 0, Occupant: &pb.Seat_Bot{Bot: "greedy"}},
+		{Index: 1, Occupant: &pb.Seat_Player{Player: &pb.Player{Id: playerID}}},
+		{Index: 2, Occupant: &pb.Seat_Player{Player: &pb.Player{Id: playerID}}},
+	}
+	seat := c.Play(g)
+	assert.Equal(t, int32(1), seat.Index())
+	assert.Equal(t, gameID, seat.GameID())
+	event, err := seat.Resign(within(t))
+	require.NoError(t, err)
+	assert.Equal(t, int32(4), event.GetVersion())
+
+	c.SetToken("")
+	seat = c.Play(g)
+	assert.Equal(t, int32(-1), seat.Index())
+	_, err = seat.Resign(within(t))
+	assert.ErrorIs(t, err, session.ErrNotSeated)
+}
+
+func TestNewGameMakesOneGame(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var ids []string
+	f := &fake{createGame: func(n int, r *pb.CreateGameRequest) (*pb.Game, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		ids = append(ids, r.GetRequestId())
+		if n%2 == 1 {
+			return nil, storageAway()
+		}
+		assert.Equal(t, "twos", r.GetVariant())
+		assert.True(t, r.GetPrivate())
+		assert.Equal(t, time.Minute, r.GetTurnLimit().AsDuration())
+		return gameAt(1), nil
+	}}
+	c := f.client(t)
+	opts := session.GameOptions{Private: true, TurnLimit: time.Minute}
+	for range 2 {
+		g, err := c.NewGame(within(t), "twos", opts)
+		require.NoError(t, err)
+		assert.Equal(t, gameID, g.GetId())
+	}
+	require.Len(t, ids, 4)
+	assert.Regexp(t, `^[a-z2-7]{26}$`, ids[0])
+	assert.Equal(t, ids[0], ids[1])
+	assert.Equal(t, ids[2], ids[3])
+	assert.NotEqual(t, ids[0], ids[2])
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	id := func(prefix string) string { return (prefix + strings.Repeat("a", 26))[:26] }
+	list := func(ids ...string) []*pb.Game {
+		var games []*pb.Game
+		for _, id := range ids {
+			games = append(games, &pb.Game{Id: id})
+		}
+		return games
+	}
+	f := &fake{listGames: func(_ int, ctx context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+		switch {
+		case r.GetPlayerId() == "":
+			return &pb.ListGamesResponse{Games: list(id("public"), id("twicex"), "hostile\x1b[31m"), NextPageToken: "p"}, nil
+		case tokenOf(ctx) == "":
+			return nil, badToken()
+		case r.GetPageToken() == "":
+			return &pb.ListGamesResponse{Games: list(id("public"), id("twicey")), NextPageToken: "2"}, nil
+		default:
+			return &pb.ListGamesResponse{Games: list(id("second"))}, nil
+		}
+	}}
+	c := f.client(t)
+	for prefix, want := range map[string]string{
+		gameID:            gameID,
+		" PUBLIC":         id("public"),
+		"publica":         id("public"),
+		"second":          id("second"),
+		id("second")[:25]: id("second"),
+	} {
+		got, err := c.Resolve(within(t), prefix)
+		require.NoError(t, err, prefix)
+		assert.Equal(t, want, got)
+	}
+	for prefix, want := range map[string]error{
+		"":            session.ErrInvalid,
+		"short":       session.ErrInvalid,
+		"not-base32":  session.ErrInvalid,
+		gameID + "a":  session.ErrInvalid,
+		"unknown":     session.ErrGameNotFound,
+		"twice2":      session.ErrGameNotFound,
+		"hostile":     session.ErrGameNotFound,
+		"\x1b[31mxyz": session.ErrInvalid,
+	} {
+		_, err := c.Resolve(within(t), prefix)
+		assert.ErrorIs(t, err, want, prefix)
+		assert.NotContains(t, err.Error(), "\x1b")
+	}
+
+	c.SetToken("")
+	_, err := c.Resolve(within(t), "second")
+	assert.ErrorIs(t, err, session.ErrGameNotFound)
+}
+
+func TestResolveOfAnAmbiguousBeginning(t *testing.T) {
+	t.Parallel()
+	f := &fake{listGames: func(int, context.Context, *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+		return &pb.ListGamesResponse{Games: []*pb.Game{{Id: gameID}, {Id: "gamega" + otherID[6:]}}}, nil
+	}}
+	_, err := f.client(t).Resolve(within(t), "gamega")
+	assert.ErrorIs(t, err, session.ErrInvalid)
+	assert.ErrorContains(t, err, "2 games")
+}

@@ -1,0 +1,112 @@
+package session_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client/session"
+)
+
+func TestStoreKeepsOneCredentialPerTarget(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a", "b", "credentials.json")
+	s := session.NewStore(path)
+	assert.Equal(t, path, s.Path())
+	_, ok, err := s.Load("x:1")
+	require.NoError(t, err)
+	assert.False(t, ok)
+	require.NoError(t, s.Delete("x:1"))
+
+	ada := session.Credential{PlayerID: "p", Name: "ada", Token: "p.s"}
+	bob := session.Credential{Name: "bob", Pending: "secret", Kept: &ada}
+	require.NoError(t, s.Save("x:1", ada))
+	require.NoError(t, s.Save("y:1", bob))
+	for target, want := range map[string]session.Credential{"x:1": ada, "y:1": bob} {
+		got, ok, err := session.NewStore(path).Load(target)
+		require.NoError(t, err)
+		assert.True(t, ok)
+		assert.Equal(t, want, got)
+	}
+	require.NoError(t, s.Delete("x:1"))
+	_, ok, err = s.Load("x:1")
+	require.NoError(t, err)
+	assert.False(t, ok)
+}
+
+func TestStoreIsForItsOwnerAlone(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "config")
+	path := filepath.Join(dir, "credentials.json")
+	require.NoError(t, session.NewStore(path).Save("x:1", session.Credential{Name: "ada"}))
+	modes := func() (os.FileMode, os.FileMode) {
+		d, err := os.Stat(dir)
+		require.NoError(t, err)
+		f, err := os.Stat(path)
+		require.NoError(t, err)
+		return d.Mode().Perm(), f.Mode().Perm()
+	}
+	d, f := modes()
+	assert.Equal(t, os.FileMode(0o700), d)
+	assert.Equal(t, os.FileMode(0o600), f)
+
+	// A file that somebody made readable is so no longer after the next Save.
+	require.NoError(t, os.Chmod(path, 0o644))
+	require.NoError(t, session.NewStore(path).Save("y:1", session.Credential{Name: "ada"}))
+	_, f = modes()
+	assert.Equal(t, os.FileMode(0o600), f)
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, files, 1)
+}
+
+func TestStoreDoesNotOverwriteWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "credentials.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"servers": {"x:1": `), 0o600))
+	s := session.NewStore(path)
+	_, _, err := s.Load("x:1")
+	assert.ErrorContains(t, err, path)
+	assert.ErrorContains(t, s.Save("x:1", session.Credential{}), path)
+	assert.ErrorContains(t, s.Delete("x:1"), path)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, `{"servers": {"x:1": `, string(data))
+
+	require.NoError(t, os.WriteFile(path, []byte(`{"servers": null}`), 0o600))
+	assert.NoError(t, s.Save("x:1", session.Credential{Name: "ada"}))
+}
+
+func TestConcurrentWritersLeaveAWholeFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "credentials.json")
+	one := session.NewStore(path)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			target := fmt.Sprintf("x:%d", i+1)
+			assert.NoError(t, one.Save(target, session.Credential{Name: target}))
+		})
+		wg.Go(func() { // another process
+			other := session.NewStore(path)
+			assert.NoError(t, other.Save("y:1", session.Credential{Name: "ada"}))
+			_, _, err := other.Load("y:1")
+			assert.NoError(t, err)
+		})
+	}
+	wg.Wait()
+	_, _, err := one.Load("y:1")
+	assert.NoError(t, err)
+}
+
+func TestDefaultStoreIsInTheConfigDirectory(t *testing.T) {
+	t.Parallel()
+	path := session.DefaultStore().Path()
+	assert.Equal(t, filepath.Join("gridstand", "credentials.json"),
+		filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path)))
+}

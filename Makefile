@@ -111,6 +111,12 @@ playthroughs: ## Write the recorded games of every variant anew
 golden: ## Write the expected screens of the client anew
 	go test ./client/... -update
 
+.PHONY: image
+image: export VERSION := $(VERSION)
+image: export COMMIT := $(COMMIT)
+image: ## Build the server's container image, version and commit in it
+	scripts/compose.sh build server
+
 .PHONY: clean
 clean: ## Remove what was built
 	rm -rf bin

@@ -155,7 +155,7 @@ func (m *Match) find(ctx context.Context, fits func(version int32, e replay.Entr
 	if event == nil || err != nil {
 		return nil, err
 	}
-	return &Event{Event: event}, nil
+	return newEvent(event), nil
 }
 
 // errOvertaken means the log does not end any more where the draft builds on.
@@ -248,7 +248,7 @@ func (m *Match) appended(ctx context.Context, prev, next gamelog.Tip, event *rep
 	<-m.writing
 	if shown == nil {
 		// Followers were a whole ring ahead of the answer.
-		shown = &Event{Event: event}
+		shown = newEvent(event)
 	}
 	m.hub.Observer.Appended(next.State, m.Watchers())
 	if next.State.Status == replay.Finished {

@@ -256,7 +256,7 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 		// it, by sending the call again.
 		return nil, err
 	case errors.As(err, &conflict), errors.Is(err, gamelog.ErrBroken):
-		return h.existing(ctx, gameID, created)
+		return h.Existing(ctx, gameID, created)
 	default:
 		return nil, err
 	}
@@ -265,7 +265,11 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 // ErrExists means that there is a game of this id, created with other content.
 var ErrExists = errors.New("the game was created with other content")
 
-func (h *Hub) existing(ctx context.Context, gameID string, created replay.Created) (*replay.State, error) {
+// Existing returns a game that is there already, if it was created with the
+// given content.
+//
+// Errors: ErrExists if it was not, and those of Acquire.
+func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Created) (*replay.State, error) {
 	m, err := h.Acquire(ctx, gameID)
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func (m *Match) load(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range history.Events {
-		m.ring.put(&Event{Event: e})
+		m.ring.put(newEvent(e))
 	}
 	m.tip = history.Tip
 	return nil
@@ -90,7 +90,7 @@ func (m *Match) install(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) (
 	if m.tip.ID != prev {
 		return m.ring.at(tip.ID.Version), m.tip.ID.Version >= tip.ID.Version
 	}
-	e := &Event{Event: event}
+	e := newEvent(event)
 	m.ring.put(e)
 	m.tip = tip
 	m.wake()

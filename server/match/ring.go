@@ -3,6 +3,7 @@ package match
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
 )
@@ -15,18 +16,27 @@ const ringSize = 64
 // Event is an event of a match, shared by everybody who is shown it.
 type Event struct {
 	*replay.Event
+	// Seen is when this server learnt of it.
+	Seen time.Time
 
-	once    sync.Once
-	encoded any
+	encodedOnce
 }
+
+func newEvent(e *replay.Event) *Event { return &Event{Event: e, Seen: time.Now()} }
 
 // Version is the version that the game has with the event.
 func (e *Event) Version() int32 { return e.State.Version }
 
-// Encoded returns what encode returned when Encoded was first called: the
-// event in the form that goes out to every watcher.
-func (e *Event) Encoded(encode func(*Event) any) any {
-	e.once.Do(func() { e.encoded = encode(e) })
+// encodedOnce holds what is shown to everybody in the form in which it goes
+// out, without knowing that form.
+type encodedOnce struct {
+	once    sync.Once
+	encoded any
+}
+
+// Encoded returns what encode returned when Encoded was first called.
+func (e *encodedOnce) Encoded(encode func() any) any {
+	e.once.Do(func() { e.encoded = encode() })
 	return e.encoded
 }
 

@@ -20,7 +20,11 @@ type Watcher struct {
 
 // Audience is a count of watchers as it was announced: a new one is made at
 // each announcement, also when the number stays.
-type Audience struct{ Watchers int }
+type Audience struct {
+	Watchers int
+
+	encodedOnce
+}
 
 // Watch adds a watcher, who must be closed. One who is not counted, such as a
 // player of the game, is shown the same.
@@ -110,7 +114,7 @@ func (m *Match) Replay(ctx context.Context, after int32, do func(*Event) error) 
 		if shared := m.ring.at(e.State.Version); shared != nil {
 			return do(shared)
 		}
-		return do(&Event{Event: e})
+		return do(newEvent(e))
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -30,7 +31,7 @@ func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool
 		return nil, "", err
 	}
 	token := joinToken(response.GetPlayer().GetId(), secret)
-	if response.GetToken() != token || !isID(response.GetPlayer().GetId()) {
+	if response.GetToken() != token || !id.Valid(response.GetPlayer().GetId()) {
 		return nil, "", fmt.Errorf("%w: a token for another account than was created", ErrBadStream)
 	}
 	return response.GetPlayer(), token, nil

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 
+	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -11,11 +12,11 @@ import (
 const maxSide = 255
 
 // checkGame returns an ErrBadStream for what cannot be the game of that id.
-func checkGame(g *pb.Game, id string) error {
+func checkGame(g *pb.Game, gameID string) error {
 	switch {
 	case g == nil:
 		return fmt.Errorf("%w: no game", ErrBadStream)
-	case !isID(g.GetId()) || g.GetId() != id:
+	case !id.Valid(g.GetId()) || g.GetId() != gameID:
 		return fmt.Errorf("%w: another game than asked for", ErrBadStream)
 	case g.GetVersion() < 1:
 		return fmt.Errorf("%w: a game at version %d", ErrBadStream, g.GetVersion())

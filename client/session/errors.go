@@ -76,7 +76,7 @@ var byReason = map[string]error{
 type Violation struct {
 	// Field by its path in the request, such as "seats[1].bot".
 	Field string
-	// Description of what is wrong, for people.
+	// Description of what is wrong, to be read after the field.
 	Description string
 }
 
@@ -112,7 +112,7 @@ func (e *Error) Error() string {
 	}
 	for _, v := range e.Violations {
 		if !strings.Contains(message, v.Description) {
-			message += "; " + v.Field + ": " + v.Description
+			message += "; " + v.Field + " " + v.Description
 		}
 	}
 	return message

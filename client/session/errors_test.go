@@ -60,19 +60,19 @@ func TestErrorsKeepWhatTheServerSaid(t *testing.T) {
 	t.Parallel()
 	st, err := status.New(codes.InvalidArgument, "the request\n\x1b[31m does not\u202e fit").WithDetails(
 		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
-			{Field: "variant", Description: "it is empty"},
-			{Field: "seats[0]", Description: "it is unset"},
+			{Field: "variant", Description: "must not be empty"},
+			{Field: "seats[0]", Description: "must be set"},
 		}},
 		retryInfo(1500*time.Millisecond),
 	)
 	require.NoError(t, err)
 	got := session.FromError(fmt.Errorf("calling: %w", st.Err()))
 	assert.Equal(t, []session.Violation{
-		{Field: "variant", Description: "it is empty"},
-		{Field: "seats[0]", Description: "it is unset"},
+		{Field: "variant", Description: "must not be empty"},
+		{Field: "seats[0]", Description: "must be set"},
 	}, got.Violations)
 	assert.Equal(t, 1500*time.Millisecond, got.RetryAfter)
-	assert.Equal(t, "the request [31m does not fit; variant: it is empty; seats[0]: it is unset", got.Error())
+	assert.Equal(t, "the request [31m does not fit; variant must not be empty; seats[0] must be set", got.Error())
 	assert.Same(t, got, session.FromError(fmt.Errorf("again: %w", got)))
 
 	back, ok := status.FromError(got)

@@ -120,8 +120,27 @@ func (f *fake) RotateToken(ctx context.Context, r *pb.RotateTokenRequest) (*pb.R
 // start serves the fake for the length of the test and returns its address.
 func (f *fake) start(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, stop, err := f.serve()
 	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, stop()) })
+	return address
+}
+
+// someServer starts one for the example.
+func someServer() (address string, stop func()) {
+	address, end, err := newTable().serve()
+	if err != nil {
+		panic(err)
+	}
+	return address, func() { _ = end() }
+}
+
+// serve serves the fake until stop.
+func (f *fake) serve() (address string, stop func() error, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
 	f.listener = &listener{Listener: l}
 	server := grpc.NewServer()
 	pb.RegisterGameServiceServer(server, f)
@@ -129,11 +148,10 @@ func (f *fake) start(t testing.TB) string {
 	pb.RegisterPlayerServiceServer(server, f)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(f.listener) }()
-	t.Cleanup(func() {
+	return l.Addr().String(), func() error {
 		server.Stop()
-		assert.NoError(t, <-done)
-	})
-	return l.Addr().String()
+		return <-done
+	}, nil
 }
 
 // client returns a client of the fake with short waits.

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -26,10 +27,10 @@ const (
 func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 	prefix = strings.ToLower(strings.TrimSpace(prefix))
 	switch {
-	case isID(prefix):
+	case id.Valid(prefix):
 		return prefix, nil
-	case len(prefix) >= idLength || !isBase32(prefix):
-		return "", badID("%q is no game: an id has %d characters out of a–z and 2–7", CleanText(prefix, idLength), idLength)
+	case len(prefix) >= id.Length || !id.IsBase32(prefix):
+		return "", badID("%q is no game: an id has %d characters out of a–z and 2–7", CleanText(prefix, id.Length), id.Length)
 	case len(prefix) < minPrefix:
 		return "", badID("%q is too short: give %d characters of the id or more", prefix, minPrefix)
 	}
@@ -43,7 +44,7 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 				return err
 			}
 			for _, game := range page.GetGames() {
-				if isID(game.GetId()) && strings.HasPrefix(game.GetId(), prefix) {
+				if id.Valid(game.GetId()) && strings.HasPrefix(game.GetId(), prefix) {
 					fits[game.GetId()] = true
 				}
 			}
@@ -69,8 +70,8 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 			Message: fmt.Sprintf("none of your games or of the latest begins with %q: give the whole id", prefix),
 		}
 	case 1:
-		for id := range fits {
-			prefix = id
+		for whole := range fits {
+			prefix = whole
 		}
 		return prefix, nil
 	default:

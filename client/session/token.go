@@ -2,38 +2,21 @@ package session
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base32"
 	"strings"
 	"sync/atomic"
+
+	"github.com/gridstand/gridstand/internal/id"
 )
-
-var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
-
-// idLength is the length of an id, and of a secret that this package draws.
-const idLength = 26
 
 // NewSecret draws 128 random bits: 26 characters of lower-case base32. It
 // serves as the secret of an account and as a CreateGameRequest.request_id.
-func NewSecret() string {
-	var b [16]byte
-	// Documented never to fail: it ends the program instead.
-	_, _ = rand.Read(b[:])
-	return base32Lower.EncodeToString(b[:])
-}
-
-func isBase32(s string) bool {
-	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz234567") == ""
-}
-
-// isID reports whether s has the form of an id.
-func isID(s string) bool { return len(s) == idLength && isBase32(s) }
+func NewSecret() string { return id.New() }
 
 func joinToken(playerID, secret string) string { return playerID + "." + secret }
 
 func idOf(token string) string {
-	id, _, _ := strings.Cut(token, ".")
-	return id
+	player, _, _ := strings.Cut(token, ".")
+	return player
 }
 
 // bearer adds the token to calls. It works without TLS too: a server on the

@@ -30,7 +30,7 @@ func send(m *pb.WatchResponse) act {
 	}
 }
 
-func game(version int32) act {
+func whole(version int32) act {
 	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: gameAt(version)}})
 }
 
@@ -101,7 +101,7 @@ func TestWatch(t *testing.T) {
 		err     error // io.EOF where nil
 	}{
 		"a game from now on": {
-			streams: [][]act{{game(3), audience(2), event(4), last(5)}},
+			streams: [][]act{{whole(3), audience(2), event(4), last(5)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "audience 2", "event 4", "event 5"},
 		},
@@ -128,31 +128,31 @@ func TestWatch(t *testing.T) {
 			want:    []string{"live", "reconnecting 1", "live", "game 1"},
 		},
 		"too slow": {
-			streams: [][]act{{game(3), event(4), game(10), event(11), last(12)}},
+			streams: [][]act{{whole(3), event(4), whole(10), event(11), last(12)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4", "game 10 skipped 6", "event 11", "event 12"},
 		},
 		"resumes when the server stops": {
-			streams: [][]act{{game(3), event(4), away}, {event(5), full}, {last(6)}},
+			streams: [][]act{{whole(3), event(4), away}, {event(5), full}, {last(6)}},
 			asked:   after(-1, 4, 5),
 			want: []string{
 				"live", "game 3", "event 4", "reconnecting 1", "live", "event 5", "reconnecting 1", "live", "event 6",
 			},
 		},
 		"resumes when the connection breaks": {
-			streams: [][]act{{game(3), cut}, {event(4), cut}, {last(5)}},
+			streams: [][]act{{whole(3), cut}, {event(4), cut}, {last(5)}},
 			asked:   after(-1, 3, 4),
 			want: []string{
 				"live", "game 3", "reconnecting 1", "live", "event 4", "reconnecting 1", "live", "event 5",
 			},
 		},
 		"resumes far behind": {
-			streams: [][]act{{game(3), away}, {finished(50)}},
+			streams: [][]act{{whole(3), away}, {finished(50)}},
 			asked:   after(-1, 3),
 			want:    []string{"live", "game 3", "reconnecting 1", "live", "game 50 skipped 47"},
 		},
 		"counts the tries in which nothing came": {
-			streams: [][]act{{away}, {away}, {game(3), away}, {away}, {last(4)}},
+			streams: [][]act{{away}, {away}, {whole(3), away}, {away}, {last(4)}},
 			asked:   after(-1, -1, -1, 3, 3),
 			want: []string{
 				"reconnecting 1", "reconnecting 2", "live", "game 3", "reconnecting 1", "reconnecting 2", "live", "event 4",
@@ -160,7 +160,7 @@ func TestWatch(t *testing.T) {
 		},
 		"a proxy resets the stream": {
 			streams: [][]act{
-				{game(3), fail(status.Error(codes.Internal, "stream terminated by RST_STREAM with error code: INTERNAL_ERROR"))},
+				{whole(3), fail(status.Error(codes.Internal, "stream terminated by RST_STREAM with error code: INTERNAL_ERROR"))},
 				{event(4), fail(status.Error(codes.Canceled, "no more"))},
 				{last(5)},
 			},
@@ -168,12 +168,12 @@ func TestWatch(t *testing.T) {
 			want:  []string{"live", "game 3", "reconnecting 1", "live", "event 4", "reconnecting 1", "live", "event 5"},
 		},
 		"only the OK was lost": {
-			streams: [][]act{{game(3), last(4), away}},
+			streams: [][]act{{whole(3), last(4), away}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 		},
 		"an update of a newer server": {
-			streams: [][]act{{game(3), send(&pb.WatchResponse{}), last(4)}},
+			streams: [][]act{{whole(3), send(&pb.WatchResponse{}), last(4)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 		},
@@ -184,19 +184,19 @@ func TestWatch(t *testing.T) {
 			err:     session.ErrGameNotFound,
 		},
 		"the server has a fault": {
-			streams: [][]act{{game(3), fail(status.Error(codes.Internal, "internal error"))}},
+			streams: [][]act{{whole(3), fail(status.Error(codes.Internal, "internal error"))}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3"},
 			err:     status.Error(codes.Internal, "internal error"),
 		},
 		"the game was found damaged": {
-			streams: [][]act{{game(3), fail(refuse(codes.DataLoss, pb.ReasonGameDamaged))}},
+			streams: [][]act{{whole(3), fail(refuse(codes.DataLoss, pb.ReasonGameDamaged))}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3"},
 			err:     session.ErrGameDamaged,
 		},
 		"the log was cut meanwhile": {
-			streams: [][]act{{game(3), event(4), away}, {fail(conflict("2"))}},
+			streams: [][]act{{whole(3), event(4), away}, {fail(conflict("2"))}},
 			asked:   after(-1, 4),
 			want:    []string{"live", "game 3", "event 4", "reconnecting 1"},
 			err:     session.ErrGameDamaged,
@@ -209,32 +209,32 @@ func TestWatch(t *testing.T) {
 		},
 
 		"a gap": {
-			streams: [][]act{{game(3), event(5)}},
+			streams: [][]act{{whole(3), event(5)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3"},
 			err:     session.ErrBadStream,
 		},
 		"a repeat": {
-			streams: [][]act{{game(3), event(4), event(4)}},
+			streams: [][]act{{whole(3), event(4), event(4)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     session.ErrBadStream,
 		},
 		"a repeat after a reconnect": {
-			streams: [][]act{{game(3), event(4), away}, {event(4)}},
+			streams: [][]act{{whole(3), event(4), away}, {event(4)}},
 			asked:   after(-1, 4),
 			want:    []string{"live", "game 3", "event 4", "reconnecting 1", "live"},
 			err:     session.ErrBadStream,
 		},
 		"a game that goes back": {
-			streams: [][]act{{game(3), event(4), game(4)}},
+			streams: [][]act{{whole(3), event(4), whole(4)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     session.ErrBadStream,
 		},
 		"a game where every event was asked for": {
 			opts:    session.WatchOptions{EveryEvent: true},
-			streams: [][]act{{game(3), game(9)}},
+			streams: [][]act{{whole(3), whole(9)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3"},
 			err:     session.ErrBadStream,
@@ -246,13 +246,13 @@ func TestWatch(t *testing.T) {
 			err:     session.ErrBadStream,
 		},
 		"an event after the last": {
-			streams: [][]act{{game(3), last(4), event(5)}},
+			streams: [][]act{{whole(3), last(4), event(5)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     session.ErrBadStream,
 		},
 		"an end before the end": {
-			streams: [][]act{{game(3), event(4)}},
+			streams: [][]act{{whole(3), event(4)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     session.ErrBadStream,
@@ -364,7 +364,7 @@ func TestWatchOfAHostileServer(t *testing.T) {
 			t.Parallel()
 			f := &fake{}
 			f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
-				if err := game(3)(f, s); err != nil {
+				if err := whole(3)(f, s); err != nil {
 					return err
 				}
 				e := eventAt(4)
@@ -415,7 +415,7 @@ func TestWatchGivesUpASilentStream(t *testing.T) {
 	f := &fake{}
 	f.watch = func(n int, _ *pb.WatchRequest, s watchStream) error {
 		if n == 1 {
-			return errors.Join(game(3)(f, s), hang(f, s))
+			return errors.Join(whole(3)(f, s), hang(f, s))
 		}
 		return last(4)(f, s)
 	}
@@ -432,7 +432,7 @@ func TestWatchEndsWhenClosed(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
-		return errors.Join(game(3)(f, s), hang(f, s))
+		return errors.Join(whole(3)(f, s), hang(f, s))
 	}
 	c := f.client(t)
 	for name, end := range map[string]func(w *session.Watcher, cancel context.CancelFunc){

@@ -1,0 +1,91 @@
+package replay_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+)
+
+// at is a moment in the life of a game, in seconds.
+func at(second int) time.Time { return time.Unix(int64(second), 0).UTC() }
+
+// seed returns one of 256 seeds.
+func seed(t testing.TB, first byte) game.Seed {
+	t.Helper()
+	b := make([]byte, game.SeedSize)
+	b[0] = first
+	s, err := game.SeedFromBytes(b)
+	require.NoError(t, err)
+	return s
+}
+
+var (
+	ann = replay.Player{ID: "ann", Name: "Ann"}
+	bob = replay.Player{ID: "bob", Name: "Bob"}
+	eve = replay.Player{ID: "eve", Name: "Eve"}
+	// deep is an account under which a program plays.
+	deep = replay.Player{ID: "deep", Name: "Deep", Bot: true}
+)
+
+// created is how Ann creates a game of a variant for herself.
+func created(t testing.TB, variant string, s game.Seed) replay.Created {
+	t.Helper()
+	v, ok := variants.Current(variant)
+	require.True(t, ok)
+	return replay.Created{
+		Variant: v.ID, Revision: v.Revision, Creator: ann, Seats: []replay.Seat{{Player: ann}},
+		Commitment: s.Commitment(),
+	}
+}
+
+// begin starts the game that c creates.
+func begin(t testing.TB, c replay.Created, s game.Seed) *replay.State {
+	t.Helper()
+	event, err := replay.Start("g", replay.Entry{Seat: game.NoSeat, Action: c}, s, at(1))
+	require.NoError(t, err)
+	return event.State
+}
+
+// apply applies an entry that fits, a second after the last.
+func apply(t testing.TB, s *replay.State, seat int, a replay.Action) *replay.State {
+	t.Helper()
+	event, err := s.Apply(replay.Entry{Seat: seat, Action: a}, s.UpdateTime.Add(time.Second))
+	require.NoError(t, err)
+	return event.State
+}
+
+// playOut plays the first legal move until the game is over.
+func playOut(t testing.TB, s *replay.State) *replay.State {
+	t.Helper()
+	for s.Status != replay.Finished {
+		s = apply(t, s, s.Turn(), replay.Moved{Move: s.LegalMoves()[0]})
+	}
+	return s
+}
+
+func board(t testing.TB, p game.Position) []byte {
+	t.Helper()
+	b, err := p.AppendBinary(nil)
+	require.NoError(t, err)
+	return b
+}
+
+// onBoard is s with another board of 2048: the exponents of its first cells,
+// row-major, the others empty.
+func onBoard(t testing.TB, s *replay.State, exponents ...byte) *replay.State {
+	t.Helper()
+	const header = 11 // of a position's bytes, before the cells
+	b := board(t, s.Position)
+	clear(b[header:])
+	copy(b[header:], exponents)
+	p, err := s.Variant.Rules.Decode(b)
+	require.NoError(t, err)
+	other := *s
+	other.Position = p
+	return &other
+}

@@ -1,0 +1,275 @@
+package replay_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+)
+
+// rounds are rules for several seats that do nothing but take turns: a move
+// names a cell whose x is the points that it brings. A seat whose score is not
+// below full has no move, and is passed over like one that resigned.
+type rounds struct{ full int32 }
+
+// round is an immutable position of rounds.
+type round struct {
+	rules    rounds
+	moves    int32
+	scores   []int32
+	resigned []bool
+	turn     int
+}
+
+func (r rounds) Start(*game.Draws) game.Position {
+	return round{rules: r, scores: make([]int32, 3), resigned: make([]bool, 3)}
+}
+
+func (r rounds) Move(p game.Position, seat int, m game.Move, _ *game.Draws) (game.Position, game.Change, error) {
+	if m.Direction != 0 {
+		return nil, game.Change{}, game.ErrIllegalMove
+	}
+	next := p.(round)
+	next.moves++
+	next.scores = slices.Clone(next.scores)
+	next.scores[seat] += m.Cell.X
+	next.turn = next.after(seat)
+	return next, game.Change{Gained: m.Cell.X}, nil
+}
+
+func (r rounds) Resign(p game.Position, seat int) game.Position {
+	next := p.(round)
+	next.resigned = slices.Clone(next.resigned)
+	next.resigned[seat] = true
+	if next.turn == seat {
+		next.turn = next.after(seat)
+	}
+	return next
+}
+
+func (r rounds) Decode([]byte) (game.Position, error) { panic("not stored") }
+func (r rounds) Counts(reason game.Reason) bool       { return reason == game.NoMoves }
+
+func (p round) after(seat int) int {
+	for i := 1; i <= len(p.scores); i++ {
+		if next := (seat + i) % len(p.scores); !p.resigned[next] && p.scores[next] < p.rules.full {
+			return next
+		}
+	}
+	return game.NoSeat
+}
+
+func (p round) AppendBinary(b []byte) ([]byte, error) { return b, nil }
+func (p round) MoveCount() int32                      { return p.moves }
+func (p round) Scores() []int32                       { return slices.Clone(p.scores) }
+func (p round) Turn() int                             { return p.turn }
+func (p round) LegalMoves() []game.Move               { return []game.Move{points(1)} }
+
+func (p round) Ended() game.Reason {
+	if p.turn == game.NoSeat {
+		return game.NoMoves
+	}
+	return game.ReasonNone
+}
+
+func (p round) Winners(r game.Reason) []int {
+	var best []int
+	for seat, score := range p.scores {
+		switch {
+		case p.resigned[seat] || r == game.Abandoned:
+		case len(best) == 0 || score > p.scores[best[0]]:
+			best = []int{seat}
+		case score == p.scores[best[0]]:
+			best = append(best, seat)
+		}
+	}
+	return best
+}
+
+func points(n int32) game.Move { return game.To(game.Cell{X: n}) }
+
+// table is a running game of rounds with these seats.
+func table(t *testing.T, full int32, seats ...replay.Seat) *replay.State {
+	t.Helper()
+	require.Len(t, seats, 3)
+	r := rounds{full}
+	sd := seed(t, 1)
+	return replay.State{
+		ID: "g", Variant: game.Variant{ID: "rounds", Seats: 3, Rules: r}, Version: 1, Creator: ann,
+		Seats: seats, Status: replay.Active, Position: r.Start(sd.Draws(1)), Ranked: true,
+		Commitment: sd.Commitment(), CreateTime: at(1), UpdateTime: at(1),
+	}.WithSeed(sd)
+}
+
+var (
+	annSits = replay.Seat{Player: ann}
+	bobSits = replay.Seat{Player: bob}
+	eveSits = replay.Seat{Player: eve}
+	botSits = replay.Seat{Bot: "greedy"}
+)
+
+func score(t *testing.T, s *replay.State, n int32) *replay.State {
+	t.Helper()
+	return apply(t, s, s.Turn(), replay.Moved{Move: points(n)})
+}
+
+// Ensure seats take turns, and nobody moves out of turn.
+func TestApply_Turns(t *testing.T) {
+	t.Parallel()
+	s := table(t, 10, annSits, bobSits, eveSits)
+	for _, seat := range []int{0, 1, 2, 0} {
+		require.Equal(t, seat, s.Turn())
+		for other := range 3 {
+			if other == seat {
+				continue
+			}
+			_, err := s.Apply(replay.Entry{Seat: other, Action: replay.Moved{Move: points(1)}}, at(9))
+			require.ErrorIs(t, err, replay.ErrNotYourTurn)
+		}
+		s = score(t, s, 1)
+	}
+}
+
+// Ensure a seat that resigns is passed over, also out of turn, and that the
+// last one left ends the game.
+func TestApply_Resignations(t *testing.T) {
+	t.Parallel()
+	s := table(t, 10, annSits, bobSits, eveSits)
+	s = score(t, s, 5)
+	s = apply(t, s, 2, replay.Resigned{})
+	assert.Equal(t, replay.Active, s.Status)
+	assert.Equal(t, 1, s.Turn())
+	assert.Equal(t, []bool{false, false, true}, resigned(s))
+	_, err := s.Apply(replay.Entry{Seat: 2, Action: replay.Resigned{}}, at(9))
+	require.ErrorIs(t, err, replay.ErrInvalid, "it did already")
+
+	s = score(t, s, 1)
+	assert.Equal(t, 0, s.Turn(), "seat 2 is passed over")
+	before := s
+	s = apply(t, s, 0, replay.Resigned{})
+	assert.Equal(t, replay.Finished, s.Status)
+	assert.Equal(t, &replay.Result{Reason: game.Resigned, Winners: []int{1}}, s.Result, "the most points do not win for one who resigned")
+	assert.Equal(t, []bool{false, false, true}, resigned(before), "the state before is as it was")
+}
+
+func resigned(s *replay.State) []bool {
+	var which []bool
+	for _, seat := range s.Seats {
+		which = append(which, seat.Resigned)
+	}
+	return which
+}
+
+// Ensure a game that humans have left ends, be the others bots or stand-ins.
+func TestApply_NoHumanLeft(t *testing.T) {
+	t.Parallel()
+	away := replay.Seat{Player: bob, StandIn: "greedy"}
+	for _, tt := range []struct {
+		name  string
+		seats []replay.Seat
+		ends  bool
+	}{
+		{"bots", []replay.Seat{annSits, botSits, botSits}, true},
+		{"a bot and a stand-in", []replay.Seat{annSits, away, botSits}, true},
+		{"a bot and a human", []replay.Seat{annSits, bobSits, botSits}, false},
+		{"oneself in another seat", []replay.Seat{annSits, annSits, botSits}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := apply(t, table(t, 10, tt.seats...), 0, replay.Resigned{})
+			assert.Equal(t, tt.ends, s.Status == replay.Finished)
+			if tt.ends {
+				assert.Equal(t, &replay.Result{Reason: game.Resigned, Winners: []int{1, 2}}, s.Result)
+			} else {
+				assert.Equal(t, 1, s.Turn())
+			}
+		})
+	}
+}
+
+// Ensure a resignation that ends nothing by itself, but leaves nobody who can
+// move, ends the game as one that was played out.
+func TestApply_ResignationLeavesNoMove(t *testing.T) {
+	t.Parallel()
+	s := table(t, 3, annSits, bobSits, eveSits)
+	s = score(t, s, 1)
+	s = score(t, s, 3)
+	s = score(t, s, 3)
+	require.Equal(t, 0, s.Turn(), "the others are full")
+	s = apply(t, s, 0, replay.Resigned{})
+	assert.Equal(t, replay.Finished, s.Status)
+	assert.Equal(t, &replay.Result{Reason: game.NoMoves, Winners: []int{1, 2}}, s.Result)
+}
+
+// Ensure only a program in a human's own seat takes a game off the leaderboard:
+// bots and stand-ins are programs anyway.
+func TestApply_ByBot(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		seat   replay.Seat
+		ranked bool
+	}{
+		{"a human's", annSits, false},
+		{"a bot's", botSits, true},
+		{"a stand-in's", replay.Seat{Player: ann, StandIn: "greedy"}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := table(t, 10, tt.seat, bobSits, eveSits)
+			s = apply(t, s, 0, replay.Moved{Move: points(1), ByBot: true})
+			assert.Equal(t, tt.ranked, s.Ranked)
+			s = score(t, s, 1)
+			assert.Equal(t, tt.ranked, s.Ranked, "for good")
+		})
+	}
+}
+
+// Ensure of a game of several seats that was played out those count whom a
+// player held to the end.
+func TestScored_Seats(t *testing.T) {
+	t.Parallel()
+	s := table(t, 3, annSits, bobSits, replay.Seat{Player: eve, StandIn: "greedy"})
+	s = score(t, s, 3)
+	s = score(t, s, 2)
+	s = score(t, s, 3)
+	gone := apply(t, s, 0, replay.Resigned{})
+	for _, tt := range []struct {
+		name  string
+		state *replay.State
+		want  []bool
+	}{
+		{"before the end", s, []bool{false, false, false}},
+		{"played out", score(t, s, 1), []bool{true, true, false}},
+		{"played out after a resignation", score(t, gone, 1), []bool{false, true, false}},
+		{"resigned", apply(t, gone, 1, replay.Resigned{}), []bool{false, false, false}},
+		{"abandoned", apply(t, s, game.NoSeat, replay.Abandoned{}), []bool{false, false, false}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for seat, want := range tt.want {
+				assert.Equal(t, want, tt.state.Scored(seat), "seat %d", seat)
+			}
+		})
+	}
+
+	full := table(t, 1, annSits, botSits, botSits)
+	full = score(t, score(t, score(t, full, 1), 1), 1)
+	require.Equal(t, game.NoMoves, full.Result.Reason)
+	assert.True(t, full.Scored(0))
+	assert.False(t, full.Scored(1), "a bot")
+}
+
+// Ensure seats are found by who holds them.
+func TestSeatsOf(t *testing.T) {
+	t.Parallel()
+	s := table(t, 3, annSits, replay.Seat{Player: bob, StandIn: "greedy"}, annSits)
+	assert.Equal(t, []int{0, 2}, s.SeatsOf("ann"))
+	assert.Equal(t, []int{1}, s.SeatsOf("bob"))
+	assert.Empty(t, s.SeatsOf("eve"))
+	assert.Empty(t, table(t, 3, annSits, botSits, replay.Seat{}).SeatsOf(""), "nobody holds a bot's or an open seat")
+}

@@ -1,0 +1,173 @@
+package replay_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+)
+
+// Ensure every variant begins as its rules say, at version 1, with the seed
+// kept to itself.
+func TestStart(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants.All() {
+		t.Run(v.ID, func(t *testing.T) {
+			t.Parallel()
+			sd := seed(t, 7)
+			c := created(t, v.ID, sd)
+			c.Private = true
+			entry := replay.Entry{Seat: game.NoSeat, Action: c}
+			event, err := replay.Start("g", entry, sd, at(5))
+			require.NoError(t, err)
+			assert.Equal(t, entry, event.Entry)
+			assert.Equal(t, game.Change{}, event.Change)
+
+			s := event.State
+			assert.Equal(t, "g", s.ID)
+			assert.Equal(t, v.ID, s.Variant.ID)
+			assert.EqualValues(t, 1, s.Version)
+			assert.Equal(t, ann, s.Creator)
+			assert.Equal(t, c.Seats, s.Seats)
+			assert.Equal(t, replay.Active, s.Status)
+			assert.Equal(t, board(t, v.Rules.Start(sd.Draws(1))), board(t, s.Position))
+			assert.Nil(t, s.Result)
+			assert.True(t, s.Private)
+			assert.False(t, s.Ranked)
+			assert.Equal(t, sd.Commitment(), s.Commitment)
+			assert.Equal(t, at(5), s.CreateTime)
+			assert.Equal(t, at(5), s.UpdateTime)
+			assert.Equal(t, 0, s.Turn())
+			assert.NotEmpty(t, s.LegalMoves())
+			assert.True(t, s.RevealedSeed().IsZero())
+		})
+	}
+}
+
+// Ensure a game with an open seat waits: nobody is to move.
+func TestStart_Waiting(t *testing.T) {
+	t.Parallel()
+	sd := seed(t, 7)
+	c := created(t, "classic", sd)
+	c.Seats = []replay.Seat{{}}
+	s := begin(t, c, sd)
+	assert.Equal(t, replay.Waiting, s.Status)
+	assert.Equal(t, game.NoSeat, s.Turn())
+	assert.Empty(t, s.LegalMoves())
+	assert.True(t, s.Ranked)
+
+	for _, a := range []replay.Action{replay.Moved{Move: game.Slide(game.Up)}, replay.Resigned{}} {
+		_, err := s.Apply(replay.Entry{Seat: 0, Action: a}, at(2))
+		assert.ErrorIs(t, err, replay.ErrNotStarted)
+	}
+	over := apply(t, s, game.NoSeat, replay.Abandoned{})
+	assert.Equal(t, replay.Finished, over.Status)
+	assert.Equal(t, game.Abandoned, over.Result.Reason)
+	assert.False(t, over.Scored(0), "nobody sat there")
+}
+
+// Ensure what cannot begin a game is refused, and as what.
+func TestStart_Refused(t *testing.T) {
+	t.Parallel()
+	good := seed(t, 7)
+	for _, tt := range []struct {
+		name   string
+		change func(e *replay.Entry, c *replay.Created)
+		seed   game.Seed
+		want   error
+	}{
+		{"a move", func(e *replay.Entry, _ *replay.Created) { e.Action = replay.Moved{} }, good, replay.ErrInvalid},
+		{"nothing", func(e *replay.Entry, _ *replay.Created) { e.Action = nil }, good, replay.ErrInvalid},
+		{"at a seat", func(e *replay.Entry, _ *replay.Created) { e.Seat = 0 }, good, replay.ErrInvalid},
+		{"unknown variant", func(_ *replay.Entry, c *replay.Created) { c.Variant = "chess" }, good, replay.ErrUnknown},
+		{"unknown revision", func(_ *replay.Entry, c *replay.Created) { c.Revision = 999 }, good, replay.ErrUnknown},
+		{"no seats", func(_ *replay.Entry, c *replay.Created) { c.Seats = nil }, good, replay.ErrInvalid},
+		{"two seats", func(_ *replay.Entry, c *replay.Created) { c.Seats = make([]replay.Seat, 2) }, good, replay.ErrInvalid},
+		{"another seed", func(*replay.Entry, *replay.Created) {}, seed(t, 8), replay.ErrInvalid},
+		{"no seed", func(*replay.Entry, *replay.Created) {}, game.Seed{}, replay.ErrInvalid},
+		{
+			// A newer program may have variants with other seats: that it is
+			// newer goes before that its entry does not fit.
+			"unknown variant with other seats",
+			func(_ *replay.Entry, c *replay.Created) { c.Variant, c.Seats = "chess", make([]replay.Seat, 2) },
+			good, replay.ErrUnknown,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := created(t, "classic", good)
+			entry := replay.Entry{Seat: game.NoSeat}
+			tt.change(&entry, &c)
+			if entry.Action == nil && tt.name != "nothing" {
+				entry.Action = c
+			}
+			event, err := replay.Start("g", entry, tt.seed, at(1))
+			assert.ErrorIs(t, err, tt.want)
+			assert.Nil(t, event)
+		})
+	}
+}
+
+// Ensure a game keeps seats of its own, whatever becomes of those it was
+// created with.
+func TestStart_OwnSeats(t *testing.T) {
+	t.Parallel()
+	sd := seed(t, 7)
+	c := created(t, "classic", sd)
+	s := begin(t, c, sd)
+	c.Seats[0].Resigned = true
+	assert.False(t, s.Seats[0].Resigned)
+}
+
+// Ensure entries that say the same are the same, whatever the server drew or
+// looked up for itself.
+func TestEntry_Same(t *testing.T) {
+	t.Parallel()
+	sd := seed(t, 7)
+	base := func() replay.Created { return created(t, "classic", sd) }
+	game1 := replay.Entry{Seat: game.NoSeat, Action: base()}
+	with := func(change func(*replay.Created)) replay.Entry {
+		c := base()
+		change(&c)
+		return replay.Entry{Seat: game.NoSeat, Action: c}
+	}
+	moved := func(seat int, d game.Direction, byBot bool) replay.Entry {
+		return replay.Entry{Seat: seat, Action: replay.Moved{Move: game.Slide(d), ByBot: byBot}}
+	}
+	for _, tt := range []struct {
+		name string
+		a, b replay.Entry
+		want bool
+	}{
+		{"created again", game1, with(func(*replay.Created) {}), true},
+		{"with another seed", game1, with(func(c *replay.Created) { c.Commitment = seed(t, 8).Commitment() }), true},
+		{"under newer rules", game1, with(func(c *replay.Created) { c.Revision = 2 }), true},
+		{"another variant", game1, with(func(c *replay.Created) { c.Variant = "twos" }), false},
+		{"another creator", game1, with(func(c *replay.Created) { c.Creator = bob }), false},
+		{"other seats", game1, with(func(c *replay.Created) { c.Seats = []replay.Seat{{Player: bob}} }), false},
+		{"private", game1, with(func(c *replay.Created) { c.Private = true }), false},
+		{"with a clock", game1, with(func(c *replay.Created) { c.TurnLimit = 5 }), false},
+		{"created and moved", game1, moved(game.NoSeat, game.Up, false), false},
+		{"moved again", moved(0, game.Up, false), moved(0, game.Up, false), true},
+		{"another way", moved(0, game.Up, false), moved(0, game.Down, false), false},
+		{"another seat", moved(0, game.Up, false), moved(1, game.Up, false), false},
+		{"by a program", moved(0, game.Up, false), moved(0, game.Up, true), false},
+		{
+			"a cell and a direction", moved(0, game.Up, false),
+			replay.Entry{Seat: 0, Action: replay.Moved{Move: game.To(game.Cell{})}},
+			false,
+		},
+		{"resigned again", replay.Entry{Seat: 1, Action: replay.Resigned{}}, replay.Entry{Seat: 1, Action: replay.Resigned{}}, true},
+		{"resigned and abandoned", replay.Entry{Seat: 1, Action: replay.Resigned{}}, replay.Entry{Seat: 1, Action: replay.Abandoned{}}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tt.want, tt.a.Same(tt.b))
+			assert.Equal(t, tt.want, tt.b.Same(tt.a))
+		})
+	}
+}

@@ -1,0 +1,43 @@
+package main
+
+import "fmt"
+
+// blocks are the block elements as x, y, width and height, in parts of a cell.
+var blocks = map[string][4]float64{
+	"█": {0, 0, 1, 1}, "▀": {0, 0, 1, 0.5}, "▄": {0, 0.5, 1, 0.5}, "▌": {0, 0, 0.5, 1}, "▐": {0.5, 0, 0.5, 1},
+}
+
+// Strokes of box drawing, as paths: argument 1 and 2 are the cell's middle, 3
+// and 4 its width and height.
+const (
+	across    = "M0 %[2]gH%[3]g"
+	upright   = "M%[1]g 0V%[4]g"
+	leftHalf  = "M0 %[2]gH%[1]g"
+	rightHalf = "M%[1]g %[2]gH%[3]g"
+	upperHalf = "M%[1]g 0V%[2]g"
+	lowerHalf = "M%[1]g %[2]gV%[4]g"
+)
+
+var strokes = map[string]string{
+	"─": across, "│": upright, "┼": across + upright,
+	"├": upright + rightHalf, "┤": upright + leftHalf, "┬": across + lowerHalf, "┴": across + upperHalf,
+	"┌": lowerHalf + rightHalf, "┐": lowerHalf + leftHalf, "└": upperHalf + rightHalf, "┘": upperHalf + leftHalf,
+	"╭": "M%[1]g %[4]gQ%[1]g %[2]g %[3]g %[2]g", "╮": "M%[1]g %[4]gQ%[1]g %[2]g 0 %[2]g",
+	"╰": "M%[1]g 0Q%[1]g %[2]g %[3]g %[2]g", "╯": "M%[1]g 0Q%[1]g %[2]g 0 %[2]g",
+}
+
+// shape draws a glyph that must meet its neighbours, with its cell's upper
+// left corner at x, y. It reports false for one that is written as text.
+func shape(glyph, colour string, x, y float64) (string, bool) {
+	const w, h = cellWidth, cellHeight
+	if b, ok := blocks[glyph]; ok {
+		// A hair larger, lest a line shine through between two.
+		return fmt.Sprintf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`,
+			x+b[0]*w, y+b[1]*h, b[2]*w+0.4, b[3]*h+0.4, colour), true
+	}
+	if s, ok := strokes[glyph]; ok {
+		return fmt.Sprintf(`<path transform="translate(%.1f %.1f)" d="%s" fill="none" stroke="%s"/>`,
+			x, y, fmt.Sprintf(s, w/2, h/2, w, h), colour), true
+	}
+	return "", false
+}

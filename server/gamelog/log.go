@@ -218,14 +218,16 @@ func (l *Log) At(ctx context.Context, gameID string, version int32) (Record, boo
 
 // Head is what lists show of a game, without reading its log.
 type Head struct {
-	// State cannot be applied to: it has no seed before the game is over.
+	// Exists says that there is such a game.
+	Exists bool
+	// State is nil for a game that this server cannot read. It cannot be
+	// applied to: it has no seed before the game is over.
 	State *replay.State
 	// Watchers on all servers.
 	Watchers int
 }
 
-// Heads returns the heads of the given games; one without a State stands for a
-// game that is not there or cannot be read.
+// Heads returns the heads of the given games, in their order.
 func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 	if len(gameIDs) == 0 {
 		return nil, nil
@@ -245,6 +247,7 @@ func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 	heads := make([]Head, len(gameIDs))
 	for i, c := range commands {
 		field := func(n int) string { s, _ := c.Val()[n].(string); return s }
+		heads[i].Exists = field(0) != ""
 		last, err := ParseID(field(0))
 		if err != nil {
 			continue
@@ -284,11 +287,16 @@ func (l *Log) Mend(ctx context.Context, tip Tip) error {
 	return err
 }
 
-// Expire lets the game's keys end at the given time.
-func (l *Log) Expire(ctx context.Context, gameID string, at time.Time) error {
+// Expire lets the keys of games end at the given time.
+func (l *Log) Expire(ctx context.Context, at time.Time, gameIDs ...string) error {
+	if len(gameIDs) == 0 {
+		return nil
+	}
 	_, err := l.reads.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.PExpireAt(ctx, logKey(gameID), at)
-		p.PExpireAt(ctx, metaKey(gameID), at)
+		for _, id := range gameIDs {
+			p.PExpireAt(ctx, logKey(id), at)
+			p.PExpireAt(ctx, metaKey(id), at)
+		}
 		return nil
 	})
 	return err

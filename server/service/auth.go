@@ -1,0 +1,150 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/gridstand/gridstand/internal/id"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/account"
+)
+
+// maxCall is how long a unary call may take, whatever the caller allows.
+const maxCall = 10 * time.Second
+
+// answerMargin is by how much the work on a call ends before its deadline, so
+// that the answer, which says what became of it, still arrives.
+const answerMargin = 50 * time.Millisecond
+
+// Options are what a gRPC server needs to offer a Service.
+func (s *Service) Options() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.InTapHandle(cancellable),
+		grpc.ChainUnaryInterceptor(s.unary),
+		grpc.ChainStreamInterceptor(s.stream),
+	}
+}
+
+// unary bounds a call in time, finds out who calls, and translates its error.
+func (s *Service) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if !ours(info.FullMethod) {
+		return handler(ctx, request)
+	}
+	span := maxCall
+	if deadline, ok := ctx.Deadline(); ok {
+		left := time.Until(deadline)
+		span = min(span, left-min(answerMargin, left/10))
+	}
+	bounded, cancel := context.WithTimeout(ctx, span)
+	defer cancel()
+
+	bounded, err := s.authenticate(bounded)
+	var response any
+	if err == nil {
+		response, err = handler(bounded, request)
+	}
+	if err != nil {
+		f := s.fail(ctx, info.FullMethod, err)
+		_ = grpc.SetTrailer(ctx, f.trailer())
+		return nil, f
+	}
+	return response, nil
+}
+
+// stream is unary for streams, which last as long as they like.
+func (s *Service) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if !ours(info.FullMethod) {
+		return handler(server, stream)
+	}
+	ctx, err := s.authenticate(stream.Context())
+	if err == nil {
+		err = handler(server, &callerStream{stream, ctx})
+	}
+	if err != nil {
+		f := s.fail(stream.Context(), info.FullMethod, err)
+		stream.SetTrailer(f.trailer())
+		return f
+	}
+	return nil
+}
+
+// ours tells the contract's methods from those of health and reflection.
+func ours(method string) bool { return strings.HasPrefix(method, "/gridstand.") }
+
+type callerStream struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s *callerStream) Context() context.Context { return s.ctx }
+
+type callerKey struct{}
+
+// authenticate puts the caller into the context, if the call has a token.
+func (s *Service) authenticate(ctx context.Context) (context.Context, error) {
+	values := metadata.ValueFromIncomingContext(ctx, "authorization")
+	if len(values) == 0 {
+		return ctx, nil
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if len(values) > 1 || !strings.EqualFold(scheme, "Bearer") {
+		return ctx, account.ErrBadToken
+	}
+	player, err := s.Accounts.Verify(ctx, token)
+	if err != nil {
+		return ctx, err
+	}
+	return context.WithValue(ctx, callerKey{}, player), nil
+}
+
+// caller is the player who calls; without an id when nobody said who.
+func caller(ctx context.Context) account.Player {
+	p, _ := ctx.Value(callerKey{}).(account.Player)
+	return p
+}
+
+// mustCaller is the player who calls, or an error where there is none.
+func mustCaller(ctx context.Context) (account.Player, error) {
+	p := caller(ctx)
+	if p.ID == "" {
+		return p, errNoToken
+	}
+	return p, nil
+}
+
+// me is how a caller names himself.
+const me = "me"
+
+// playerID resolves "me". An id that cannot be one is told apart from one that
+// is empty, which is a field error.
+func playerID(ctx context.Context, given string) (string, error) {
+	switch {
+	case given == me:
+		p, err := mustCaller(ctx)
+		return p.ID, err
+	case given == "":
+		return "", missing("player_id")
+	case !id.Valid(given):
+		return "", errPlayerNotFound
+	}
+	return given, nil
+}
+
+// gameID checks an id before it goes anywhere.
+func gameID(given string) (string, error) {
+	switch {
+	case given == "":
+		return "", missing("game_id")
+	case !id.Valid(given):
+		return "", errGameNotFound
+	}
+	return given, nil
+}
+
+func player(p account.Player) *pb.Player {
+	return &pb.Player{Id: p.ID, Name: p.Name, Bot: p.Bot}
+}

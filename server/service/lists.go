@@ -1,0 +1,120 @@
+package service
+
+import (
+	"context"
+
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/invalid"
+	"github.com/gridstand/gridstand/internal/page"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
+	"github.com/gridstand/gridstand/server/directory"
+	"github.com/gridstand/gridstand/server/gamelog"
+)
+
+// ListGames implements the contract.
+func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+	query, err := s.query(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	size, err := page.Size(request.GetPageSize())
+	if err != nil {
+		return nil, err
+	}
+	if query.Variant != "" {
+		if _, ok := variants.Current(query.Variant); !ok {
+			if request.GetPageToken() != "" {
+				return nil, page.BadToken()
+			}
+			return &pb.ListGamesResponse{}, nil
+		}
+	}
+	// The lists are hints: what a game is stands in its head.
+	games, next, err := directory.Collect(ctx, s.Directory, query, request.GetPageToken(), size,
+		func(ctx context.Context, ids []string) (map[string]*pb.Game, error) {
+			heads, err := s.Log.Heads(ctx, ids)
+			if err != nil {
+				return nil, err
+			}
+			return s.sift(ctx, query, ids, heads)
+		})
+	if err != nil {
+		return nil, err
+	}
+	return &pb.ListGamesResponse{Games: games, NextPageToken: next}, nil
+}
+
+// query reads which list is asked for.
+func (s *Service) query(ctx context.Context, request *pb.ListGamesRequest) (directory.Query, error) {
+	q := directory.Query{Variant: request.GetVariant()}
+	switch status := request.GetStatus(); status {
+	case pb.GameStatus_GAME_STATUS_UNSPECIFIED, pb.GameStatus_GAME_STATUS_WAITING,
+		pb.GameStatus_GAME_STATUS_ACTIVE, pb.GameStatus_GAME_STATUS_FINISHED:
+		q.Status = directory.Status(status)
+	default:
+		return q, invalid.Field("status", "must be waiting, active, finished or unset")
+	}
+	switch request.GetOrderBy() {
+	case pb.OrderBy_ORDER_BY_UNSPECIFIED, pb.OrderBy_ORDER_BY_RECENT:
+	case pb.OrderBy_ORDER_BY_SCORE:
+		q.Order = directory.ByScore
+	case pb.OrderBy_ORDER_BY_WATCHERS:
+		q.Order = directory.ByWatchers
+	default:
+		return q, invalid.Field("order_by", "must be recent, score or watchers")
+	}
+	if q.Order != directory.Recent && q.Status != directory.Active {
+		return q, invalid.Field("order_by", "by score or watchers is for active games: set status to GAME_STATUS_ACTIVE")
+	}
+	if id := request.GetPlayerId(); id != "" {
+		if q.Order != directory.Recent {
+			return q, invalid.Field("player_id", "goes with the recent order only")
+		}
+		if id == me {
+			p, err := mustCaller(ctx)
+			if err != nil {
+				return q, err
+			}
+			id = p.ID
+		}
+		q.PlayerID = id
+	}
+	return q, nil
+}
+
+// sift returns the games that belong to the list, and takes those off it that
+// do not.
+func (s *Service) sift(ctx context.Context, q directory.Query, ids []string, heads []gamelog.Head) (map[string]*pb.Game, error) {
+	games := make(map[string]*pb.Game, len(ids))
+	by := caller(ctx)
+	for i, head := range heads {
+		state := head.State
+		if !head.Exists {
+			if err := s.Directory.Forget(ctx, q, ids[i]); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if state == nil {
+			continue
+		}
+		listing := directory.Of(state, head.Watchers)
+		if q.Status != directory.AnyStatus && listing.Status != q.Status {
+			if q.PlayerID == "" {
+				if err := s.Directory.Put(ctx, listing); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		if q.Variant != "" && listing.Variant != q.Variant {
+			continue
+		}
+		if state.Private && (q.PlayerID == "" || len(state.SeatsOf(by.ID)) == 0) {
+			continue
+		}
+		games[ids[i]] = translate.Game(state, head.Watchers)
+	}
+	return games, nil
+}

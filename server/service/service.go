@@ -1,0 +1,116 @@
+// Package service is the contract as gRPC handlers: it reads requests, checks
+// who may, asks the rooms beneath, and puts their answers and errors into the
+// contract's words. There is no game logic here and no storage.
+package service
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/time/rate"
+	"google.golang.org/grpc"
+
+	"github.com/gridstand/gridstand/game/replay"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/account"
+	"github.com/gridstand/gridstand/server/directory"
+	"github.com/gridstand/gridstand/server/gamelog"
+	"github.com/gridstand/gridstand/server/leaderboard"
+	"github.com/gridstand/gridstand/server/match"
+)
+
+// Limits are what a server allows; 0 stands for no limit.
+type Limits struct {
+	MessageBytes         int
+	StreamsPerConnection int
+	MovesPerSecond       int
+	OpenGamesPerPlayer   int
+	WatchersPerGame      int
+}
+
+// Planner is told about games that begin.
+type Planner interface {
+	// Soon notes that a game is to be looked at within seconds.
+	Soon(ctx context.Context, gameID string) error
+	// Plan notes when the game is to be looked at next.
+	Plan(ctx context.Context, state *replay.State) error
+}
+
+// Meter measures what only the service sees.
+type Meter interface {
+	// FanOut is called with the time from an event's coming to its being
+	// handed to the connection of a watcher.
+	FanOut(lag time.Duration)
+	// Conflated is called when a watcher got a game instead of events.
+	Conflated()
+	// StorageFailed is called with an error of Redis that a caller met.
+	StorageFailed(err error)
+}
+
+// Config is what a Service works with. All fields are needed.
+type Config struct {
+	Hub         *match.Hub
+	Log         *gamelog.Log
+	Accounts    *account.Store
+	Leaderboard *leaderboard.Boards
+	Directory   *directory.Directory
+	Planner     Planner
+	Meter       Meter
+	Logger      *slog.Logger
+	// Version of the software.
+	Version string
+	// Durable says that the store outlives the server.
+	Durable bool
+	Limits  Limits
+}
+
+// Service implements the contract's three services.
+type Service struct {
+	pb.UnimplementedGameServiceServer
+	pb.UnimplementedLeaderboardServiceServer
+	pb.UnimplementedPlayerServiceServer
+	Config
+
+	// moves limits how fast each player moves. Whoever is pushed out of it by
+	// so many others begins anew.
+	moves *lru.Cache[string, *rate.Limiter]
+}
+
+// limitedPlayers is how many players' pace is remembered.
+const limitedPlayers = 1 << 16
+
+// New makes a Service.
+func New(c Config) *Service {
+	moves, err := lru.New[string, *rate.Limiter](limitedPlayers)
+	if err != nil {
+		panic(err) // only for a size below 1
+	}
+	return &Service{Config: c, moves: moves}
+}
+
+// Register offers the services on s.
+func (s *Service) Register(r grpc.ServiceRegistrar) {
+	pb.RegisterGameServiceServer(r, s)
+	pb.RegisterLeaderboardServiceServer(r, s)
+	pb.RegisterPlayerServiceServer(r, s)
+}
+
+// GetServerInfo implements the contract.
+func (s *Service) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.GetServerInfoResponse, error) {
+	storage := pb.Storage_STORAGE_EMBEDDED
+	if s.Durable {
+		storage = pb.Storage_STORAGE_DURABLE
+	}
+	return &pb.GetServerInfoResponse{
+		Name: "gridstand", Version: s.Version, Storage: storage,
+		Limits: &pb.Limits{
+			MessageBytes:         int32(s.Limits.MessageBytes),
+			StreamsPerConnection: int32(s.Limits.StreamsPerConnection),
+			MovesPerSecond:       int32(s.Limits.MovesPerSecond),
+			OpenGamesPerPlayer:   int32(s.Limits.OpenGamesPerPlayer),
+			WatchersPerGame:      int32(s.Limits.WatchersPerGame),
+		},
+	}, nil
+}

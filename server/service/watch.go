@@ -1,0 +1,194 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/tap"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/invalid"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
+	"github.com/gridstand/gridstand/server/match"
+)
+
+// stalled is how long a reader may take nothing before its stream is ended.
+const stalled = 60 * time.Second
+
+type cancelKey struct{}
+
+// cancellable gives every call a context of its own that its handler can end.
+// A handler that waits in Send for a reader that takes nothing can be got out
+// of there only by the end of the context that the transport waits on, which
+// is this one; a second goroutine for each watcher would cost half again as
+// much memory.
+func cancellable(ctx context.Context, _ *tap.Info) (context.Context, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	return context.WithValue(ctx, cancelKey{}, cancel), nil
+}
+
+// Watch implements the contract.
+func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
+	id, err := gameID(request.GetGameId())
+	if err != nil {
+		return err
+	}
+	if request.GetAfterVersion() < 0 {
+		return invalid.Field("after_version", "must not be negative")
+	}
+	begin, cancel := context.WithTimeout(stream.Context(), maxCall)
+	defer cancel()
+	m, err := s.Hub.Acquire(begin, id)
+	if err != nil {
+		return err
+	}
+	defer m.Release()
+	state, err := m.Confirm(begin)
+	if err != nil {
+		return err
+	}
+	cancel()
+
+	player := caller(stream.Context())
+	counted := len(state.SeatsOf(player.ID)) == 0
+	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && m.Watchers() >= limit {
+		return rateLimited("too many watch this game", 5*time.Second, map[string]string{"limit": strconv.Itoa(limit)})
+	}
+	watcher := m.Watch(counted)
+	defer watcher.Close()
+	v := newView(s, m, watcher, stream, request.GetEveryEvent())
+
+	if request.AfterVersion == nil {
+		err = v.sendGame(state)
+	} else {
+		err = v.resume(request.GetAfterVersion(), state)
+	}
+	if err != nil {
+		return err
+	}
+	return v.follow()
+}
+
+// view is a watcher's stream and how far it has come.
+type view struct {
+	service    *Service
+	match      *match.Match
+	watcher    *match.Watcher
+	stream     grpc.ServerStreamingServer[pb.WatchResponse]
+	everyEvent bool
+
+	version int32 // that the reader has
+	owed    int32 // version up to which the reader asked for every event
+	over    bool  // the game's end was sent
+
+	// patience cancels the stream's context when a send takes too long.
+	patience *time.Timer
+	gaveUp   chan struct{}
+}
+
+func newView(s *Service, m *match.Match, w *match.Watcher, stream grpc.ServerStreamingServer[pb.WatchResponse], everyEvent bool) *view {
+	v := &view{service: s, match: m, watcher: w, stream: stream, everyEvent: everyEvent, gaveUp: make(chan struct{})}
+	cancel, ok := stream.Context().Value(cancelKey{}).(context.CancelFunc)
+	if !ok {
+		cancel = func() {} // served without Options
+	}
+	v.patience = time.AfterFunc(stalled, func() {
+		close(v.gaveUp)
+		cancel()
+	})
+	v.patience.Stop()
+	return v
+}
+
+// resume begins after a version that the reader has, in a game at state.
+func (v *view) resume(after int32, state *replay.State) error {
+	if after > state.Version {
+		return &match.VersionConflictError{Version: state.Version}
+	}
+	v.version, v.owed = after, state.Version
+	v.over = state.Status == replay.Finished && after == state.Version
+	return nil
+}
+
+// follow sends what comes, until the game is over or the reader leaves.
+func (v *view) follow() error {
+	for !v.over {
+		look, changed := v.watcher.Look(v.version)
+		var err error
+		switch {
+		case look.Event != nil:
+			err = v.sendEvent(look.Event)
+			v.service.Meter.FanOut(time.Since(look.Event.Seen))
+		case look.Missed != nil && (v.everyEvent || v.version < v.owed):
+			err = v.match.Replay(v.stream.Context(), v.version, v.sendEvent)
+		case look.Missed != nil:
+			v.service.Meter.Conflated()
+			err = v.sendGame(look.Missed)
+		case look.Audience != nil:
+			err = v.send(look.Audience.Encoded(func() any { return v.encode(audience(look.Audience.Watchers)) }))
+		case look.Err != nil:
+			err = look.Err
+		default:
+			select {
+			case <-changed:
+			case <-v.stream.Context().Done():
+				err = v.stream.Context().Err()
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func audience(n int) *pb.WatchResponse {
+	return &pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: int32(n)}}
+}
+
+func (v *view) sendGame(state *replay.State) error {
+	v.version, v.over = state.Version, state.Status == replay.Finished
+	return v.send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{
+		Game: translate.Game(state, v.match.Watchers()),
+	}})
+}
+
+func (v *view) sendEvent(e *match.Event) error {
+	v.version, v.over = e.Version(), e.State.Status == replay.Finished
+	return v.send(e.Encoded(func() any {
+		return v.encode(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: translate.Event(e.Event)}})
+	}))
+}
+
+// encode prepares a message once for all who get it: marshalling it anew for
+// each of 20,000 streams costs more than half of their throughput. It is tied
+// to the codec and compressor, of which the server has one and none.
+func (v *view) encode(m *pb.WatchResponse) any {
+	prepared := &grpc.PreparedMsg{}
+	if err := prepared.Encode(v.stream, m); err != nil {
+		return m
+	}
+	return prepared
+}
+
+var errStalled = serverUnavailable("nothing was read from this stream for a minute")
+
+func (v *view) send(m any) error {
+	v.patience.Reset(stalled)
+	err := v.stream.SendMsg(m)
+	v.patience.Stop()
+	if err == nil {
+		return nil
+	}
+	select {
+	case <-v.gaveUp:
+		return errStalled
+	default:
+		// The connection or the stream has ended; nobody hears the answer.
+		return errors.Join(context.Canceled, err)
+	}
+}

@@ -1,0 +1,86 @@
+package steward
+
+import (
+	"context"
+	_ "embed" // scripts
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+var (
+	//go:embed soon.lua
+	soonSource string
+	//go:embed claim.lua
+	claimSource string
+	//go:embed settle.lua
+	settleSource string
+
+	soonScript   = redis.NewScript(soonSource)
+	claimScript  = redis.NewScript(claimSource)
+	settleScript = redis.NewScript(settleSource)
+)
+
+// agenda is the one to-do list of all servers: games by the moment at which
+// somebody must look at them. All times are Redis's.
+type agenda struct{ client redis.UniversalClient }
+
+const dueKey = "due"
+
+// soon notes a game for in a while, unless it is noted for earlier.
+func (a agenda) soon(ctx context.Context, gameID string, in time.Duration) error {
+	if err := soonScript.Run(ctx, a.client, []string{dueKey}, gameID, in.Milliseconds()).Err(); err != nil {
+		return fmt.Errorf("noting a game: %w", err)
+	}
+	return nil
+}
+
+// at notes a game for a moment, whatever was noted before.
+func (a agenda) at(ctx context.Context, gameID string, when time.Time) error {
+	z := redis.Z{Score: float64(when.UnixMilli()), Member: gameID}
+	if err := a.client.ZAdd(ctx, dueKey, z).Err(); err != nil {
+		return fmt.Errorf("noting a game: %w", err)
+	}
+	return nil
+}
+
+// remove takes a game off the list, whatever was noted.
+func (a agenda) remove(ctx context.Context, gameID string) error {
+	if err := a.client.ZRem(ctx, dueKey, gameID).Err(); err != nil {
+		return fmt.Errorf("taking a game off: %w", err)
+	}
+	return nil
+}
+
+// claim takes up to n games that are due, for the given span: another server
+// looks at them after it.
+func (a agenda) claim(ctx context.Context, n int, span time.Duration) (gameIDs []string, until time.Time, err error) {
+	reply, err := claimScript.Run(ctx, a.client, []string{dueKey}, n, span.Milliseconds()).StringSlice()
+	if err == nil && len(reply) == 0 {
+		err = errors.New("an empty reply")
+	}
+	if err != nil {
+		return nil, until, fmt.Errorf("claiming games: %w", err)
+	}
+	ms, err := strconv.ParseInt(reply[0], 10, 64)
+	if err != nil {
+		return nil, until, fmt.Errorf("claiming games: %w", err)
+	}
+	return reply[1:], time.UnixMilli(ms), nil
+}
+
+// settle ends a claim: the game is noted for next, or for never if next is
+// zero, unless something else was noted meanwhile.
+func (a agenda) settle(ctx context.Context, gameID string, until, next time.Time) error {
+	when := ""
+	if !next.IsZero() {
+		when = strconv.FormatInt(next.UnixMilli(), 10)
+	}
+	if err := settleScript.Run(ctx, a.client, []string{dueKey}, gameID, until.UnixMilli(), when).Err(); err != nil {
+		return fmt.Errorf("settling a game: %w", err)
+	}
+	return nil
+}

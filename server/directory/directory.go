@@ -1,0 +1,224 @@
+// Package directory keeps the lists of games that can be paged through: the
+// latest, the best and the most watched ones, and those of each player. They
+// are sorted sets in Redis, each in a cluster slot of its own:
+//
+//	games:recent:<status>:<variant>  by the time of the last event
+//	games:score:<variant>            active games by their highest score
+//	games:watchers:<variant>         active games by watchers, then score
+//	player:{<player id>}:games       by the time of the last event
+//
+// where "*" stands for any status or variant. Private games are in the
+// players' lists only.
+//
+// The lists are hints: they are written beside the log, up to a second late,
+// and a server may die in between. Whoever reads them looks each game up,
+// leaves out what does not belong there, and puts right what is wrong with Put
+// and Forget. Errors are Redis's or the context's, wrapped, if nothing else is
+// said.
+package directory
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/internal/id"
+)
+
+// Status is the stage that a game has reached. It only ever grows.
+type Status uint8
+
+// The statuses. AnyStatus is for queries.
+const (
+	AnyStatus Status = iota
+	Waiting
+	Active
+	Finished
+)
+
+// String is the status in keys.
+func (s Status) String() string {
+	switch s {
+	case Waiting:
+		return "waiting"
+	case Active:
+		return "active"
+	case Finished:
+		return "finished"
+	default:
+		return anything
+	}
+}
+
+// anything stands in keys for whatever status or variant.
+const anything = "*"
+
+// Listing is what the lists need to know of a game.
+type Listing struct {
+	// GameID and Variant of the game.
+	GameID, Variant string
+	// Status of the game, not AnyStatus.
+	Status Status
+	// Score of its highest seat.
+	Score int32
+	// Updated is the time of its last event.
+	Updated time.Time
+	// Watchers on all servers.
+	Watchers int
+	// Private games are listed for their players only.
+	Private bool
+	// Players who sit in it, and who created it, in any order.
+	Players []string
+}
+
+// Directory is the lists in one Redis. Any number of directories, in any
+// number of processes, may work on the same Redis. All methods may be called
+// concurrently.
+type Directory struct {
+	client redis.UniversalClient
+	keep   time.Duration
+	log    *slog.Logger
+
+	mu sync.Mutex
+	// pending listings of Touch, by game, that Run has yet to write.
+	pending map[string]Listing
+}
+
+// New returns the lists in client's Redis, which remains the caller's to
+// close. Games without an event for as long as keep drop out of them, so it
+// must be no shorter than finished games are kept, and than unfinished ones may
+// stand still; 0 means that none ever drops out. What goes wrong in the
+// background is logged to log.
+func New(client redis.UniversalClient, keep time.Duration, log *slog.Logger) *Directory {
+	return &Directory{client: client, keep: keep, log: log, pending: map[string]Listing{}}
+}
+
+// Put writes a listing now: for a game that is new, whose status or players
+// changed, or that was found in a list in which it does not belong. It is
+// idempotent, so it may be repeated after an error. It takes the place of what
+// was touched before.
+func (d *Directory) Put(ctx context.Context, listing Listing) error {
+	d.mu.Lock()
+	delete(d.pending, listing.GameID)
+	d.mu.Unlock()
+	if err := d.write(ctx, []Listing{listing}); err != nil {
+		return fmt.Errorf("listing a game: %w", err)
+	}
+	return nil
+}
+
+// Forget takes games that no longer exist off the list that q reads.
+func (d *Directory) Forget(ctx context.Context, q Query, gameIDs ...string) error {
+	if len(gameIDs) == 0 {
+		return nil
+	}
+	if err := d.client.ZRem(ctx, q.key(), gameIDs).Err(); err != nil {
+		return fmt.Errorf("forgetting games: %w", err)
+	}
+	return nil
+}
+
+// Trim takes games without an event for as long as they are kept off the lists
+// of the variants. Players' lists need no trimming: they lose what is old when
+// another of the player's games ends, and vanish when nothing happens any more.
+func (d *Directory) Trim(ctx context.Context, variants []string) error {
+	if d.keep <= 0 {
+		return nil
+	}
+	now, err := d.client.Time(ctx).Result()
+	if err != nil {
+		return fmt.Errorf("trimming the lists: %w", err)
+	}
+	pipe := d.client.Pipeline()
+	for _, variant := range append([]string{anything}, variants...) {
+		for status := AnyStatus; status <= Finished; status++ {
+			pipe.ZRemRangeByScore(ctx, recentKey(status, variant), "-inf", d.before(now))
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("trimming the lists: %w", err)
+	}
+	return nil
+}
+
+// before is the scores, as a bound, of games that are too old to be kept.
+func (d *Directory) before(now time.Time) string {
+	return "(" + strconv.FormatInt(now.Add(-d.keep).UnixMilli(), 10)
+}
+
+// write writes listings in one pipeline.
+func (d *Directory) write(ctx context.Context, listings []Listing) error {
+	pipe := d.client.Pipeline()
+	for _, listing := range listings {
+		if !listing.Private {
+			queuePublic(ctx, pipe, listing, anything)
+			queuePublic(ctx, pipe, listing, listing.Variant)
+		}
+		d.queuePlayers(ctx, pipe, listing)
+	}
+	_, err := pipe.Exec(ctx)
+	return err
+}
+
+// queuePublic queues what lists a game under a variant. GT lets a late writer
+// move no game back.
+func queuePublic(ctx context.Context, pipe redis.Pipeliner, l Listing, variant string) {
+	for _, status := range []Status{AnyStatus, l.Status} {
+		pipe.ZAddGT(ctx, recentKey(status, variant), byTime(l))
+	}
+	for status := Waiting; status < l.Status; status++ {
+		pipe.ZRem(ctx, recentKey(status, variant), l.GameID)
+	}
+	switch l.Status {
+	case Active:
+		pipe.ZAdd(ctx, scoreKey(variant), redis.Z{Score: float64(l.Score), Member: l.GameID})
+		pipe.ZAdd(ctx, watchersKey(variant), byWatchers(l))
+	case Finished:
+		pipe.ZRem(ctx, scoreKey(variant), l.GameID)
+		pipe.ZRem(ctx, watchersKey(variant), l.GameID)
+	case AnyStatus, Waiting:
+	}
+}
+
+// queuePlayers queues what lists a game under its players.
+func (d *Directory) queuePlayers(ctx context.Context, pipe redis.Pipeliner, l Listing) {
+	for i, player := range l.Players {
+		if !id.Valid(player) || slices.Contains(l.Players[:i], player) {
+			continue
+		}
+		key := playerKey(player)
+		pipe.ZAddGT(ctx, key, byTime(l))
+		if d.keep <= 0 {
+			continue
+		}
+		pipe.PExpire(ctx, key, d.keep)
+		if l.Status == Finished {
+			pipe.ZRemRangeByScore(ctx, key, "-inf", d.before(l.Updated))
+		}
+	}
+}
+
+func byTime(l Listing) redis.Z {
+	return redis.Z{Score: float64(l.Updated.UnixMilli()), Member: l.GameID}
+}
+
+// byWatchers orders games by watchers, and of equally many by score: a number
+// that a float64 holds exactly up to four million watchers.
+func byWatchers(l Listing) redis.Z {
+	const maxWatchers = 1<<22 - 1
+	watchers := int64(max(0, min(l.Watchers, maxWatchers)))
+	return redis.Z{Score: float64(watchers<<31 | int64(max(0, l.Score))), Member: l.GameID}
+}
+
+func recentKey(status Status, variant string) string {
+	return "games:recent:" + status.String() + ":" + variant
+}
+func scoreKey(variant string) string    { return "games:score:" + variant }
+func watchersKey(variant string) string { return "games:watchers:" + variant }
+func playerKey(playerID string) string  { return "player:{" + playerID + "}:games" }

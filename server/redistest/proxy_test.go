@@ -1,0 +1,45 @@
+package redistest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Ensure each of the proxy's faults happens as it says, and passes.
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	direct := StartMiniredis(t)
+	proxy := StartProxy(t, direct.Addr())
+	client := redis.NewClient(&redis.Options{Addr: proxy.Addr(), MaxRetries: -1, ReadTimeout: 200 * time.Millisecond})
+	t.Cleanup(func() { assert.NoError(t, client.Close()) })
+	ctx := t.Context()
+	require.NoError(t, client.Set(ctx, "a", 1, 0).Err())
+
+	lost := proxy.Lose(1, "incr")
+	require.Error(t, client.Incr(ctx, "a").Err())
+	<-lost
+	got, err := direct.Get("a")
+	require.NoError(t, err)
+	assert.Equal(t, "2", got, "it happened all the same")
+	require.NoError(t, client.Incr(ctx, "a").Err())
+
+	release := proxy.Hold()
+	require.Error(t, client.Incr(ctx, "a").Err())
+	release()
+	release()
+	assert.Equal(t, "4", client.Get(ctx, "a").Val())
+
+	proxy.Cut()
+	_ = client.Ping(ctx).Err() // Finds the connection gone.
+	require.NoError(t, client.Ping(ctx).Err())
+
+	proxy.Refuse()
+	require.Error(t, client.Ping(ctx).Err())
+	require.Error(t, client.Ping(ctx).Err())
+	proxy.Accept()
+	assert.NoError(t, client.Ping(ctx).Err())
+}

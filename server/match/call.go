@@ -195,7 +195,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 	settled := make(chan outcome, 1)
 	if !m.hub.start(m, func(ctx context.Context) {
-		next, event, err := m.settle(ctx, draft)
+		next, event, err := m.hub.settle(ctx, draft)
 		e, err := m.appended(ctx, tip, next, event, err)
 		settled <- outcome{e, err}
 	}) {
@@ -210,18 +210,19 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 }
 
-// settle sends the draft until an answer says what became of it.
-func (m *Match) settle(ctx context.Context, draft *gamelog.Draft) (gamelog.Tip, *replay.Event, error) {
+// settle sends a draft whose outcome is not known until an answer says what
+// became of it, or ctx ends.
+func (h *Hub) settle(ctx context.Context, draft *gamelog.Draft) (gamelog.Tip, *replay.Event, error) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval = 20 * time.Millisecond
 	wait.MaxInterval = time.Second
 	for {
 		select {
 		case <-ctx.Done():
-			return gamelog.Tip{}, nil, ErrStopping
+			return gamelog.Tip{}, nil, gamelog.ErrUnsettled
 		case <-time.After(wait.NextBackOff()):
 		}
-		next, event, err := m.hub.log.Append(ctx, draft)
+		next, event, err := h.log.Append(ctx, draft)
 		var conflict *gamelog.ConflictError
 		if err == nil || errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
 			return next, event, err

@@ -118,7 +118,7 @@ func (h *Hub) close() {
 	h.mu.Unlock()
 	h.stop()
 	for _, m := range h.all() {
-		m.fail(ErrStopping)
+		m.wake()
 	}
 	h.group.Wait()
 }
@@ -246,15 +246,14 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 		return nil, err
 	}
 	tip, _, err := h.log.Append(ctx, draft)
+	if errors.Is(err, gamelog.ErrUnsettled) {
+		tip, _, err = h.settle(ctx, draft)
+	}
 	var conflict *gamelog.ConflictError
 	switch {
 	case err == nil:
 		h.Observer.Appended(tip.State, 0)
 		return tip.State, nil
-	case errors.Is(err, gamelog.ErrUnsettled):
-		// Nobody but the caller knows of the game yet, so the caller settles
-		// it, by sending the call again.
-		return nil, err
 	case errors.As(err, &conflict), errors.Is(err, gamelog.ErrBroken):
 		return h.Existing(ctx, gameID, created)
 	default:

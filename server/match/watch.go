@@ -96,6 +96,9 @@ func (w *Watcher) Look(version int32) (Look, <-chan struct{}) {
 		}
 		return Look{Missed: state}, changed
 	}
+	if m.hub.stopping.Err() != nil {
+		return Look{Err: ErrStopping}, changed
+	}
 	if err := m.failure.Load(); err != nil {
 		return Look{Err: *err}, changed
 	}

@@ -1,0 +1,129 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// difference names the first field in which got is not what was recomputed, in
+// words; "" where both are the same. Fields that this version of the program
+// does not know are not looked at.
+func difference(got, recomputed *pb.Event) string {
+	got = proto.CloneOf(got)
+	sortSets(got)
+	sortSets(recomputed)
+	return differenceOf(got.ProtoReflect(), recomputed.ProtoReflect(), "")
+}
+
+// sortSets brings what the contract leaves in any order into one.
+func sortSets(e *pb.Event) {
+	slices.Sort(e.GetPosition().GetTwenty48().GetLegalMoves())
+	tribolo := e.GetPosition().GetTribolo().GetLegalMoves()
+	slices.SortFunc(tribolo, func(a, b *pb.TriboloMove) int { return byCell(a.GetCell(), b.GetCell()) })
+	for _, move := range tribolo {
+		slices.SortFunc(move.GetTaken(), byCell)
+	}
+	slices.SortFunc(e.GetMoved().GetTaken(), byCell)
+	slices.Sort(e.GetResult().GetWinners())
+}
+
+func byCell(a, b *pb.Cell) int {
+	return cmp.Or(cmp.Compare(a.GetX(), b.GetX()), cmp.Compare(a.GetY(), b.GetY()))
+}
+
+func differenceOf(got, recomputed protoreflect.Message, path string) string {
+	fields := recomputed.Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		name := strings.TrimPrefix(path+"."+string(field.Name()), ".")
+		var what string
+		switch {
+		case field.IsList():
+			what = differenceOfLists(field, got.Get(field).List(), recomputed.Get(field).List(), name)
+		case field.HasPresence() && got.Has(field) && !recomputed.Has(field):
+			what = words(name) + " is set, recomputed none"
+		case field.HasPresence() && !got.Has(field) && recomputed.Has(field):
+			what = words(name) + " is missing"
+		case field.HasPresence() && !got.Has(field):
+		default:
+			what = differenceOfValues(field, got.Get(field), recomputed.Get(field), name)
+		}
+		if what != "" {
+			return what
+		}
+	}
+	return ""
+}
+
+func differenceOfLists(field protoreflect.FieldDescriptor, got, recomputed protoreflect.List, path string) string {
+	for i := range min(got.Len(), recomputed.Len()) {
+		what := differenceOfValues(field, got.Get(i), recomputed.Get(i), fmt.Sprintf("%s[%d]", path, i))
+		if what != "" {
+			return what
+		}
+	}
+	if got.Len() != recomputed.Len() {
+		return fmt.Sprintf("%s has %d entries, recomputed %d", words(path), got.Len(), recomputed.Len())
+	}
+	return ""
+}
+
+func differenceOfValues(field protoreflect.FieldDescriptor, got, recomputed protoreflect.Value, path string) string {
+	if field.Message() != nil {
+		return differenceOf(got.Message(), recomputed.Message(), path)
+	}
+	if got.Equal(recomputed) {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s, recomputed %s", words(path), show(field, got), show(field, recomputed))
+}
+
+// show writes a value so that it may be drawn in a terminal, whatever it is.
+func show(field protoreflect.FieldDescriptor, v protoreflect.Value) string {
+	switch field.Kind() {
+	case protoreflect.EnumKind:
+		if value := field.Enum().Values().ByNumber(v.Enum()); value != nil {
+			return string(value.Name())
+		}
+		return fmt.Sprint(v.Enum())
+	case protoreflect.StringKind:
+		return fmt.Sprintf("%q", v.String())
+	case protoreflect.BytesKind:
+		return fmt.Sprintf("%x", v.Bytes())
+	default:
+		return fmt.Sprint(v.Interface())
+	}
+}
+
+// words says in a player's words what the commonest paths mean.
+func words(path string) string {
+	name, index, listed := strings.Cut(strings.TrimSuffix(path, "]"), "[")
+	if word, ok := map[string]string{
+		"position.twenty48.tiles": "tile", "position.tribolo.cells": "cell", "position.scores": "score of seat",
+	}[name]; ok && listed {
+		return word + " " + index
+	}
+	if word, ok := map[string]string{
+		"moved.gained":                  "the gain",
+		"moved.spawned":                 "the new tile",
+		"moved.spawned.index":           "the new tile's cell",
+		"moved.spawned.value":           "the new tile's value",
+		"position.move_count":           "the number of moves",
+		"position.twenty48.legal_moves": "the list of legal moves",
+		"position.tribolo.legal_moves":  "the list of legal moves",
+		"position.turn":                 "the seat to move",
+		"result":                        "the result",
+		"result.reason":                 "the result",
+		"result.winners":                "the list of winners",
+	}[name]; ok && !listed {
+		return word
+	}
+	return path
+}

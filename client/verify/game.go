@@ -1,0 +1,48 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Game reads the transcript of a game from a server and recomputes it. Of a
+// game that is not over it says ErrLive at once. Beside the errors of
+// Transcript it returns those of the session.
+func Game(ctx context.Context, client *session.Client, gameID string) (Report, error) {
+	response, err := client.Games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
+	if err != nil {
+		return Report{}, err
+	}
+	if response.GetGame().GetStatus() != pb.GameStatus_GAME_STATUS_FINISHED {
+		return Report{}, ErrLive
+	}
+	beginning := int32(0)
+	watcher := client.Watch(ctx, session.WatchOptions{GameID: gameID, AfterVersion: &beginning, EveryEvent: true})
+	defer watcher.Close()
+	return Transcript(watched(watcher))
+}
+
+// watched yields the events of a watcher. It goes on over lost connections, as
+// long as the watcher's context lasts.
+func watched(watcher *session.Watcher) iter.Seq2[*pb.Event, error] {
+	return func(yield func(*pb.Event, error) bool) {
+		for {
+			update, err := watcher.Next()
+			switch {
+			case errors.Is(err, io.EOF):
+				return
+			case err != nil:
+				yield(nil, err)
+				return
+			}
+			if update.Event != nil && !yield(update.Event, nil) {
+				return
+			}
+		}
+	}
+}

@@ -45,8 +45,8 @@ type Config struct {
 
 // Client is a connection to a server (or to several that serve the same games)
 // with the account it acts for. Its methods are safe for concurrent use. All
-// errors of its calls, also of those made through the service fields, are
-// *Error, unless a comment says otherwise.
+// errors of its calls, also of those made through the service fields, are or
+// wrap an *Error, unless a comment says otherwise.
 type Client struct {
 	// Games creates, lists, plays and shows games.
 	Games pb.GameServiceClient

@@ -118,9 +118,9 @@ func (f *fake) RotateToken(ctx context.Context, r *pb.RotateTokenRequest) (*pb.R
 }
 
 // start serves the fake for the length of the test and returns its address.
-func (f *fake) start(t testing.TB) string {
+func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
 	t.Helper()
-	address, stop, err := f.serve()
+	address, stop, err := f.serve(options...)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, stop()) })
 	return address
@@ -136,13 +136,13 @@ func someServer() (address string, stop func()) {
 }
 
 // serve serves the fake until stop.
-func (f *fake) serve() (address string, stop func() error, err error) {
+func (f *fake) serve(options ...grpc.ServerOption) (address string, stop func() error, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}
 	f.listener = &listener{Listener: l}
-	server := grpc.NewServer()
+	server := grpc.NewServer(options...)
 	pb.RegisterGameServiceServer(server, f)
 	pb.RegisterLeaderboardServiceServer(server, f)
 	pb.RegisterPlayerServiceServer(server, f)

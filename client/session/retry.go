@@ -62,9 +62,10 @@ func (e *Error) brokenOff() bool {
 			strings.HasPrefix(e.Message, "server closed the stream without sending trailers"))
 }
 
-// settle makes a call until its outcome is known, at most tries times (0: as
-// often as it takes), with growing waits. The call must be one that takes
-// effect once however often it is made.
+// settle makes a call until its outcome is known, with growing waits: until ctx
+// ends, and then the error is ErrUnsettled as well, or at most tries times where
+// that is not 0. The call must be one that takes effect once however often it is
+// made.
 func settle[T any](
 	ctx context.Context, c *Client, tries int,
 	onRetry func(attempt int, wait time.Duration, err error),
@@ -77,18 +78,19 @@ func settle[T any](
 			return result, nil
 		}
 		e := FromError(err)
-		switch {
-		case !e.unsettled():
+		if !e.unsettled() || attempt == tries {
 			return result, err
-		case ctx.Err() != nil || attempt == tries:
-			return result, fmt.Errorf("%w: %w", ErrUnsettled, err)
 		}
 		d := pause(pace, e)
-		if onRetry != nil {
+		if onRetry != nil && ctx.Err() == nil {
 			onRetry(attempt, d, e)
 		}
-		if wait(ctx, d) != nil {
-			return result, fmt.Errorf("%w: %w", ErrUnsettled, err)
+		if wait(ctx, d) == nil {
+			continue
 		}
+		if tries == 0 {
+			err = fmt.Errorf("%w: %w", ErrUnsettled, err)
+		}
+		return result, err
 	}
 }

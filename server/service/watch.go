@@ -60,6 +60,11 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	}
 	watcher := m.Watch(counted)
 	defer watcher.Close()
+	// A reader who resumes may wait long for the first event; the header tells
+	// that the stream stands.
+	if err := stream.SendHeader(nil); err != nil {
+		return err
+	}
 	v := newView(s, m, watcher, stream, request.GetEveryEvent())
 
 	if request.AfterVersion == nil {

@@ -34,8 +34,11 @@ if last ~= ARGV[1] then
   return {'moved', last, standing[1] or false}
 end
 
+-- A meta that fell behind names an earlier entry; what the log does not hold,
+-- it has lost. pcall: a meta that was damaged may name no ID at all.
 local meta = redis.call('HGET', KEYS[2], 'last')
-if redis.call('XLEN', KEYS[1]) ~= new - 1 or (meta and meta ~= last and version(meta) >= new - 1) then
+if redis.call('XLEN', KEYS[1]) ~= new - 1
+    or (meta and meta ~= last and #redis.pcall('XRANGE', KEYS[1], meta, meta) == 0) then
   return {'broken'}
 end
 

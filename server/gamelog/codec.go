@@ -139,9 +139,10 @@ func encodeSeats(seats []replay.Seat) []*gamelogv1.Seat {
 func decodeSeats(ms []*gamelogv1.Seat) []replay.Seat {
 	seats := make([]replay.Seat, len(ms))
 	for i, m := range ms {
-		seats[i] = replay.Seat{
-			Player: decodePlayer(m.GetPlayer()), Bot: m.GetBot(),
-			Resigned: m.GetResigned(), StandIn: m.GetStandIn(),
+		seats[i] = replay.Seat{Bot: m.GetBot(), Resigned: m.GetResigned(), StandIn: m.GetStandIn()}
+		// A player without an id is none.
+		if p := m.GetPlayer(); p.GetId() != "" {
+			seats[i].Player = decodePlayer(p)
 		}
 	}
 	return seats
@@ -171,14 +172,19 @@ func decodeHead(gameID string, id ID, at time.Time, b []byte) (*replay.State, er
 	if len(m.GetSeedCommitment()) != game.SeedSize {
 		return nil, fmt.Errorf("%w: a commitment of %d bytes", replay.ErrInvalid, len(m.GetSeedCommitment()))
 	}
+	status := replay.Status(m.GetStatus())
+	if len(m.GetSeats()) != variant.Seats || m.GetStatus() < uint32(replay.Waiting) ||
+		m.GetStatus() > uint32(replay.Finished) || (status == replay.Finished) != (m.GetResult() != nil) {
+		return nil, fmt.Errorf("%w: a head that contradicts itself", replay.ErrInvalid)
+	}
 	s := &replay.State{
 		ID: gameID, Variant: variant, Version: id.Version, Creator: decodePlayer(m.GetCreator()),
-		Seats: decodeSeats(m.GetSeats()), Status: replay.Status(m.GetStatus()), Position: position,
+		Seats: decodeSeats(m.GetSeats()), Status: status, Position: position,
 		Ranked: m.GetRanked(), Private: m.GetPrivate(), TurnLimit: m.GetTurnLimit().AsDuration(),
 		Commitment: [game.SeedSize]byte(m.GetSeedCommitment()), CreateTime: at, UpdateTime: at,
 	}
 	if ms := m.GetCreateTimeMs(); ms != 0 {
-		s.CreateTime = time.UnixMilli(ms)
+		s.CreateTime = time.UnixMilli(ms).UTC()
 	}
 	if r := m.GetResult(); r != nil {
 		s.Result = &replay.Result{Reason: game.Reason(r.GetReason())}

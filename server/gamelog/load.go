@@ -3,6 +3,7 @@ package gamelog
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gridstand/gridstand/game/replay"
 )
@@ -34,31 +35,24 @@ func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (Hi
 		return History{}, ErrNotFound
 	}
 	h := History{Tip: Tip{ID: Genesis(gameID)}}
-	missing := map[ID]bool{}
-	for _, id := range []ID{tail.Last, tail.Meta, through} {
-		if id != (ID{}) {
-			missing[id] = true
-		}
-	}
+	missing := without(ID{}, []ID{tail.Last, tail.Meta, through})
 	err = l.Read(ctx, gameID, 1, func(r Record) error {
 		next, event, err := h.Tip.Apply(gameID, r)
 		if err != nil {
 			return err
 		}
 		h.Tip = next
-		if len(h.Events) == keep {
-			copy(h.Events, h.Events[1:])
-			h.Events = h.Events[:keep-1]
+		if h.Events = append(h.Events, event); len(h.Events) > keep {
+			h.Events = slices.Delete(h.Events, 0, 1)
 		}
-		h.Events = append(h.Events, event)
-		delete(missing, next.ID)
+		missing = without(next.ID, missing)
 		return nil
 	})
 	if err != nil {
 		return History{}, err
 	}
-	for id := range missing {
-		return History{}, &DamagedError{Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", id)}
+	if len(missing) > 0 {
+		return History{}, &DamagedError{Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", missing[0])}
 	}
 	if tail.Meta != tail.Last {
 		if err := l.Mend(ctx, h.Tip); err != nil {
@@ -66,6 +60,10 @@ func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (Hi
 		}
 	}
 	return h, nil
+}
+
+func without(id ID, ids []ID) []ID {
+	return slices.DeleteFunc(ids, func(other ID) bool { return other == id })
 }
 
 // Find replays a log and returns the last event that fits; nil for none.

@@ -141,7 +141,8 @@ func (l *Log) run(ctx context.Context, script *redis.Script, source string, keys
 	return cmd.Slice()
 }
 
-// Tail is where a game's log ends.
+// Tail is where a game's log ends. What stands in the place of an ID and is
+// none has the version −1, which no entry has.
 type Tail struct {
 	// Length is the number of entries.
 	Length int64
@@ -168,7 +169,7 @@ func (l *Log) Tail(ctx context.Context, gameID string) (Tail, error) {
 			continue
 		}
 		if *id, err = ParseID(s); err != nil {
-			return Tail{}, &DamagedError{Detail: err.Error()}
+			*id = ID{Version: -1}
 		}
 	}
 	return t, nil

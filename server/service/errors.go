@@ -135,7 +135,9 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 	case errors.Is(err, replay.ErrNotYourTurn):
 		return precondition(pb.ReasonNotYourTurn, "another seat is to move")
 	case errors.Is(err, game.ErrIllegalMove):
-		return precondition(pb.ReasonIllegalMove, err.Error())
+		f := precondition(pb.ReasonIllegalMove, err.Error())
+		f.metadata = map[string]string{"detail": err.Error()}
+		return f
 	case errors.Is(err, gamelog.ErrNotFound):
 		return errGameNotFound
 	case errors.Is(err, account.ErrNotFound):
@@ -180,6 +182,9 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 			code: codes.Unavailable, reason: pb.ReasonStorageUnavailable,
 			message: "the store does not answer; send the call again", retry: storageRetry,
 		}
+	case status.Code(err) == codes.Unimplemented:
+		// What the embedded Unimplemented…Server answers.
+		return &failure{code: codes.Unimplemented, message: "this server does not offer the call"}
 	default:
 		s.Logger.Error("internal error", "call", method, "error", err)
 		return &failure{code: codes.Internal, message: "internal error"}

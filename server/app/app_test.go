@@ -1,0 +1,326 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app"
+	"github.com/gridstand/gridstand/server/app/apptest"
+	"github.com/gridstand/gridstand/server/redistest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what should come at once.
+const patience = 10 * time.Second
+
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// play creates an account and a game of it.
+func play(ctx context.Context, t *testing.T, conn *grpc.ClientConn) (context.Context, *pb.Game) {
+	t.Helper()
+	account, err := pb.NewPlayerServiceClient(conn).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "Ann"})
+	require.NoError(t, err)
+	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+account.GetToken())
+	created, err := pb.NewGameServiceClient(conn).CreateGame(ctx, &pb.CreateGameRequest{Variant: "classic"})
+	require.NoError(t, err)
+	return ctx, created.GetGame()
+}
+
+func move(ctx context.Context, conn *grpc.ClientConn, g *pb.Game) (*pb.MoveResponse, error) {
+	return pb.NewGameServiceClient(conn).Move(ctx, &pb.MoveRequest{
+		GameId: g.GetId(), Version: g.GetVersion(),
+		Move: &pb.MoveRequest_Direction{Direction: g.GetPosition().GetTwenty48().GetLegalMoves()[0]},
+	})
+}
+
+func TestStart_Plays(t *testing.T) {
+	t.Parallel()
+	server, stop := apptest.Start(t, apptest.Config(t))
+	conn := apptest.Dial(t, server.Addr())
+	ctx, g := play(within(t), t, conn)
+
+	moved, err := move(ctx, conn, g)
+	require.NoError(t, err)
+	assert.EqualValues(t, 2, moved.GetEvent().GetVersion())
+
+	info, err := pb.NewGameServiceClient(conn).GetServerInfo(ctx, &pb.GetServerInfoRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, pb.Storage_STORAGE_EMBEDDED, info.GetStorage())
+	c := app.DefaultConfig()
+	limits := info.GetLimits()
+	assert.EqualValues(t, c.MaxMessageBytes, limits.GetMessageBytes())
+	assert.EqualValues(t, c.MaxStreamsPerConnection, limits.GetStreamsPerConnection())
+	assert.EqualValues(t, c.MaxMovesPerSecond, limits.GetMovesPerSecond())
+	assert.EqualValues(t, c.MaxOpenGames, limits.GetOpenGamesPerPlayer())
+	assert.EqualValues(t, c.MaxWatchersPerGame, limits.GetWatchersPerGame())
+
+	_, err = pb.NewGameServiceClient(conn).GetGame(ctx, &pb.GetGameRequest{GameId: string(make([]byte, c.MaxMessageBytes+1))})
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err), "a message that is too large")
+
+	stop()
+	_, err = net.DialTimeout("tcp", server.Addr().String(), time.Second)
+	assert.Error(t, err, "still listening")
+}
+
+func TestStart_TwoServers(t *testing.T) {
+	t.Parallel()
+	c := apptest.Config(t)
+	c.Redis = "redis://" + redistest.StartMiniredis(t).Addr()
+	one, _ := apptest.Start(t, c)
+	two, _ := apptest.Start(t, c)
+	ctx, g := play(within(t), t, apptest.Dial(t, one.Addr()))
+	_, err := move(ctx, apptest.Dial(t, two.Addr()), g)
+	assert.NoError(t, err)
+}
+
+func TestStart_StopTellsEverybody(t *testing.T) {
+	t.Parallel()
+	server, stop := apptest.Start(t, apptest.Config(t))
+	conn := apptest.Dial(t, server.Addr())
+	ctx, g := play(within(t), t, conn)
+	watch, err := pb.NewGameServiceClient(conn).Watch(ctx, &pb.WatchRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	first, err := watch.Recv()
+	require.NoError(t, err)
+	require.NotNil(t, first.GetGame())
+
+	checker := grpc_health_v1.NewHealthClient(conn)
+	for _, name := range []string{"", "gridstand.v1.GameService", "gridstand.v1.LeaderboardService", "gridstand.v1.PlayerService"} {
+		answer, err := checker.Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: name})
+		require.NoError(t, err, name)
+		assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus(), name)
+	}
+	health, err := checker.Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
+	require.NoError(t, err)
+	next, err := health.Recv()
+	require.NoError(t, err)
+	require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, next.GetStatus())
+
+	began := time.Now()
+	stop()
+	assert.Less(t, time.Since(began), apptest.Config(t).StopTimeout, "somebody had to be cut off")
+
+	next, err = health.Recv()
+	require.NoError(t, err)
+	assert.Equal(t, grpc_health_v1.HealthCheckResponse_NOT_SERVING, next.GetStatus())
+	_, err = health.Recv()
+	assert.Error(t, err)
+	for err = nil; err == nil; {
+		_, err = watch.Recv()
+	}
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	assert.Equal(t, "this server is stopping", status.Convert(err).Message())
+}
+
+func TestStart_StopCutsOff(t *testing.T) {
+	t.Parallel()
+	c := apptest.Config(t)
+	c.StopTimeout = 50 * time.Millisecond
+	server, stop := apptest.Start(t, c)
+	// This stream goes on until its caller ends it.
+	stream, err := grpc_reflection_v1.NewServerReflectionClient(apptest.Dial(t, server.Addr())).ServerReflectionInfo(within(t))
+	require.NoError(t, err)
+	require.NoError(t, stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
+		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
+	}))
+	services, err := stream.Recv()
+	require.NoError(t, err)
+	assert.Len(t, services.GetListServicesResponse().GetService(), 6)
+	stop()
+	_, err = stream.Recv()
+	assert.Error(t, err)
+}
+
+func TestStart_NoReflection(t *testing.T) {
+	t.Parallel()
+	c := apptest.Config(t)
+	c.Reflection = false
+	server, _ := apptest.Start(t, c)
+	stream, err := grpc_reflection_v1.NewServerReflectionClient(apptest.Dial(t, server.Addr())).ServerReflectionInfo(within(t))
+	require.NoError(t, err)
+	_, err = stream.Recv()
+	assert.Equal(t, codes.Unimplemented, status.Code(err))
+}
+
+func TestStart_RedisAway(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartMiniredis(t)
+	c := apptest.Config(t)
+	c.Redis = "redis://" + redis.Addr()
+	server, _ := apptest.Start(t, c)
+	conn := apptest.Dial(t, server.Addr())
+	ctx, g := play(within(t), t, conn)
+
+	redis.SetError("LOADING Redis is loading the dataset in memory")
+	_, err := move(ctx, conn, g)
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	answer, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus())
+
+	redis.SetError("")
+	_, err = move(ctx, conn, g)
+	assert.NoError(t, err, "it is back")
+}
+
+func TestStart_TLS(t *testing.T) {
+	t.Parallel()
+	c := apptest.Config(t)
+	c.TLSCert, c.TLSKey = apptest.Certificate(t)
+	server, _ := apptest.Start(t, c)
+	trusting, err := credentials.NewClientTLSFromFile(c.TLSCert, "")
+	require.NoError(t, err)
+
+	conn := apptest.Dial(t, server.Addr(), grpc.WithTransportCredentials(trusting))
+	_, err = pb.NewGameServiceClient(conn).GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+	assert.NoError(t, err)
+
+	conn = apptest.Dial(t, server.Addr())
+	_, err = pb.NewGameServiceClient(conn).GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+	assert.Equal(t, codes.Unavailable, status.Code(err), "without TLS")
+}
+
+func TestStart_Listener(t *testing.T) {
+	t.Parallel()
+	c := apptest.Config(t)
+	var err error
+	c.Listener, err = net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c.Listen = "is not looked at"
+	server, _ := apptest.Start(t, c)
+	assert.Equal(t, c.Listener.Addr(), server.Addr())
+	_, err = pb.NewGameServiceClient(apptest.Dial(t, server.Addr())).GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+	assert.NoError(t, err)
+}
+
+func TestStart_AddressTaken(t *testing.T) {
+	t.Parallel()
+	server, _ := apptest.Start(t, apptest.Config(t))
+	for _, change := range []func(*app.Config){
+		func(c *app.Config) { c.Listen = server.Addr().String() },
+		func(c *app.Config) { c.Metrics = server.Addr().String() },
+	} {
+		c := apptest.Config(t)
+		change(&c)
+		_, err := app.Start(t.Context(), c)
+		assert.True(t, errors.Is(err, syscall.EADDRINUSE), "%v", err)
+	}
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+
+	t.Run("wrong value", func(t *testing.T) {
+		t.Parallel()
+		for flag, change := range map[string]func(*app.Config){
+			"redis":    func(c *app.Config) { c.Redis = "localhost" },
+			"pprof":    func(c *app.Config) { c.Pprof = true },
+			"tls-cert": func(c *app.Config) { c.TLSCert, c.TLSKey = "missing.pem", "missing.pem" },
+		} {
+			c := apptest.Config(t)
+			change(&c)
+			var e *app.ConfigError
+			require.ErrorAs(t, app.Run(t.Context(), c), &e)
+			assert.Equal(t, flag, e.Flag)
+		}
+	})
+
+	t.Run("told to stop", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		assert.NoError(t, app.Run(ctx, apptest.Config(t)))
+	})
+
+	t.Run("told to stop while it waits for redis", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		c := apptest.Config(t)
+		c.Redis = "redis://127.0.0.1:1"
+		assert.NoError(t, app.Run(ctx, c))
+	})
+
+	t.Run("listener breaks", func(t *testing.T) {
+		t.Parallel()
+		c := apptest.Config(t)
+		var err error
+		c.Listener, err = net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		require.NoError(t, c.Listener.Close())
+		assert.ErrorContains(t, app.Run(within(t), c), "use of closed network connection")
+	})
+}
+
+func TestStart_Metrics(t *testing.T) {
+	t.Parallel()
+	c := apptest.Config(t)
+	c.Metrics = "127.0.0.1:0"
+	c.Pprof = true
+	server, stop := apptest.Start(t, c)
+	conn := apptest.Dial(t, server.Addr())
+	ctx, g := play(within(t), t, conn)
+	_, err := move(ctx, conn, g)
+	require.NoError(t, err)
+
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	get := func(path string) (int, string) {
+		response, err := client.Get("http://" + server.MetricsAddr().String() + path)
+		require.NoError(t, err)
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response.StatusCode, string(body)
+	}
+	code, body := get("/metrics")
+	assert.Equal(t, http.StatusOK, code)
+	for _, line := range []string{
+		`gridstand_games_created_total{variant="classic"} 1`,
+		`gridstand_moves_total{variant="classic"} 1`,
+		`gridstand_games_live 1`,
+		`gridstand_watchers 0`,
+		`gridstand_redis_up 1`,
+		`grpc_server_handled_total{grpc_code="OK",grpc_method="Move",grpc_service="gridstand.v1.GameService",grpc_type="unary"} 1`,
+		`grpc_server_handling_seconds_count{grpc_method="Move",grpc_service="gridstand.v1.GameService",grpc_type="unary"} 1`,
+	} {
+		assert.Contains(t, body, "\n"+line+"\n")
+	}
+	for _, name := range []string{
+		"gridstand_build_info{", "gridstand_fan_out_lag_seconds_bucket{", "gridstand_conflations_total ",
+		"gridstand_append_conflicts_total ", "go_goroutines ", "process_open_fds ",
+	} {
+		assert.Contains(t, body, "\n"+name)
+	}
+	code, body = get("/healthz")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, "serving\n", body)
+	code, _ = get("/debug/pprof/")
+	assert.Equal(t, http.StatusOK, code)
+
+	stop()
+	_, err = client.Get("http://" + server.MetricsAddr().String() + "/healthz")
+	assert.Error(t, err)
+}

@@ -1,0 +1,185 @@
+// Package app is a whole server as a library: it connects the rooms beneath to
+// each other, serves, and takes everything down again in order. The program in
+// server/ runs it with what its flags say; tests, and a client that plays
+// without a server, start one for themselves.
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Embedded is the value of Config.Redis for a store inside this process.
+const Embedded = "embedded"
+
+// LogFormats are the values of Config.LogFormat.
+var LogFormats = []string{"text", "json"}
+
+// Config says how a server runs. Its first part has a field for each flag of
+// the program, which describes it; start from DefaultConfig.
+type Config struct {
+	// Listen is the TCP address to serve on. Port 0 takes a free one.
+	Listen string
+	// Redis is Embedded, a redis:// or rediss:// URL, or several of them
+	// separated by commas.
+	Redis string
+	// TLSCert and TLSKey are PEM files; both are empty for no encryption.
+	TLSCert, TLSKey string
+	// Metrics is the TCP address for metrics, empty for none.
+	Metrics string
+	// Pprof offers profiles on the Metrics address.
+	Pprof bool
+	// LogLevel and LogFormat make the log on standard error.
+	LogLevel  slog.Level
+	LogFormat string
+	// Keepalive is after what silence a connection is probed, 0 for never.
+	Keepalive time.Duration
+	// AbandonAfter is after what time without a move a game ends.
+	AbandonAfter time.Duration
+	// KeepFinished is how long finished games are kept.
+	KeepFinished time.Duration
+	// MaxMessageBytes bounds a message to the server, 0 for no limit. So do
+	// the next four what their names say.
+	MaxMessageBytes         int
+	MaxStreamsPerConnection int
+	MaxMovesPerSecond       int
+	MaxOpenGames            int
+	MaxWatchersPerGame      int
+	// Reflection lets tools ask what the services look like.
+	Reflection bool
+	// StopTimeout bounds how long a stop waits for calls under way.
+	StopTimeout time.Duration
+
+	// Listener is served on in place of Listen, if it is set. The server
+	// closes it.
+	Listener net.Listener
+	// Logger takes the place of the one that LogLevel and LogFormat make, if
+	// it is set.
+	Logger *slog.Logger
+}
+
+// DefaultConfig is what the program does without flags.
+func DefaultConfig() Config {
+	return Config{
+		Listen:                  ":2048",
+		Redis:                   Embedded,
+		LogLevel:                slog.LevelInfo,
+		LogFormat:               "text",
+		Keepalive:               30 * time.Second,
+		AbandonAfter:            7 * 24 * time.Hour,
+		KeepFinished:            30 * 24 * time.Hour,
+		MaxMessageBytes:         64 << 10,
+		MaxStreamsPerConnection: 10_000,
+		MaxMovesPerSecond:       200,
+		MaxOpenGames:            500,
+		MaxWatchersPerGame:      100_000,
+		Reflection:              true,
+		StopTimeout:             10 * time.Second,
+	}
+}
+
+// ConfigError says which value of a Config cannot be used, and why.
+type ConfigError struct {
+	// Flag that sets the value, without dashes.
+	Flag string
+	Err  error
+}
+
+func (e *ConfigError) Error() string { return "--" + e.Flag + ": " + e.Err.Error() }
+
+// Unwrap returns the reason alone.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+func wrong(flag, format string, args ...any) error {
+	return &ConfigError{Flag: flag, Err: fmt.Errorf(format, args...)}
+}
+
+// minKeepalive is the shortest that gRPC takes.
+const minKeepalive = time.Second
+
+// validate returns a *ConfigError for the first value that is wrong in itself.
+// What shows only when it is used, such as a certificate, it leaves to its
+// user.
+func (c *Config) validate() error {
+	if c.Listener == nil {
+		if err := checkAddress(c.Listen); err != nil {
+			return &ConfigError{"listen", err}
+		}
+	}
+	if c.Metrics != "" {
+		if err := checkAddress(c.Metrics); err != nil {
+			return &ConfigError{"metrics", err}
+		}
+	}
+	switch {
+	case (c.TLSCert == "") != (c.TLSKey == ""):
+		return wrong("tls-cert", "certificate and key (--tls-key) go together")
+	case c.Pprof && c.Metrics == "":
+		return wrong("pprof", "needs --metrics, the address on which it is served")
+	case !slices.Contains(LogFormats, c.LogFormat):
+		return wrong("log-format", "must be %s, not %q", strings.Join(LogFormats, " or "), c.LogFormat)
+	case c.Keepalive != 0 && c.Keepalive < minKeepalive:
+		return wrong("keepalive", "must be 0 or at least %v", minKeepalive)
+	case c.AbandonAfter <= 0:
+		return wrong("abandon-after", "must be more than 0")
+	case c.KeepFinished <= 0:
+		return wrong("keep-finished", "must be more than 0")
+	case c.StopTimeout < 0:
+		return wrong("stop-timeout", "must not be negative")
+	}
+	for _, limit := range []struct {
+		flag  string
+		value int
+	}{
+		{"max-message-bytes", c.MaxMessageBytes},
+		{"max-streams-per-connection", c.MaxStreamsPerConnection},
+		{"max-moves-per-second", c.MaxMovesPerSecond},
+		{"max-open-games", c.MaxOpenGames},
+		{"max-watchers-per-game", c.MaxWatchersPerGame},
+	} {
+		// Clients are told the limits as int32.
+		if limit.value < 0 || limit.value > math.MaxInt32 {
+			return wrong(limit.flag, "must be from 0, for no limit, to %d", math.MaxInt32)
+		}
+	}
+	return nil
+}
+
+func checkAddress(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		var reason *net.AddrError
+		if errors.As(err, &reason) {
+			return fmt.Errorf("%q is no address: %s", address, reason.Err)
+		}
+		return err
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("%q has no valid port", address)
+	}
+	return nil
+}
+
+// logger is the one that the configuration asks for.
+func (c *Config) logger() *slog.Logger {
+	if c.Logger != nil {
+		return c.Logger
+	}
+	return newLogger(os.Stderr, c.LogLevel, c.LogFormat)
+}
+
+func newLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestConfig_Validate(t *testing.T) {
+	t.Parallel()
+	defaults := DefaultConfig()
+	require.NoError(t, defaults.validate(), "defaults")
+
+	for _, tt := range []struct {
+		flag   string
+		change func(*Config)
+	}{
+		{"listen", func(c *Config) { c.Listen = "2048" }},
+		{"listen", func(c *Config) { c.Listen = "" }},
+		{"listen", func(c *Config) { c.Listen = ":65536" }},
+		{"listen", func(c *Config) { c.Listen = "::1:2048" }},
+		{"metrics", func(c *Config) { c.Metrics = "localhost" }},
+		{"tls-cert", func(c *Config) { c.TLSCert = "cert.pem" }},
+		{"tls-cert", func(c *Config) { c.TLSKey = "key.pem" }},
+		{"pprof", func(c *Config) { c.Pprof = true }},
+		{"log-format", func(c *Config) { c.LogFormat = "xml" }},
+		{"keepalive", func(c *Config) { c.Keepalive = time.Millisecond }},
+		{"keepalive", func(c *Config) { c.Keepalive = -time.Second }},
+		{"abandon-after", func(c *Config) { c.AbandonAfter = 0 }},
+		{"keep-finished", func(c *Config) { c.KeepFinished = -time.Hour }},
+		{"stop-timeout", func(c *Config) { c.StopTimeout = -1 }},
+		{"max-message-bytes", func(c *Config) { c.MaxMessageBytes = -1 }},
+		{"max-streams-per-connection", func(c *Config) { c.MaxStreamsPerConnection = -1 }},
+		{"max-moves-per-second", func(c *Config) { c.MaxMovesPerSecond = -1 }},
+		{"max-open-games", func(c *Config) { c.MaxOpenGames = 1 << 32 }},
+		{"max-watchers-per-game", func(c *Config) { c.MaxWatchersPerGame = -1 }},
+	} {
+		c := DefaultConfig()
+		tt.change(&c)
+		var e *ConfigError
+		if assert.ErrorAs(t, c.validate(), &e, tt.flag) {
+			assert.Equal(t, tt.flag, e.Flag)
+			assert.NotContains(t, e.Error(), "\n")
+		}
+	}
+
+	unlimited := DefaultConfig()
+	unlimited.MaxMessageBytes, unlimited.MaxStreamsPerConnection, unlimited.MaxMovesPerSecond = 0, 0, 0
+	unlimited.MaxOpenGames, unlimited.MaxWatchersPerGame, unlimited.Keepalive = 0, 0, 0
+	assert.NoError(t, unlimited.validate(), "no limits")
+}
+
+func TestNewLogger(t *testing.T) {
+	t.Parallel()
+	var text, json bytes.Buffer
+	newLogger(&text, slog.LevelInfo, "text").Info("hello", "a", 1)
+	newLogger(&json, slog.LevelWarn, "json").Info("hidden")
+	newLogger(&json, slog.LevelWarn, "json").Warn("hello", "a", 1)
+	assert.Contains(t, text.String(), "level=INFO msg=hello a=1\n")
+	assert.Contains(t, json.String(), `"level":"WARN","msg":"hello","a":1}`)
+	assert.Equal(t, 1, strings.Count(json.String(), "\n"))
+}

@@ -1,0 +1,197 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	redislog "github.com/redis/go-redis/v9/logging"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/version"
+	"github.com/gridstand/gridstand/server/account"
+	"github.com/gridstand/gridstand/server/directory"
+	"github.com/gridstand/gridstand/server/gamelog"
+	"github.com/gridstand/gridstand/server/leaderboard"
+	"github.com/gridstand/gridstand/server/match"
+	"github.com/gridstand/gridstand/server/metrics"
+	"github.com/gridstand/gridstand/server/service"
+	"github.com/gridstand/gridstand/server/steward"
+)
+
+// matchIdle is how long a game stays in memory that nobody plays or watches:
+// long enough for a player who thinks, and for a client that reconnects.
+const matchIdle = time.Minute
+
+// node is the rooms of one server, connected to each other.
+type node struct {
+	Config
+	logger  *slog.Logger
+	metrics *metrics.Metrics
+
+	store     *store
+	follower  *gamelog.Follower
+	directory *directory.Directory
+	steward   *steward.Steward
+	hub       *match.Hub
+
+	grpc   *grpc.Server
+	health *health.Server
+	// lingering ends when streams that wait for nothing but the server's end
+	// have had time to learn of it.
+	lingering context.Context
+	endLinger context.CancelFunc
+
+	listener net.Listener
+	admin    *admin // nil without metrics
+}
+
+// open makes everything that serving needs, and waits for Redis. After an error
+// nothing is left of it.
+func open(ctx context.Context, c Config) (_ *node, err error) {
+	n := &node{Config: c, listener: c.Listener, metrics: metrics.New(version.Version, version.Commit)}
+	n.lingering, n.endLinger = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			n.close()
+		}
+	}()
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	n.logger = c.logger()
+	// The library has one log for the whole process, on standard error, where
+	// somebody may be drawing a screen. It tells what its errors tell, too.
+	redislog.Disable()
+	transport, err := transportOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	if n.store, err = openStore(c.Redis); err != nil {
+		return nil, err
+	}
+	if err := n.store.await(ctx); err != nil {
+		return nil, err
+	}
+	if err := n.store.check(ctx, n.logger); err != nil {
+		return nil, err
+	}
+	if n.listener == nil {
+		if n.listener, err = net.Listen("tcp", c.Listen); err != nil {
+			return nil, err
+		}
+	}
+	if err := n.connect(transport); err != nil {
+		return nil, err
+	}
+	if c.Metrics != "" {
+		n.admin, err = newAdmin(c, n.logger, n.metrics.Handler(), n.healthy)
+	}
+	return n, err
+}
+
+// connect makes the rooms and the gRPC server above them.
+func (n *node) connect(transport []grpc.ServerOption) error {
+	log, err := gamelog.New(n.store.appends, n.store.reads)
+	if err != nil {
+		return fmt.Errorf("opening the log: %w", err)
+	}
+	accounts := account.New(n.store.reads)
+	boards := leaderboard.New(n.store.reads)
+	n.follower = gamelog.NewFollower(n.store.reads, n.logger)
+	n.directory = directory.New(n.store.reads, max(n.KeepFinished, n.AbandonAfter), n.logger)
+	n.steward = steward.New(steward.Config{
+		Client: n.store.reads, Log: log, Accounts: accounts, Leaderboard: boards, Directory: n.directory,
+		Logger: n.logger, AbandonAfter: n.AbandonAfter, KeepFinished: n.KeepFinished, Recorded: n.metrics.Recorded,
+	})
+	n.hub = match.NewHub(match.Config{
+		Log: log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
+		Logger: n.logger, ServerID: id.New(), Idle: matchIdle,
+	})
+	n.metrics.Live(n.hub.Live, n.hub.Watchers)
+
+	games := service.New(service.Config{
+		Hub: n.hub, Log: log, Accounts: accounts, Leaderboard: boards, Directory: n.directory,
+		Planner: n.steward, Meter: n.metrics, Logger: n.logger,
+		Version: version.String(), Durable: n.store.embedded == nil,
+		Limits: service.Limits{
+			MessageBytes:         n.MaxMessageBytes,
+			StreamsPerConnection: n.MaxStreamsPerConnection,
+			MovesPerSecond:       n.MaxMovesPerSecond,
+			OpenGamesPerPlayer:   n.MaxOpenGames,
+			WatchersPerGame:      n.MaxWatchersPerGame,
+		},
+	})
+	n.serveGRPC(games, transport)
+	return nil
+}
+
+// serveGRPC makes the gRPC server. Interceptors run in the order in which they
+// stand here: what is measured includes an answer to a panic.
+func (n *node) serveGRPC(games *service.Service, transport []grpc.ServerOption) {
+	options := transport
+	if n.Metrics != "" {
+		options = append(options,
+			grpc.ChainUnaryInterceptor(n.metrics.Unary()), grpc.ChainStreamInterceptor(n.metrics.Stream()))
+	}
+	unary, stream := recoverers(n.logger)
+	options = append(options,
+		grpc.ChainUnaryInterceptor(unary), grpc.ChainStreamInterceptor(stream, n.endHealthWatch))
+	n.grpc = grpc.NewServer(append(options, games.Options()...)...)
+
+	games.Register(n.grpc)
+	n.health = health.NewServer()
+	for name := range n.grpc.GetServiceInfo() {
+		n.health.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_SERVING)
+	}
+	grpc_health_v1.RegisterHealthServer(n.grpc, n.health)
+	if n.Reflection {
+		reflection.Register(n.grpc)
+	}
+	n.metrics.Serving(n.grpc)
+}
+
+// endHealthWatch ends the streams on which others watch the server's health:
+// they go on until their callers end them, and a stop waits for every stream.
+func (n *node) endHealthWatch(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if info.FullMethod != grpc_health_v1.Health_Watch_FullMethodName {
+		return handler(server, stream)
+	}
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	defer context.AfterFunc(n.lingering, cancel)()
+	return handler(server, &contextStream{stream, ctx})
+}
+
+type contextStream struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s *contextStream) Context() context.Context { return s.ctx }
+
+// healthy reports what the health service does.
+func (n *node) healthy() bool {
+	answer, err := n.health.Check(context.Background(), &grpc_health_v1.HealthCheckRequest{})
+	return err == nil && answer.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING
+}
+
+// close gives back what open took. Nothing runs any more, or ever did.
+func (n *node) close() {
+	n.endLinger()
+	if n.listener != nil {
+		_ = n.listener.Close()
+	}
+	if n.admin != nil {
+		_ = n.admin.listener.Close()
+	}
+	if n.store != nil {
+		n.store.close()
+	}
+}

@@ -1,0 +1,28 @@
+package app
+
+import (
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/directory"
+	"github.com/gridstand/gridstand/server/metrics"
+)
+
+// observer takes what happens in matches to those who want to know. It
+// implements match.Observer.
+type observer struct {
+	metrics   *metrics.Metrics
+	directory *directory.Directory
+}
+
+// Appended counts the entry and keeps the lists fresh.
+func (o observer) Appended(state *replay.State, watchers int) {
+	o.metrics.Appended(state)
+	o.directory.Touch(directory.Of(state, watchers))
+}
+
+// Conflicted counts an append that came too late.
+func (o observer) Conflicted() { o.metrics.Conflicted() }
+
+// Watched keeps the list of the most watched games fresh.
+func (o observer) Watched(state *replay.State, watchers int) {
+	o.directory.Touch(directory.Of(state, watchers))
+}

@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+)
+
+const (
+	// probeTimeout is how long a probed connection may stay silent before it
+	// counts as dead.
+	probeTimeout = 10 * time.Second
+	// minPing is how often a client may probe; one that does more often is
+	// disconnected.
+	minPing = 10 * time.Second
+	// handshakeTimeout bounds how long a new connection may take to become one.
+	handshakeTimeout = 20 * time.Second
+	// maxHeaderBytes bounds the metadata of a call, which is a token and what
+	// libraries add.
+	maxHeaderBytes = 16 << 10
+	// readBuffer is kept for each connection; requests are small.
+	readBuffer = 4 << 10
+	// streamWindow and connectionWindow are how much a client may send before
+	// somebody reads it. They stay as they are: there is no bandwidth to be
+	// measured where requests are small.
+	streamWindow     = 64 << 10
+	connectionWindow = 1 << 20
+)
+
+// transportOptions are how connections behave. There is no compressor: a
+// message that is encoded once for all watchers cannot suit each one's.
+func transportOptions(c Config) ([]grpc.ServerOption, error) {
+	options := []grpc.ServerOption{
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
+		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.MaxHeaderListSize(maxHeaderBytes),
+		grpc.ReadBufferSize(readBuffer),
+		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(connectionWindow),
+		// A stop ends only when every handler has returned.
+		grpc.WaitForHandlers(true),
+	}
+	if c.Keepalive > 0 {
+		options = append(options, grpc.KeepaliveParams(keepalive.ServerParameters{Time: c.Keepalive, Timeout: probeTimeout}))
+	}
+	if c.MaxMessageBytes > 0 {
+		options = append(options, grpc.MaxRecvMsgSize(c.MaxMessageBytes))
+	} else {
+		options = append(options, grpc.MaxRecvMsgSize(1<<31-1))
+	}
+	if c.MaxStreamsPerConnection > 0 {
+		options = append(options, grpc.MaxConcurrentStreams(uint32(c.MaxStreamsPerConnection)))
+	}
+	if c.TLSCert != "" {
+		certificate, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+		if err != nil {
+			return nil, &ConfigError{"tls-cert", err}
+		}
+		options = append(options, grpc.Creds(credentials.NewTLS(&tls.Config{
+			Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12,
+		})))
+	}
+	return options, nil
+}
+
+// recoverers turn a panic in a handler into an answer and a line in the log.
+func recoverers(logger *slog.Logger) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
+	handler := recovery.WithRecoveryHandlerContext(func(ctx context.Context, p any) error {
+		method, _ := grpc.Method(ctx)
+		logger.ErrorContext(ctx, "panic in a call", "call", method, "panic", p, "stack", string(debug.Stack()))
+		return status.Error(codes.Internal, "internal error")
+	})
+	return recovery.UnaryServerInterceptor(handler), recovery.StreamServerInterceptor(handler)
+}

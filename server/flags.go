@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gridstand/gridstand/server/app"
+)
+
+// addFlags adds a flag for every setting of c, which holds the defaults.
+func addFlags(flags *pflag.FlagSet, c *app.Config) {
+	listenFlag(flags, &c.Listen)
+	flags.StringVar(&c.Redis, "redis", c.Redis,
+		"`where` games are kept: \"embedded\" keeps them in this process, and they are gone when it ends; "+
+			"redis://[user:password@]host[:port][/database] is a Redis, with rediss:// over TLS; "+
+			"several addresses separated by commas are a cluster, or Sentinels with ?master_name=…")
+	certFlag(flags, &c.TLSCert)
+	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM")
+	flags.StringVar(&c.Metrics, "metrics", c.Metrics,
+		"`address` for Prometheus metrics (/metrics) and a health check (/healthz), not for the public; none if empty")
+	flags.BoolVar(&c.Pprof, "pprof", c.Pprof, "offer Go profiles on the metrics address (/debug/pprof/)")
+	flags.Var((*levelValue)(&c.LogLevel), "log-level", "least `level` to log: debug, info, warn or error")
+	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat,
+		"`format` of the log, which goes to standard error: "+strings.Join(app.LogFormats, " or "))
+	flags.DurationVar(&c.Keepalive, "keepalive", c.Keepalive,
+		"after what silence to probe a connection, and end it if it is dead; 0 for never")
+	flags.DurationVar(&c.AbandonAfter, "abandon-after", c.AbandonAfter, "after what time without a move a game ends")
+	flags.DurationVar(&c.KeepFinished, "keep-finished", c.KeepFinished,
+		"how long finished games are kept; those on an all-time leaderboard stay")
+	flags.IntVar(&c.MaxMessageBytes, "max-message-bytes", c.MaxMessageBytes, "largest message to take, in bytes; 0 for no limit")
+	flags.IntVar(&c.MaxStreamsPerConnection, "max-streams-per-connection", c.MaxStreamsPerConnection,
+		"streams and calls at once on one connection; 0 for no limit")
+	flags.IntVar(&c.MaxMovesPerSecond, "max-moves-per-second", c.MaxMovesPerSecond, "moves of one player in a second; 0 for no limit")
+	flags.IntVar(&c.MaxOpenGames, "max-open-games", c.MaxOpenGames, "unfinished games of one account; 0 for no limit")
+	flags.IntVar(&c.MaxWatchersPerGame, "max-watchers-per-game", c.MaxWatchersPerGame, "watchers of one game; 0 for no limit")
+	flags.BoolVar(&c.Reflection, "reflection", c.Reflection, "let tools such as grpcurl ask what the services look like")
+	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls under way")
+	nameVariables(flags)
+}
+
+func listenFlag(flags *pflag.FlagSet, value *string) {
+	flags.StringVar(value, "listen", *value, "`address` to serve on")
+}
+
+func certFlag(flags *pflag.FlagSet, value *string) {
+	flags.StringVar(value, "tls-cert", *value, "`file` with the server's certificate and its chain, PEM; without one nothing is encrypted")
+}
+
+// variable is the environment variable of a flag.
+func variable(flag string) string {
+	return "GRIDSTAND_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// withVariable marks the flags that have one.
+const withVariable = "variable"
+
+// nameVariables lets each of the flags be given by its environment variable.
+func nameVariables(flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		_ = flags.SetAnnotation(f.Name, withVariable, nil) // It is there.
+	})
+}
+
+// readEnvironment sets the flags that were not given from their variables. One
+// that is empty counts as not set.
+func readEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
+	var wrong error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if _, ok := f.Annotations[withVariable]; !ok || f.Changed || wrong != nil {
+			return
+		}
+		value, _ := lookup(variable(f.Name))
+		if value == "" {
+			return
+		}
+		if err := f.Value.Set(value); err != nil {
+			wrong = &usageError{fmt.Errorf("invalid value %q of %s: %w", value, variable(f.Name), err)}
+		}
+	})
+	return wrong
+}
+
+// levelValue is a log level as a flag.
+type levelValue slog.Level
+
+func (v *levelValue) String() string { return strings.ToLower(slog.Level(*v).String()) }
+
+// Type names the value in errors.
+func (v *levelValue) Type() string { return "level" }
+
+// Set takes the names that slog knows.
+func (v *levelValue) Set(s string) error {
+	if err := (*slog.Level)(v).UnmarshalText([]byte(s)); err != nil {
+		return fmt.Errorf("must be debug, info, warn or error")
+	}
+	return nil
+}

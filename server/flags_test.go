@@ -1,0 +1,148 @@
+package main
+
+import (
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/app"
+)
+
+// other is a value for each flag that is not its default.
+var other = map[string]string{
+	"listen": "localhost:1", "redis": "redis://r", "tls-cert": "c", "tls-key": "k", "metrics": ":9",
+	"pprof": "true", "log-level": "debug", "log-format": "json", "keepalive": "1m",
+	"abandon-after": "1h", "keep-finished": "2h", "max-message-bytes": "1",
+	"max-streams-per-connection": "2", "max-moves-per-second": "3", "max-open-games": "4",
+	"max-watchers-per-game": "5", "reflection": "false", "stop-timeout": "3s",
+}
+
+var otherConfig = app.Config{
+	Listen: "localhost:1", Redis: "redis://r", TLSCert: "c", TLSKey: "k", Metrics: ":9",
+	Pprof: true, LogLevel: slog.LevelDebug, LogFormat: "json", Keepalive: time.Minute,
+	AbandonAfter: time.Hour, KeepFinished: 2 * time.Hour, MaxMessageBytes: 1,
+	MaxStreamsPerConnection: 2, MaxMovesPerSecond: 3, MaxOpenGames: 4,
+	MaxWatchersPerGame: 5, Reflection: false, StopTimeout: 3 * time.Second,
+}
+
+func flagSet(c *app.Config) *pflag.FlagSet {
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	addFlags(flags, c)
+	return flags
+}
+
+func TestFlags_Defaults(t *testing.T) {
+	t.Parallel()
+	defaults := app.DefaultConfig()
+	flags := flagSet(&defaults)
+
+	// What help calls the defaults, set on a Config that has none.
+	var fresh app.Config
+	again := flagSet(&fresh)
+	flags.VisitAll(func(f *pflag.Flag) { require.NoError(t, again.Set(f.Name, f.DefValue), f.Name) })
+	assert.Equal(t, app.DefaultConfig(), fresh)
+}
+
+func TestFlags_EverySetting(t *testing.T) {
+	t.Parallel()
+	config := app.DefaultConfig()
+	flags := flagSet(&config)
+	flags.VisitAll(func(f *pflag.Flag) { assert.Contains(t, other, f.Name) })
+	for name, value := range other {
+		require.NoError(t, flags.Set(name, value), name)
+	}
+	assert.Equal(t, otherConfig, config)
+
+	defaults, changed := reflect.ValueOf(app.DefaultConfig()), reflect.ValueOf(config)
+	for i := range defaults.NumField() {
+		switch name := defaults.Type().Field(i).Name; name {
+		case "Listener", "Logger": // for programs, not for flags
+		default:
+			assert.NotEqual(t, defaults.Field(i).Interface(), changed.Field(i).Interface(), "no flag sets %s", name)
+		}
+	}
+}
+
+func TestReadEnvironment(t *testing.T) {
+	t.Parallel()
+	environment := func(pairs map[string]string) func(string) (string, bool) {
+		return func(name string) (string, bool) {
+			value, ok := pairs[name]
+			return value, ok
+		}
+	}
+
+	t.Run("every flag", func(t *testing.T) {
+		t.Parallel()
+		variables := map[string]string{}
+		for name, value := range other {
+			variables["GRIDSTAND_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))] = value
+		}
+		config := app.DefaultConfig()
+		require.NoError(t, readEnvironment(flagSet(&config), environment(variables)))
+		assert.Equal(t, otherConfig, config)
+	})
+
+	t.Run("a flag wins", func(t *testing.T) {
+		t.Parallel()
+		config := app.DefaultConfig()
+		flags := flagSet(&config)
+		require.NoError(t, flags.Parse([]string{"--listen", ":1"}))
+		require.NoError(t, readEnvironment(flags, environment(map[string]string{
+			"GRIDSTAND_LISTEN": ":2", "GRIDSTAND_REDIS": "redis://r",
+		})))
+		assert.Equal(t, ":1", config.Listen)
+		assert.Equal(t, "redis://r", config.Redis)
+	})
+
+	t.Run("empty is not set", func(t *testing.T) {
+		t.Parallel()
+		config := app.DefaultConfig()
+		require.NoError(t, readEnvironment(flagSet(&config), environment(map[string]string{"GRIDSTAND_LISTEN": "", "GRIDSTAND_PPROF": ""})))
+		assert.Equal(t, app.DefaultConfig(), config)
+	})
+
+	t.Run("wrong", func(t *testing.T) {
+		t.Parallel()
+		config := app.DefaultConfig()
+		err := readEnvironment(flagSet(&config), environment(map[string]string{"GRIDSTAND_LOG_LEVEL": "loud"}))
+		var usage *usageError
+		require.ErrorAs(t, err, &usage)
+		assert.EqualError(t, err, `invalid value "loud" of GRIDSTAND_LOG_LEVEL: must be debug, info, warn or error`)
+	})
+}
+
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	config := app.DefaultConfig()
+	flags := flagSet(&config)
+	help := describe(flags)
+	assert.Contains(t, help, "  --listen address  (default :2048; GRIDSTAND_LISTEN)\n        address to serve on\n")
+	assert.Contains(t, help, "  --abandon-after duration  (default 168h; GRIDSTAND_ABANDON_AFTER)\n")
+	assert.Contains(t, help, "  --tls-cert file  (default none; GRIDSTAND_TLS_CERT)\n")
+	assert.Contains(t, help, "  --pprof  (default false; GRIDSTAND_PPROF)\n")
+	for line := range strings.Lines(help) {
+		if strings.HasPrefix(line, "   ") {
+			assert.LessOrEqual(t, len([]rune(line)), 81, line)
+		}
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		assert.Contains(t, help, "--"+f.Name+" ")
+		assert.NotEmpty(t, f.Usage, f.Name)
+	})
+}
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	for long, short := range map[string]string{
+		"168h0m0s": "168h", "1h30m0s": "1h30m", "10m0s": "10m", "30s": "30s", "1h0m5s": "1h0m5s", "": "", "info": "info",
+	} {
+		assert.Equal(t, short, shorten(long))
+	}
+}

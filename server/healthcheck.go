@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/server/app"
+)
+
+// healthcheckCommand asks a running server whether it serves: for containers,
+// which hold nothing else that could.
+func healthcheckCommand() *cobra.Command {
+	config := app.DefaultConfig()
+	var encrypted bool
+	timeout := 3 * time.Second
+	cmd := &cobra.Command{
+		Use:   "healthcheck [address]",
+		Short: "Ask a running server whether it serves: exit code 0 if so, else 1",
+		Long: `Asks a running server whether it serves: exit code 0 if so, else 1.
+
+Without an address it asks the one on this machine, with the settings that the
+server itself has. It does not check whose certificate it is shown.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := cobra.MaximumNArgs(1)(cmd, args); err != nil {
+				return &usageError{err}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			address, err := local(config.Listen)
+			if len(args) > 0 {
+				address, err = args[0], nil
+			}
+			if err != nil {
+				return &usageError{err}
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			return healthcheck(ctx, address, encrypted || config.TLSCert != "")
+		},
+	}
+	flags := cmd.Flags()
+	listenFlag(flags, &config.Listen)
+	certFlag(flags, &config.TLSCert)
+	nameVariables(flags)
+	flags.BoolVar(&encrypted, "tls", false, "use TLS; it is used anyway where the server has a certificate")
+	flags.DurationVar(&timeout, "timeout", timeout, "how long to wait for the answer")
+	return cmd
+}
+
+// local is the address at which a server that listens on listen is found from
+// the same machine.
+func local(listen string) (string, error) {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", fmt.Errorf("--listen: %w", err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+func healthcheck(ctx context.Context, address string, encrypted bool) error {
+	transport := insecure.NewCredentials()
+	if encrypted {
+		// Nothing secret is sent, and the certificate need not name localhost.
+		transport = credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})
+	}
+	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(transport))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	response, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s: %w", address, os.ErrDeadlineExceeded)
+	case err != nil:
+		return fmt.Errorf("%s: %s", address, status.Convert(err).Message())
+	case response.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING:
+		return fmt.Errorf("%s: %s", address, response.GetStatus())
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func init() { cobra.AddTemplateFunc("describe", describe) }
+
+// describe is the help on flags: a line with name, default and environment
+// variable, and the description below it, for terminals of 80 columns.
+func describe(flags *pflag.FlagSet) string {
+	var b strings.Builder
+	flags.VisitAll(func(f *pflag.Flag) {
+		value, usage := pflag.UnquoteUsage(f)
+		b.WriteString("  --" + f.Name)
+		if value != "" {
+			b.WriteString(" " + value)
+		}
+		if f.Name != "help" {
+			b.WriteString("  (default " + cmp.Or(shorten(f.DefValue), "none"))
+			if _, ok := f.Annotations[withVariable]; ok {
+				b.WriteString("; " + variable(f.Name))
+			}
+			b.WriteString(")")
+		}
+		b.WriteString("\n" + wrap(usage, "        ", 80))
+	})
+	return b.String()
+}
+
+// shorten leaves out what says nothing of a duration.
+func shorten(s string) string {
+	if before, ok := strings.CutSuffix(s, "m0s"); ok {
+		s = before + "m"
+	}
+	if before, ok := strings.CutSuffix(s, "h0m"); ok {
+		s = before + "h"
+	}
+	return s
+}
+
+// wrap breaks text into indented lines of at most width columns.
+func wrap(text, indent string, width int) string {
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(text) {
+		switch {
+		case column == 0:
+			b.WriteString(indent)
+			column = len(indent)
+		case column+1+len(word) > width:
+			b.WriteString("\n" + indent)
+			column = len(indent)
+		default:
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String() + "\n"
+}

@@ -1,0 +1,125 @@
+// Command gridstand-server serves grid games over gRPC: it reads flags, and
+// server/app does the rest.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/internal/version"
+	"github.com/gridstand/gridstand/server/app"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+const name = "gridstand-server"
+
+func main() {
+	ctx, stop := stopSignals()
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// stopSignals returns a context that ends with the first SIGINT or SIGTERM. A
+// second one ends the process at once.
+func stopSignals() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		fmt.Fprintln(os.Stderr, name+": stopped at once")
+		os.Exit(exitInterrupted)
+	}()
+	return ctx, cancel
+}
+
+// run is the program without its process: it returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	cmd := rootCommand()
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", name, err)
+	var usage *usageError
+	var config *app.ConfigError
+	if errors.As(err, &usage) || errors.As(err, &config) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+func rootCommand() *cobra.Command {
+	config := app.DefaultConfig()
+	root := &cobra.Command{
+		Use:   name,
+		Short: "Serve grid games: people play in their terminals while others watch live",
+		Long: `Serves grid games over gRPC: people play in their terminals while others
+watch live.
+
+Without flags it listens on port 2048 and keeps everything in its own memory.
+Every flag can also be given as the environment variable beside it; a flag wins.
+The first SIGINT or SIGTERM lets calls under way finish, a second one ends the
+server at once.`,
+		Args: noArguments,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return readEnvironment(cmd.Flags(), os.LookupEnv)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return app.Run(cmd.Context(), config)
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".LocalFlags.FlagUsages", ".LocalFlags | describe"))
+	root.Flags().SortFlags = false
+	addFlags(root.Flags(), &config)
+	root.AddCommand(healthcheckCommand(), versionCommand())
+	return root
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), name, version.String())
+			return err
+		},
+	}
+}
+
+// noArguments is cobra.NoArgs with an error of ours.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if err := cobra.NoArgs(cmd, args); err != nil {
+		return &usageError{err}
+	}
+	return nil
+}

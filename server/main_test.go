@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+
+	"github.com/gridstand/gridstand/server/app/apptest"
+)
+
+// asServer in the environment makes the test binary the program itself.
+const asServer = "GRIDSTAND_TEST_AS_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) != "" {
+		main()
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// call runs the program and returns what it printed.
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var out, errs bytes.Buffer
+	code = run(ctx, args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestRun_OneLine(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = taken.Close() })
+	missing := filepath.Join(t.TempDir(), "missing.pem")
+
+	for _, tt := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--nope", 2, "unknown flag: --nope"},
+		{"--keepalive soon", 2, `invalid argument "soon" for "--keepalive" flag: time: invalid duration "soon"`},
+		{"--log-level loud", 2, `invalid argument "loud" for "--log-level" flag: must be debug, info, warn or error`},
+		{"serve", 2, `unknown command "serve" for "gridstand-server"`},
+		{"version now", 2, `unknown command "now" for "gridstand-server version"`},
+		{"healthcheck a b", 2, "accepts at most 1 arg(s), received 2"},
+		{"healthcheck --listen here", 2, "--listen: address here: missing port in address"},
+		{"--listen 2048", 2, `--listen: "2048" is no address: missing port in address`},
+		{"--pprof", 2, "--pprof: needs --metrics, the address on which it is served"},
+		{"--redis localhost:6379", 2, `--redis: must be "embedded" or begin with redis:// or rediss://`},
+		{"--tls-cert " + missing, 2, "--tls-cert: certificate and key (--tls-key) go together"},
+		{"--tls-key " + missing + " --tls-cert " + missing, 2, "--tls-cert: open " + missing + ": no such file or directory"},
+		{"--log-level error --listen " + taken.Addr().String(), 1, "listen tcp " + taken.Addr().String() + ": bind: address already in use"},
+		{"healthcheck 127.0.0.1:1", 1, `127.0.0.1:1: connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:1: connect: connection refused"`},
+		{"healthcheck --timeout 50ms " + taken.Addr().String(), 1, taken.Addr().String() + ": i/o timeout"},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := call(t, strings.Fields(tt.args)...)
+			assert.Equal(t, tt.code, code)
+			assert.Empty(t, stdout)
+			assert.Equal(t, "gridstand-server: "+tt.want+"\n", stderr)
+		})
+	}
+}
+
+func TestRun_Version(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := call(t, "version")
+	assert.Zero(t, code)
+	assert.Regexp(t, `^gridstand-server \S+.*\n$`, stdout)
+	assert.Empty(t, stderr)
+}
+
+func TestRun_Help(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := call(t, "--help")
+	assert.Zero(t, code)
+	assert.Contains(t, stdout, "--redis where  (default embedded; GRIDSTAND_REDIS)")
+	assert.Empty(t, stderr)
+}
+
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	plain, _ := apptest.Start(t, apptest.Config(t))
+	c := apptest.Config(t)
+	c.TLSCert, c.TLSKey = apptest.Certificate(t)
+	encrypted, _ := apptest.Start(t, c)
+
+	for _, tt := range []struct {
+		name string
+		args []string
+		code int
+	}{
+		{"plain", []string{plain.Addr().String()}, 0},
+		{"with TLS", []string{"--tls", encrypted.Addr().String()}, 0},
+		{"with the server's settings", []string{"--tls-cert", c.TLSCert, "--listen", encrypted.Addr().String()}, 0},
+		{"plain to TLS", []string{encrypted.Addr().String()}, 1},
+		{"TLS to plain", []string{"--tls", plain.Addr().String()}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := call(t, append([]string{"healthcheck"}, tt.args...)...)
+			assert.Equal(t, tt.code, code, stderr)
+			assert.Empty(t, stdout)
+		})
+	}
+}
+
+func TestLocal(t *testing.T) {
+	t.Parallel()
+	for listen, want := range map[string]string{
+		":2048": "localhost:2048", "0.0.0.0:1": "localhost:1", "[::]:1": "localhost:1",
+		"127.0.0.1:1": "127.0.0.1:1", "game.example:1": "game.example:1",
+	} {
+		got, err := local(listen)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+}
+
+// process is the program as a process of its own.
+type process struct {
+	cmd  *exec.Cmd
+	addr *net.TCPAddr
+
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+var serving = regexp.MustCompile(`msg=serving address=(\S+)`)
+
+// startProcess starts the program and waits until it serves.
+func startProcess(t *testing.T, args ...string) *process {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no signals to send")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	p := &process{cmd: exec.Command(self, append([]string{"--listen", "127.0.0.1:0"}, args...)...)}
+	p.cmd.Env = append(os.Environ(), asServer+"=1")
+	p.cmd.Stderr = p
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+	})
+	p.waitFor(t, serving)
+	p.addr, err = net.ResolveTCPAddr("tcp", serving.FindStringSubmatch(p.output())[1])
+	require.NoError(t, err)
+	return p
+}
+
+var _ io.Writer = (*process)(nil)
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(b)
+}
+
+func (p *process) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+func (p *process) waitFor(t *testing.T, line *regexp.Regexp) {
+	t.Helper()
+	require.Eventually(t, func() bool { return line.MatchString(p.output()) }, 20*time.Second, 5*time.Millisecond, "%s in:\n%s", line, p.output())
+}
+
+// end waits for the process and returns its exit code.
+func (p *process) end(t *testing.T) int {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = p.cmd.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "the process does not end", p.output())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+func TestProcess_Signal(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			p := startProcess(t)
+			assert.Contains(t, p.output(), "everything is kept in this process and gone when it ends")
+			require.NoError(t, p.cmd.Process.Signal(signal))
+			assert.Equal(t, 0, p.end(t))
+			assert.Contains(t, p.output(), "msg=stopped")
+		})
+	}
+}
+
+func TestProcess_SecondSignal(t *testing.T) {
+	t.Parallel()
+	p := startProcess(t, "--stop-timeout", "1h")
+	// A stream that only its caller ends: the first signal waits for it.
+	stream, err := grpc_reflection_v1.NewServerReflectionClient(apptest.Dial(t, p.addr)).ServerReflectionInfo(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
+		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
+	}))
+	_, err = stream.Recv()
+	require.NoError(t, err)
+
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	p.waitFor(t, regexp.MustCompile("msg=stopping"))
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	assert.Equal(t, exitInterrupted, p.end(t))
+	assert.NotContains(t, p.output(), "msg=stopped")
+}
+
+func TestRun_RedisAway(t *testing.T) {
+	t.Parallel()
+	code, _, stderr := call(t, "--redis", "redis://:sesame@127.0.0.1:1/0")
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, "gridstand-server: redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused\n", stderr)
+}

@@ -1,0 +1,147 @@
+// Package metrics counts and times what a server does, for Prometheus. Which
+// names there are, and what each means, GET /metrics of a server says.
+package metrics
+
+import (
+	"net/http"
+	"runtime"
+	"time"
+
+	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"google.golang.org/grpc"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+)
+
+// latency is the buckets for whatever takes from a tenth of a millisecond, a
+// move on a Redis next door, to the ten seconds after which calls end.
+var latency = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+
+// Metrics are those of one server. All methods may be called concurrently, and
+// none of them blocks.
+type Metrics struct {
+	registry *prometheus.Registry
+	grpc     *grpcprom.ServerMetrics
+
+	created, finished, moves *prometheus.CounterVec
+	recorded                 *prometheus.CounterVec
+	conflicts, conflations   prometheus.Counter
+	fanOut                   prometheus.Histogram
+	storageErrors            *prometheus.CounterVec
+	storageUp                prometheus.Gauge
+}
+
+// New makes the metrics of a server of the given version and commit.
+func New(version, commit string) *Metrics {
+	registry := prometheus.NewRegistry()
+	with := promauto.With(registry)
+	m := &Metrics{
+		registry: registry,
+		grpc:     grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram(grpcprom.WithHistogramBuckets(latency))),
+		created: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "gridstand_games_created_total", Help: "Games that were created on this server.",
+		}, []string{"variant"}),
+		finished: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "gridstand_games_finished_total", Help: "Games that this server brought to their end, by why they ended.",
+		}, []string{"variant", "reason"}),
+		moves: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "gridstand_moves_total", Help: "Moves that this server appended. How long they took is grpc_server_handling_seconds of Move.",
+		}, []string{"variant"}),
+		recorded: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "gridstand_results_recorded_total", Help: "Finished games that this server took to the leaderboard and the lists, ranked or not, also again.",
+		}, []string{"variant"}),
+		conflicts: with.NewCounter(prometheus.CounterOpts{
+			Name: "gridstand_append_conflicts_total", Help: "Appends that another server's append was quicker than.",
+		}),
+		conflations: with.NewCounter(prometheus.CounterOpts{
+			Name: "gridstand_conflations_total", Help: "Times that a watcher who had fallen behind got a game in place of the events it covers.",
+		}),
+		fanOut: with.NewHistogram(prometheus.HistogramOpts{
+			Name: "gridstand_fan_out_lag_seconds", Help: "Time from this server's learning of an event to its being sent, for each watcher.",
+			Buckets: latency,
+		}),
+		storageErrors: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "gridstand_redis_errors_total", Help: "Errors of Redis that a caller met, by kind.",
+		}, []string{"kind"}),
+		storageUp: with.NewGauge(prometheus.GaugeOpts{
+			Name: "gridstand_redis_up", Help: "Whether Redis answered when it was asked last.",
+		}),
+	}
+	with.NewGauge(prometheus.GaugeOpts{
+		Name: "gridstand_build_info", Help: "What is running; the value is 1.",
+		ConstLabels: prometheus.Labels{"version": version, "commit": commit, "go": runtime.Version()},
+	}).Set(1)
+	registry.MustRegister(m.grpc, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Live makes the metrics ask, whenever they are read, how many games are in
+// memory and how many watchers they have. It is called once.
+func (m *Metrics) Live(games, watchers func() int) {
+	gauge := func(name, help string, value func() int) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(
+			prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))
+	}
+	gauge("gridstand_games_live", "Games in the memory of this server, since somebody plays or watches them.", games)
+	gauge("gridstand_watchers", "Watchers that this server serves.", watchers)
+}
+
+// Handler answers with the metrics in Prometheus's text format.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Unary counts and times calls. It is to be the outermost interceptor.
+func (m *Metrics) Unary() grpc.UnaryServerInterceptor { return m.grpc.UnaryServerInterceptor() }
+
+// Stream counts and times streams, and counts their messages. It is to be the
+// outermost interceptor.
+func (m *Metrics) Stream() grpc.StreamServerInterceptor { return m.grpc.StreamServerInterceptor() }
+
+// Serving lets every method of s appear in the metrics before its first call.
+func (m *Metrics) Serving(s *grpc.Server) { m.grpc.InitializeMetrics(s) }
+
+// Appended counts an entry that this server appended.
+func (m *Metrics) Appended(state *replay.State) {
+	variant := state.Variant.ID
+	reason := game.ReasonNone
+	if state.Status == replay.Finished {
+		reason = state.Result.Reason
+		m.finished.WithLabelValues(variant, label(reason)).Inc()
+	}
+	switch {
+	case state.Version == 1:
+		m.created.WithLabelValues(variant).Inc()
+	case reason != game.Resigned && reason != game.Abandoned:
+		m.moves.WithLabelValues(variant).Inc()
+	}
+}
+
+// Conflicted counts an append that another server's was quicker than.
+func (m *Metrics) Conflicted() { m.conflicts.Inc() }
+
+// Recorded counts a final state that was recorded.
+func (m *Metrics) Recorded(final *replay.State) { m.recorded.WithLabelValues(final.Variant.ID).Inc() }
+
+// FanOut notes how long an event took from this server to one watcher.
+func (m *Metrics) FanOut(lag time.Duration) { m.fanOut.Observe(lag.Seconds()) }
+
+// Conflated counts a watcher who got a game instead of events.
+func (m *Metrics) Conflated() { m.conflations.Inc() }
+
+// StorageFailed counts an error of Redis by its kind.
+func (m *Metrics) StorageFailed(err error) { m.storageErrors.WithLabelValues(kind(err)).Inc() }
+
+// StorageUp notes whether Redis answers.
+func (m *Metrics) StorageUp(up bool) {
+	value := 0.0
+	if up {
+		value = 1
+	}
+	m.storageUp.Set(value)
+}

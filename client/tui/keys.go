@@ -1,0 +1,149 @@
+package tui
+
+import (
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// commonKeys are the keys of every screen. Each screen has a struct of its keys
+// around them, from which keys are matched and the help is made.
+type commonKeys struct {
+	Help, Leave, Interrupt, Suspend, Close key.Binding
+}
+
+func newCommonKeys(leave string) commonKeys {
+	return commonKeys{
+		Help:      bind("?", "help", "?"),
+		Leave:     bind("q", leave, "q"),
+		Interrupt: bind("ctrl-c", "leave at once", "ctrl+c"),
+		Suspend:   bind("ctrl-z", "suspend", "ctrl+z"),
+		Close:     bind("esc", "close", "esc", "q", "enter", "space"),
+	}
+}
+
+// playKeys are the keys of a game that one plays.
+type playKeys struct {
+	commonKeys
+	Move, Up, Down, Left, Right key.Binding
+	New                         key.Binding
+	Yes, No                     key.Binding
+}
+
+func newPlayKeys() *playKeys {
+	return &playKeys{
+		commonKeys: newCommonKeys("leave"),
+		Move:       bind("↑↓←→", "move", "up", "down", "left", "right"),
+		Up:         bind("↑ w k", "up", "up", "w", "k"),
+		Down:       bind("↓ s j", "down", "down", "s", "j"),
+		Left:       bind("← a h", "left", "left", "a", "h"),
+		Right:      bind("→ d l", "right", "right", "d", "l"),
+		New:        bind("n S", "new game", "n", "S"),
+		Yes:        bind("y", "yes", "y", "Y", "enter"),
+		No:         bind("n", "no", "n", "N", "esc", "q"),
+	}
+}
+
+// ShortHelp implements help.KeyMap.
+func (k *playKeys) ShortHelp() []key.Binding {
+	return []key.Binding{k.Move, bind("n", "new"), k.Help, k.Leave}
+}
+
+// FullHelp implements help.KeyMap.
+func (k *playKeys) FullHelp() [][]key.Binding {
+	return [][]key.Binding{
+		{k.Up, k.Down, k.Left, k.Right},
+		{k.New, k.Leave, k.Help, k.Suspend, k.Interrupt},
+	}
+}
+
+// direction returns the move that a key means.
+func (k *playKeys) direction(msg tea.KeyPressMsg) (pb.Direction, bool) {
+	switch {
+	case pressed(msg, k.Up):
+		return pb.Direction_DIRECTION_UP, true
+	case pressed(msg, k.Down):
+		return pb.Direction_DIRECTION_DOWN, true
+	case pressed(msg, k.Left):
+		return pb.Direction_DIRECTION_LEFT, true
+	case pressed(msg, k.Right):
+		return pb.Direction_DIRECTION_RIGHT, true
+	default:
+		return pb.Direction_DIRECTION_UNSPECIFIED, false
+	}
+}
+
+// watchKeys are the keys of a game that one watches.
+type watchKeys struct {
+	commonKeys
+	Next key.Binding // only where there is a next one
+}
+
+func newWatchKeys(tv bool) *watchKeys {
+	k := &watchKeys{commonKeys: newCommonKeys("leave"), Next: bind("n", "next game", "n")}
+	k.Next.SetEnabled(tv)
+	return k
+}
+
+// ShortHelp implements help.KeyMap.
+func (k *watchKeys) ShortHelp() []key.Binding {
+	return []key.Binding{k.Next, k.Help, k.Leave}
+}
+
+// FullHelp implements help.KeyMap.
+func (k *watchKeys) FullHelp() [][]key.Binding {
+	return [][]key.Binding{{k.Next, k.Leave, k.Help, k.Suspend, k.Interrupt}}
+}
+
+// bind makes a binding that reads as name and what in the help.
+func bind(name, what string, keys ...string) key.Binding {
+	if len(keys) == 0 {
+		keys = []string{} // for the help alone
+	}
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(name, what))
+}
+
+func pressed(msg tea.KeyPressMsg, b key.Binding) bool { return key.Matches(msg, b) }
+
+// helpModel is the help in the theme's colours.
+func (b *base) helpModel() help.Model {
+	h := help.New()
+	h.ShortSeparator = "   "
+	accent, dim, faint := b.theme.accent(), b.theme.dim(), b.theme.faint()
+	h.Styles = help.Styles{
+		Ellipsis: faint,
+		ShortKey: accent, ShortDesc: dim, ShortSeparator: faint,
+		FullKey: accent, FullDesc: dim, FullSeparator: faint,
+	}
+	return h
+}
+
+// helpBar is the line of keys at the bottom. Where it is too long it loses the
+// first ones: those that leave are the last.
+func (b *base) helpBar(keys help.KeyMap) string {
+	h, short := b.helpModel(), keys.ShortHelp()
+	for len(short) > 1 && ansi.StringWidth(h.ShortHelpView(short)) > b.width {
+		short = short[1:]
+	}
+	return h.ShortHelpView(short)
+}
+
+// helpBox is the table of all keys. Where its columns do not fit side by side
+// it has one.
+func (b *base) helpBox(keys help.KeyMap) string {
+	h := b.helpModel()
+	groups := keys.FullHelp()
+	table := h.FullHelpView(groups)
+	if width, _ := blockSize(table); width+6 > b.width {
+		var all []key.Binding
+		for _, g := range groups {
+			all = append(all, g...)
+		}
+		table = h.FullHelpView([][]key.Binding{all})
+	}
+	return b.box("Keys", lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
+}

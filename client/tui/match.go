@@ -1,0 +1,175 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// match is a game of 2048 as far as the server acknowledged it, whoever
+// brought the news: the reply to a move or the stream. The higher version
+// wins; what is not news is ignored.
+type match struct {
+	// game is the game at its newest known version. It belongs to the match.
+	game *pb.Game
+	// marks and gained tell what the last event did.
+	marks  marks
+	gained int32
+	// log holds the last moves, the newest first.
+	log []logged
+	// undone says that something was taken back while we looked.
+	undone bool
+
+	// connection as it was at connectionTime.
+	connection     session.Connection
+	connectionTime time.Time
+	// lost says that the stream ended before the game did.
+	lost bool
+	// skipped counts the events left out at skippedTime.
+	skipped     int32
+	skippedTime time.Time
+}
+
+// logged is a line of the log of moves.
+type logged struct {
+	move      int32
+	direction pb.Direction
+	gained    int32
+}
+
+// logLimit bounds the log: no panel shows more.
+const logLimit = 40
+
+// newMatch begins with a game; nil where it is yet to come.
+func newMatch(g *pb.Game) match {
+	m := match{marks: noMarks}
+	if g != nil {
+		m.game = proto.CloneOf(g)
+	}
+	return m
+}
+
+// board returns the board, nil while there is none.
+func (m *match) board() *pb.Twenty48Board { return m.game.GetPosition().GetTwenty48() }
+
+// over reports whether the game is finished.
+func (m *match) over() bool { return m.game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED }
+
+// score is what the game is worth by now.
+func (m *match) score() int32 {
+	if s := m.game.GetPosition().GetScores(); len(s) > 0 {
+		return s[0]
+	}
+	return 0
+}
+
+// variant is the id of the variant, fit for a terminal.
+func (m *match) variant() string { return session.CleanText(m.game.GetVariant(), nameLimit) }
+
+// nameLimit is the longest name of a variant that is shown whole.
+const nameLimit = 24
+
+// player is the name of whoever plays, fit for a terminal.
+func (m *match) player() string { return playerName(m.game) }
+
+func playerName(g *pb.Game) string {
+	for _, seat := range g.GetSeats() {
+		switch who := seat.GetOccupant().(type) {
+		case *pb.Seat_Player:
+			return session.CleanName(who.Player.GetName())
+		case *pb.Seat_Bot:
+			return session.CleanName(who.Bot)
+		}
+	}
+	return "?"
+}
+
+// unranked says why the game does not count, empty when it does.
+func (m *match) unranked() string {
+	switch {
+	case m.game.GetRanked():
+		return ""
+	case m.game.GetPrivate():
+		return "a private game"
+	case slices.ContainsFunc(m.game.GetSeats(), func(s *pb.Seat) bool { return s.GetPlayer().GetBot() }):
+		return "a bot's account"
+	case m.undone:
+		return "a move was taken back"
+	default:
+		return "undone, or a program moved"
+	}
+}
+
+// legal reports whether the rules allow a move now.
+func (m *match) legal(d pb.Direction) bool {
+	return slices.Contains(m.board().GetLegalMoves(), d)
+}
+
+// update takes in an update of the stream and reports whether the board
+// changed.
+func (m *match) update(u session.Update, now time.Time) bool {
+	m.connection, m.connectionTime = u.Connection, now
+	switch {
+	case u.Game != nil:
+		if u.Skipped > 0 {
+			m.skipped, m.skippedTime = u.Skipped, now
+		}
+		return m.replace(u.Game)
+	case u.Event != nil:
+		return m.apply(u.Event)
+	case u.Audience != nil && m.game != nil:
+		m.game.Watchers = *u.Audience
+	}
+	return false
+}
+
+// replace takes in a whole game and reports whether it is news.
+func (m *match) replace(g *pb.Game) bool {
+	if m.game != nil && g.GetVersion() <= m.game.GetVersion() {
+		m.game.Watchers = g.GetWatchers()
+		return false
+	}
+	m.game = proto.CloneOf(g)
+	m.marks, m.gained = noMarks, 0
+	return true
+}
+
+// apply takes in an event and reports whether it is news.
+func (m *match) apply(e *pb.Event) bool {
+	if m.game == nil || e.GetVersion() <= m.game.GetVersion() {
+		return false
+	}
+	before := m.board()
+	next := e.GetVersion() == m.game.GetVersion()+1
+	m.game.Version = e.GetVersion()
+	m.game.Position = e.GetPosition()
+	m.game.Ranked = e.GetRanked()
+	m.game.UpdateTime = e.GetTime()
+	if e.GetResult() != nil {
+		m.game.Status = pb.GameStatus_GAME_STATUS_FINISHED
+		m.game.Result, m.game.Seed = e.GetResult(), e.GetSeed()
+	}
+	m.marks, m.gained = noMarks, 0
+	switch action := e.GetAction().(type) {
+	case *pb.Event_Moved:
+		m.gained = action.Moved.GetGained()
+		if s := action.Moved.GetSpawned(); s != nil {
+			m.marks.spawned = int(s.GetIndex())
+		}
+		if d := action.Moved.GetDirection(); next && before != nil {
+			m.marks.merged = mergedBy(before, d)
+		}
+		m.log = slices.Insert(m.log, 0, logged{
+			move: m.game.GetPosition().GetMoveCount(), direction: action.Moved.GetDirection(), gained: m.gained,
+		})
+		m.log = m.log[:min(len(m.log), logLimit)]
+	case *pb.Event_Undone:
+		m.undone = true
+		m.log = nil
+	}
+	return true
+}

@@ -1,0 +1,253 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Limits and times of a game that one plays.
+const (
+	queueLimit  = 64                     // keys that may wait for the move under way
+	markTime    = 150 * time.Millisecond // how long what changed is marked
+	rankTime    = time.Minute            // from one look at the leaderboard to the next
+	slowTime    = time.Second            // from when on a move under way is worth a word
+	recordTries = 6                      // looks at the leaderboard for a result just made
+)
+
+// none is no direction.
+const none = pb.Direction_DIRECTION_UNSPECIFIED
+
+// PlayConfig says what is played.
+type PlayConfig struct {
+	// Game to begin with, as the server returned it.
+	Game *pb.Game
+	// Private makes new games private.
+	Private bool
+	// Clock tells the time; nil is the system's.
+	Clock func() time.Time
+}
+
+// Play is the screen on which a game of 2048 is played. It shows only what the
+// server acknowledged.
+type Play struct {
+	base
+	match
+	keys    *playKeys
+	server  Server
+	private bool
+
+	// opened is the game as it was opened. Commands read it: it never changes.
+	opened *pb.Game
+	// leaveGame ends the stream of the game.
+	leaveGame context.CancelFunc
+
+	// moving is the move under way since movingSince, none where it is no
+	// direction; queue holds those that wait for it, dropped says that some
+	// found no place there.
+	moving      pb.Direction
+	movingSince time.Time
+	queue       []pb.Direction
+	dropped     bool
+
+	// asking shows the question before a running game is given up; starting is
+	// set while the next one is being made.
+	asking, starting bool
+
+	// day and all are the player's places, nil until they are known.
+	day, all *Place
+	// problem is what went wrong last, notice anything else worth a line.
+	problem, notice string
+}
+
+// NewPlay makes the screen of a game. Its commands end with ctx.
+func NewPlay(ctx context.Context, server Server, c PlayConfig) *Play {
+	p := &Play{base: newBase(ctx, c.Clock), keys: newPlayKeys(), server: server, private: c.Private}
+	p.open(c.Game)
+	return p
+}
+
+// open begins a game in the place of the one before.
+func (p *Play) open(g *pb.Game) {
+	if p.leaveGame != nil {
+		p.leaveGame()
+	}
+	p.opened, p.match = g, newMatch(g)
+	p.moving, p.queue, p.dropped, p.starting = none, nil, false, false
+	p.day, p.problem, p.notice = nil, "", ""
+}
+
+// The messages of a game name it: those of a game that was left are dropped.
+type (
+	updateMsg struct {
+		gameID string
+		stream Stream
+		update session.Update
+		err    error
+	}
+	movedMsg struct {
+		gameID string
+		event  *pb.Event
+		err    error
+	}
+	fetchedMsg struct {
+		gameID string
+		game   *pb.Game
+		err    error
+	}
+	placedMsg struct {
+		gameID   string
+		day, all *Place
+		tries    int
+		err      error
+	}
+	rankMsg struct {
+		gameID string
+		tries  int
+	}
+	unmarkMsg struct {
+		gameID  string
+		version int32
+	}
+	openedMsg struct {
+		game *pb.Game
+		err  error
+	}
+	resignedMsg struct {
+		gameID string
+		event  *pb.Event
+		err    error
+	}
+)
+
+// Init implements tea.Model.
+func (p *Play) Init() tea.Cmd { return tea.Batch(p.start(), p.follow()) }
+
+// follow begins to watch the game and to look at the leaderboard.
+func (p *Play) follow() tea.Cmd {
+	ctx, cancel := context.WithCancel(p.tasks.ctx)
+	p.leaveGame = cancel
+	after, tries := p.opened.GetVersion(), 0
+	if p.over() {
+		tries = 1
+	}
+	return tea.Batch(
+		next(p.tasks, p.opened.GetId(), p.server.Watch(ctx, p.opened.GetId(), &after)),
+		p.look(tries),
+	)
+}
+
+// next waits for the next update of a stream.
+func next(t *tasks, gameID string, s Stream) tea.Cmd {
+	return t.do(func(context.Context) tea.Msg {
+		u, err := s.Next()
+		return updateMsg{gameID: gameID, stream: s, update: u, err: err}
+	})
+}
+
+// Update implements tea.Model.
+func (p *Play) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if cmd, done := p.take(msg); done {
+		return p, cmd
+	}
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return p, p.key(msg)
+	case openedMsg:
+		return p, p.begin(msg)
+	case updateMsg:
+		if msg.gameID == p.opened.GetId() {
+			return p, p.heard(msg)
+		}
+	case movedMsg:
+		if msg.gameID == p.opened.GetId() {
+			return p, p.moved(msg)
+		}
+	case fetchedMsg:
+		if msg.gameID == p.opened.GetId() {
+			return p, p.fetched(msg)
+		}
+	case resignedMsg:
+		if msg.gameID == p.opened.GetId() {
+			return p, p.resigned(msg)
+		}
+	case placedMsg:
+		if msg.gameID == p.opened.GetId() {
+			return p, p.placed(msg)
+		}
+	case rankMsg:
+		if msg.gameID == p.opened.GetId() {
+			return p, p.look(msg.tries)
+		}
+	case unmarkMsg:
+		if msg.gameID == p.opened.GetId() && msg.version == p.game.GetVersion() {
+			p.marks = noMarks
+		}
+	}
+	return p, nil
+}
+
+// key handles a key.
+func (p *Play) key(msg tea.KeyPressMsg) tea.Cmd {
+	if cmd, done := p.takeKey(msg, &p.keys.commonKeys); done {
+		return cmd
+	}
+	if p.help {
+		return nil
+	}
+	if p.asking {
+		switch {
+		case pressed(msg, p.keys.Yes):
+			p.asking = false
+			return p.giveUp()
+		case pressed(msg, p.keys.No):
+			p.asking = false
+		}
+		return nil
+	}
+	switch {
+	case pressed(msg, p.keys.Leave):
+		return tea.Quit
+	case pressed(msg, p.keys.New):
+		return p.another()
+	}
+	if d, ok := p.keys.direction(msg); ok {
+		return p.push(d)
+	}
+	return nil
+}
+
+// heard takes in an update of the stream.
+func (p *Play) heard(msg updateMsg) tea.Cmd {
+	if msg.err != nil {
+		if !errors.Is(msg.err, io.EOF) {
+			p.lost, p.problem = true, msg.err.Error()
+		}
+		return nil
+	}
+	changed := p.update(msg.update, p.now)
+	return tea.Batch(next(p.tasks, msg.gameID, msg.stream), p.changed(changed))
+}
+
+// changed follows a change of the board: its marks go after a moment, and the
+// end of a game is looked up on the leaderboard.
+func (p *Play) changed(changed bool) tea.Cmd {
+	if !changed {
+		return nil
+	}
+	var cmds []tea.Cmd
+	if p.theme.coloured() {
+		cmds = append(cmds, p.tasks.after(markTime, unmarkMsg{gameID: p.opened.GetId(), version: p.game.GetVersion()}))
+	}
+	if p.over() {
+		p.queue, p.asking, p.day, p.all = nil, false, nil, nil
+		cmds = append(cmds, p.look(1))
+	}
+	return tea.Batch(cmds...)
+}

@@ -1,0 +1,199 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// playPanelLines is the height of the panel below the board.
+const playPanelLines = 6
+
+// View implements tea.Model.
+func (p *Play) View() tea.View {
+	board := p.board()
+	l, ok := p.layout(board, playPanelLines)
+	if !ok {
+		return p.view(p.tooSmall(board), 0, "", 0)
+	}
+	content := page{
+		head:  p.head,
+		board: drawBoard(board, p.marks, l.cell, p.theme),
+		bar:   p.helpBar(p.keys),
+		state: p.state(),
+	}
+	if l.wide {
+		content.panel = p.sidePanel(l.panelWidth, l.panelHeight)
+	} else {
+		content.panel = p.lowPanel(l.panelWidth, l.panelHeight)
+	}
+	switch {
+	case p.help:
+		p.cover(&content, "? closes; too small", p.helpBox(p.keys))
+	case p.asking:
+		p.cover(&content, "Give up? y n", p.question(true), p.question(false))
+	case p.over() && !p.starting:
+		p.cover(&content, "Over: n new, q leave", p.result(true), p.result(false))
+	}
+	return p.compose(l, content)
+}
+
+// head is the line above the board.
+func (p *Play) head(width int) string {
+	badge, game := p.badge(&p.base), p.theme.bold().Render(p.variant())
+	return header(width,
+		[]string{p.brand() + "  " + game, game, ""},
+		[]string{badge + "   " + p.theme.dim().Render(p.watching()), badge})
+}
+
+// state is the line about what is the matter, empty when nothing is.
+func (p *Play) state() string {
+	switch {
+	case p.starting:
+		return p.theme.dim().Render("A new game is on its way …")
+	case p.problem != "":
+		return p.theme.bad().Render("! " + p.problem)
+	case p.moving != none && p.now.Sub(p.movingSince) > slowTime:
+		return p.theme.warn().Render(fmt.Sprintf("No answer for %d s; %d keys wait.",
+			int(p.now.Sub(p.movingSince).Seconds()), len(p.queue)))
+	case p.dropped:
+		return p.theme.warn().Render(fmt.Sprintf("%d keys wait already; the last ones were dropped.", len(p.queue)))
+	case p.notice != "":
+		return p.theme.dim().Render(p.notice)
+	default:
+		return ""
+	}
+}
+
+// bestScore is the player's best score of all time, this game included.
+func (p *Play) bestScore() int32 {
+	if p.all == nil {
+		return p.score()
+	}
+	return max(p.all.Score, p.score())
+}
+
+// scores are the two numbers that matter most.
+func (p *Play) scores() []pair {
+	return []pair{{"SCORE", comma(p.score()), p.gain()}, {"BEST", comma(p.bestScore()), ""}}
+}
+
+// sidePanel is the panel beside the board.
+func (p *Play) sidePanel(width, height int) string {
+	return stack(height,
+		p.cards(width, p.scores()...),
+		p.columns(width, pair{"MOVES", p.moves(), ""}, pair{"TILE", p.bestTile(), ""})+"\n"+
+			p.columns(width*2, pair{"RANK", p.day.text("today"), ""}),
+		strings.TrimSuffix(p.theme.bold().Render(p.player())+"\n"+p.ranking(), "\n"),
+		p.command(width, "Others watch with", "gridstand watch", p.opened.GetId()),
+	)
+}
+
+// lowPanel is the panel below the board.
+func (p *Play) lowPanel(width, height int) string {
+	who := p.theme.bold().Render(p.player())
+	if why := p.ranking(); why != "" {
+		who += "  " + why
+	}
+	return stack(height,
+		p.inline(width, p.scores()...),
+		p.inline(width, pair{"MOVES", p.moves(), ""}, pair{"TILE", p.bestTile(), ""}),
+		p.inline(width, pair{"RANK", p.day.text("today"), ""}),
+		who,
+		p.command(0, "Others watch with", "gridstand watch", p.opened.GetId()),
+	)
+}
+
+// ranking says that the game is not ranked, and why.
+func (p *Play) ranking() string {
+	if why := p.unranked(); why != "" {
+		return p.theme.warn().Render("unranked: " + why)
+	}
+	return ""
+}
+
+// question is the box that asks before the running game is given up.
+func (p *Play) question(airy bool) string {
+	counts := "Its " + comma(p.score()) + " points count."
+	switch {
+	case !p.game.GetRanked():
+		counts = "It is not ranked."
+	case p.score() == 0:
+		counts = "It has no points yet."
+	}
+	return p.box("Give this game up?", lines(airy,
+		counts,
+		"",
+		p.choice(p.keys.Yes.Help().Key, "give up, new game")+"\n"+p.choice(p.keys.No.Help().Key, "go on"),
+	))
+}
+
+// choice is a key and what it does.
+func (b *base) choice(key, what string) string {
+	return b.theme.accent().Render(key) + " " + b.theme.dim().Render(what)
+}
+
+// lines puts lines below each other, without the empty ones if it has to be
+// tight.
+func lines(airy bool, all ...string) string {
+	var kept []string
+	for _, line := range all {
+		if line != "" || airy {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// result is the box over the board of a finished game.
+func (p *Play) result(airy bool) string {
+	rank := p.ranking()
+	if rank == "" {
+		rank = p.stands(p.day, "today") + "\n" + p.stands(p.all, "all time")
+	}
+	return p.box(p.ending(), lines(airy,
+		p.outcome(&p.base),
+		"",
+		rank,
+		"",
+		p.theme.dim().Render("verify with gridstand verify")+"\n"+p.opened.GetId(),
+		"",
+		p.choice("n", "new")+"     "+p.choice("q", "leave"),
+	))
+}
+
+// stands says where the player stands after the game, be it by this game or
+// by a better one.
+func (p *Play) stands(at *Place, window string) string {
+	if at != nil && at.Rank > 0 && at.GameID != p.opened.GetId() {
+		return "best: " + at.text(window)
+	}
+	return at.text(window)
+}
+
+// ending names the end of a game for its title.
+func (m *match) ending() string {
+	switch m.game.GetResult().GetReason() {
+	case pb.Result_REASON_GOAL_REACHED:
+		return "2048!"
+	case pb.Result_REASON_NO_MOVES:
+		return "No moves left"
+	case pb.Result_REASON_RESIGNED:
+		return "Given up"
+	case pb.Result_REASON_TIMED_OUT:
+		return "Out of time"
+	case pb.Result_REASON_ABANDONED:
+		return "Abandoned"
+	default:
+		return "Game over"
+	}
+}
+
+// outcome are the facts of a finished game.
+func (m *match) outcome(b *base) string {
+	return fmt.Sprintf("%s points\n%s", b.theme.bold().Render(comma(m.score())),
+		b.theme.dim().Render(fmt.Sprintf("best tile %s, %s moves", m.bestTile(), m.moves())))
+}

@@ -1,0 +1,107 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+)
+
+// ErrInterrupted says that the user left with ctrl-c, or that a signal ended
+// the screen.
+var ErrInterrupted = errors.New("interrupted")
+
+// Options say how a screen is shown.
+type Options struct {
+	// In and Out are the terminal.
+	In  io.Reader
+	Out io.Writer
+	// Env is the environment, from which the terminal's depth of colour is
+	// guessed.
+	Env []string
+	// Plain is for terminals and people that want no colours and nothing that
+	// moves by itself.
+	Plain bool
+}
+
+// Screen is what Run shows: NewPlay and NewWatch make one.
+type Screen interface {
+	tea.Model
+	// Farewell is the line that stays in the terminal, empty for none.
+	Farewell() string
+
+	// stop ends the commands that are under way, waits for them, and reports
+	// whether the user interrupted the screen.
+	stop() (interrupted bool)
+}
+
+// Run shows a screen until the user leaves it, ctx ends, or something breaks.
+// The terminal is then as it was before, and the screen's farewell stands
+// there. It returns ErrInterrupted when ctx ended or the user interrupted it.
+func Run(ctx context.Context, s Screen, o Options) error {
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithoutSignalHandler(),
+		tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env),
+	}
+	if o.Plain {
+		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	_, err := tea.NewProgram(s, options...).Run()
+	interrupted := s.stop()
+	if errors.Is(err, tea.ErrProgramPanic) {
+		return err
+	}
+	if text := s.Farewell(); text != "" {
+		if _, err := fmt.Fprintln(o.Out, text); err != nil {
+			return fmt.Errorf("terminal: %w", err)
+		}
+	}
+	if interrupted || ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return err
+}
+
+// stop implements Screen.
+func (b *base) stop() bool {
+	b.tasks.stop()
+	return b.interrupted
+}
+
+// Farewell implements Screen: how the game stands and how to take it up again.
+func (p *Play) Farewell() string {
+	if !p.over() {
+		return fmt.Sprintf("%s left a %s game at %s. It waits: gridstand play --resume, or gridstand play %s",
+			p.player(), p.variant(), p.facts(), p.opened.GetId())
+	}
+	text := fmt.Sprintf("%s ended a %s game with %s", p.player(), p.variant(), p.facts())
+	for _, at := range []struct {
+		place  *Place
+		window string
+	}{{p.day, "today"}, {p.all, "all time"}} {
+		if at.place != nil && at.place.Rank > 0 && p.game.GetRanked() {
+			text += ", " + p.stands(at.place, at.window)
+		}
+	}
+	return text + ". Verify it with gridstand verify " + p.opened.GetId()
+}
+
+// Farewell implements Screen: how the game stood.
+func (w *Watch) Farewell() string {
+	if w.board() == nil {
+		return ""
+	}
+	follow := "Go on with gridstand watch "
+	if w.over() {
+		follow = "Verify it with gridstand verify "
+	}
+	return fmt.Sprintf("%s: a %s game at %s. %s%s", w.player(), w.variant(), w.facts(), follow, w.gameID)
+}
+
+// facts are the numbers of a game in a line.
+func (m *match) facts() string {
+	return fmt.Sprintf("%s points (best tile %s, %s moves)", comma(m.score()), m.bestTile(), m.moves())
+}

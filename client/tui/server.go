@@ -1,0 +1,111 @@
+package tui
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Server is what the screens ask of a server. Its methods may wait, until ctx
+// ends, and are safe for concurrent use; errors are those of package session.
+type Server interface {
+	// NewGame creates a game of a variant for the player.
+	NewGame(ctx context.Context, variant string, private bool) (*pb.Game, error)
+	// Game returns a game as it is now.
+	Game(ctx context.Context, id string) (*pb.Game, error)
+	// LiveGames lists the first games that are being played, in an order.
+	LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error)
+	// Slide makes a move in the player's game. It goes on trying where it is
+	// not known whether it took effect, which it does once.
+	Slide(ctx context.Context, game *pb.Game, version int32, d pb.Direction) (*pb.Event, error)
+	// Resign ends the player's game.
+	Resign(ctx context.Context, game *pb.Game) (*pb.Event, error)
+	// Place returns where the player stands on a board.
+	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
+	// Watch follows a game after a version, or from now on if that is nil,
+	// until ctx ends.
+	Watch(ctx context.Context, id string, after *int32) Stream
+}
+
+// Stream is what session.Watcher is: the updates of a game, one by one.
+type Stream interface {
+	// Next waits for the next update; io.EOF follows the last one.
+	Next() (session.Update, error)
+}
+
+// Place is a player's place on a leaderboard.
+type Place struct {
+	// Rank from 1, 0 while the player is not on the board.
+	Rank int32
+	// Score of the entry, and the game that it was made in.
+	Score  int32
+	GameID string
+	// Total is the number of entries on the board.
+	Total int32
+}
+
+// NewServer makes the screens ask a client.
+func NewServer(c *session.Client) Server { return &server{client: c} }
+
+type server struct{ client *session.Client }
+
+func (s *server) NewGame(ctx context.Context, variant string, private bool) (*pb.Game, error) {
+	return s.client.NewGame(ctx, variant, session.GameOptions{Private: private, RequestID: session.NewSecret()})
+}
+
+func (s *server) Game(ctx context.Context, id string) (*pb.Game, error) {
+	reply, err := s.client.Games.GetGame(ctx, &pb.GetGameRequest{GameId: id})
+	if err != nil {
+		return nil, err
+	}
+	g := reply.GetGame()
+	board := g.GetPosition().GetTwenty48()
+	if g.GetId() != id || len(board.GetTiles()) == 0 || len(board.GetTiles()) != int(board.GetRows())*int(board.GetColumns()) {
+		return nil, session.ErrBadStream
+	}
+	return g, nil
+}
+
+func (s *server) LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error) {
+	reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{
+		Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: by,
+	})
+	return reply.GetGames(), err
+}
+
+func (s *server) Slide(ctx context.Context, game *pb.Game, version int32, d pb.Direction) (*pb.Event, error) {
+	return s.client.Play(game).Move(ctx, version, session.Slide(d), false)
+}
+
+func (s *server) Resign(ctx context.Context, game *pb.Game) (*pb.Event, error) {
+	return s.client.Play(game).Resign(ctx)
+}
+
+func (s *server) Place(ctx context.Context, variant string, window pb.Window) (Place, error) {
+	board, err := s.client.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
+		Variant: variant, Window: window, PageSize: 1,
+	})
+	if err != nil {
+		return Place{}, err
+	}
+	mine, err := s.client.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
+		Variant: variant, Window: window, PlayerId: "me",
+	})
+	if errors.Is(err, session.ErrNoScore) {
+		return Place{Total: board.GetTotal()}, nil
+	}
+	if err != nil {
+		return Place{}, err
+	}
+	e := mine.GetEntry()
+	return Place{
+		Rank: e.GetRank(), Score: e.GetScore(), GameID: e.GetGameId(),
+		Total: max(board.GetTotal(), e.GetRank()),
+	}, nil
+}
+
+func (s *server) Watch(ctx context.Context, id string, after *int32) Stream {
+	return s.client.Watch(ctx, session.WatchOptions{GameID: id, AfterVersion: after})
+}

@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// WatchConfig says what is watched.
+type WatchConfig struct {
+	// GameID is the whole id of the game. Empty means TV: one live game after
+	// the other, chosen by what is worth a look.
+	GameID string
+	// Clock tells the time; nil is the system's.
+	Clock func() time.Time
+}
+
+// Watch is the screen on which a game of 2048 is watched.
+type Watch struct {
+	base
+	match
+	keys   *watchKeys
+	server Server
+	// gameID is the game on the screen, empty while there is none.
+	gameID string
+	// leaveGame ends its stream.
+	leaveGame context.CancelFunc
+	// tv chooses the games, nil where the user did.
+	tv      *tv
+	problem string
+}
+
+// NewWatch makes the screen. Its commands end with ctx.
+func NewWatch(ctx context.Context, server Server, c WatchConfig) *Watch {
+	w := &Watch{
+		base: newBase(ctx, c.Clock), match: newMatch(nil), server: server,
+		gameID: c.GameID, keys: newWatchKeys(c.GameID == ""),
+	}
+	if c.GameID == "" {
+		w.tv = &tv{}
+	}
+	return w
+}
+
+// Init implements tea.Model.
+func (w *Watch) Init() tea.Cmd {
+	if w.tv != nil {
+		return tea.Batch(w.start(), w.find())
+	}
+	return tea.Batch(w.start(), w.follow())
+}
+
+// follow begins to watch the game.
+func (w *Watch) follow() tea.Cmd {
+	ctx, cancel := context.WithCancel(w.tasks.ctx)
+	w.leaveGame = cancel
+	return next(w.tasks, w.gameID, w.server.Watch(ctx, w.gameID, nil))
+}
+
+// Update implements tea.Model.
+func (w *Watch) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if cmd, done := w.take(msg); done {
+		return w, cmd
+	}
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return w, w.key(msg)
+	case updateMsg:
+		if msg.gameID == w.gameID {
+			return w, w.heard(msg)
+		}
+	case unmarkMsg:
+		if msg.gameID == w.gameID && msg.version == w.game.GetVersion() {
+			w.marks = noMarks
+		}
+	case foundMsg:
+		return w, w.found(msg)
+	case findMsg:
+		if msg.gameID == w.gameID && w.tv != nil {
+			return w, w.find()
+		}
+	}
+	return w, nil
+}
+
+// key handles a key.
+func (w *Watch) key(msg tea.KeyPressMsg) tea.Cmd {
+	if cmd, done := w.takeKey(msg, &w.keys.commonKeys); done {
+		return cmd
+	}
+	switch {
+	case w.help:
+		return nil
+	case pressed(msg, w.keys.Leave):
+		return tea.Quit
+	case pressed(msg, w.keys.Next):
+		return w.find()
+	}
+	return nil
+}
+
+// heard takes in an update of the stream.
+func (w *Watch) heard(msg updateMsg) tea.Cmd {
+	if msg.err != nil {
+		if !errors.Is(msg.err, io.EOF) {
+			w.lost, w.problem = true, msg.err.Error()
+		}
+		if w.tv != nil {
+			return w.tasks.after(resultTime, findMsg{gameID: w.gameID})
+		}
+		return nil
+	}
+	more := next(w.tasks, msg.gameID, msg.stream)
+	if !w.update(msg.update, w.now) || !w.theme.coloured() {
+		return more
+	}
+	return tea.Batch(more, w.tasks.after(markTime, unmarkMsg{gameID: w.gameID, version: w.game.GetVersion()}))
+}

@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// TestWatch shows a game from its first picture to its end.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	from := newStream()
+	w := NewWatch(t.Context(), &script{streams: map[string]*stream{gameID: from}}, WatchConfig{GameID: gameID, Clock: atNoon})
+	d := drive(t, w)
+	assert.Contains(t, w.View().Content, "connecting")
+	assert.Empty(t, w.Farewell())
+	from.push(session.Update{Game: someGame(someBoard(4, 4))})
+	d.until("the game", func() bool { return w.board() != nil })
+	count := int32(41)
+	from.push(session.Update{Audience: &count})
+	from.push(session.Update{Event: movedEvent(614, left, someBoard(4, 4), 12344)})
+	d.until("a move", func() bool { return w.game.GetVersion() == 614 })
+	assert.Contains(t, w.View().Content, "41 watching")
+	assert.Contains(t, w.View().Content, "version 614")
+	d.press("n", "up") // mean nothing here
+	assert.Nil(t, w.tv)
+	from.push(session.Update{Event: lastEvent(615, pb.Result_REASON_NO_MOVES)})
+	from.end()
+	d.until("the end", w.over)
+	assert.Contains(t, w.Farewell(), "Verify it with gridstand verify "+gameID)
+	d.press("q")
+	d.until("leaving", func() bool { return d.quit })
+}
+
+// liveGame is a game that is being played.
+func liveGame(id string, watchers int32, moved time.Duration) *pb.Game {
+	g := someGame(someBoard(4, 4))
+	g.Id, g.Watchers, g.UpdateTime = id, watchers, timestamppb.New(noon.Add(-moved))
+	return g
+}
+
+// TestTV waits where nothing is live, goes from game to game with n, and on
+// its own when one ends.
+func TestTV(t *testing.T) {
+	t.Parallel()
+	first, second := newStream(), newStream()
+	s := &script{streams: map[string]*stream{"first": first, "second": second}}
+	var live []*pb.Game
+	s.live = func(pb.OrderBy) ([]*pb.Game, error) { return live, nil }
+	w := NewWatch(t.Context(), s, WatchConfig{Clock: atNoon})
+	d := drive(t, w)
+	d.until("a first look", func() bool { return w.tv.wait > 0 })
+	assert.Contains(t, w.View().Content, "gridstand play")
+
+	live = []*pb.Game{liveGame("first", 1, 0), liveGame("second", 0, 0)}
+	d.press("n") // rather than wait
+	d.until("the first game", func() bool { return w.gameID == "first" })
+	assert.Equal(t, "the most watched live game", w.tv.why)
+	first.push(session.Update{Game: liveGame("first", 1, 0)})
+	d.until("its picture", func() bool { return w.board() != nil })
+
+	d.press("n")
+	d.until("the second game", func() bool { return w.gameID == "second" })
+	assert.Equal(t, "the best live classic game", w.tv.why)
+	live = live[1:]
+	second.push(session.Update{Game: liveGame("second", 0, 0)})
+	d.until("its picture", func() bool { return w.board() != nil })
+	d.press("n")
+	d.until("no other", func() bool { return !w.tv.finding })
+	assert.Equal(t, "second", w.gameID)
+	assert.Contains(t, w.state(), "No other")
+
+	live = []*pb.Game{liveGame("third", 0, 0)}
+	e := lastEvent(614, pb.Result_REASON_NO_MOVES)
+	second.push(session.Update{Event: e})
+	d.until("the end", w.over)
+	d.send(findMsg{gameID: "first"}) // of a game that is off the screen
+	assert.Equal(t, "second", w.gameID)
+	d.send(findMsg{gameID: "second"}) // as after the result was shown
+	d.until("the third game", func() bool { return w.gameID == "third" })
+
+	s.live = func(pb.OrderBy) ([]*pb.Game, error) { return nil, &session.Error{Message: "no server"} }
+	d.press("n")
+	d.until("the failure", func() bool { return w.problem == "no server" })
+	assert.Equal(t, "third", w.gameID, "what is on stays on")
+}
+
+// TestChoose tells which game TV takes.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	a, b, idle := liveGame("a", 5, 0), liveGame("b", 0, 0), liveGame("idle", 9, time.Hour)
+	for name, c := range map[string]struct {
+		watched, best []*pb.Game
+		seen          []string
+		want          string
+	}{
+		"nothing is live":        {},
+		"most watched":           {watched: []*pb.Game{a, b}, best: []*pb.Game{b, a}, want: "a"},
+		"nobody watches":         {watched: []*pb.Game{b}, best: []*pb.Game{b}, want: "b"},
+		"somebody moves":         {watched: []*pb.Game{idle, a}, best: []*pb.Game{idle, a}, want: "a"},
+		"nobody moves":           {watched: []*pb.Game{idle}, best: []*pb.Game{idle}, want: "idle"},
+		"not shown yet":          {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"a"}, want: "b"},
+		"all shown":              {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"b", "a"}, want: "b"},
+		"only the one that's on": {watched: []*pb.Game{a}, best: []*pb.Game{a}, seen: []string{"a"}, want: "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, _ := (&tv{seen: c.seen}).choose(c.watched, c.best, noon)
+			assert.Equal(t, c.want, g.GetId())
+		})
+	}
+}

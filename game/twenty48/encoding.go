@@ -93,7 +93,7 @@ func (r *Rules) assemble(cells []uint8, score, moves int32) (*Position, error) {
 	tiles := 0
 	for i, e := range cells {
 		switch {
-		case e > maxExponent:
+		case e > MaxExponent:
 			return nil, fmt.Errorf("twenty48: cell %d: 2^%d is no tile", i, e)
 		case c.EndsAtGoal && faceOf(e) > c.Goal:
 			return nil, fmt.Errorf("twenty48: cell %d: %d in a game that ends at %d", i, faceOf(e), c.Goal)

@@ -18,7 +18,7 @@ type Position struct {
 	// What follows is worked out from the above and the rules when the
 	// position is made, since nearly everyone who gets one asks for it.
 
-	legal   directions // none when the game has ended
+	legal   Directions // none when the game has ended
 	reached bool
 	ended   game.Reason
 }
@@ -69,7 +69,7 @@ func (p *Position) Turn() int {
 func (p *Position) LegalMoves() []game.Move {
 	var moves []game.Move
 	for _, d := range order {
-		if !p.legal.has(d) {
+		if !p.legal.Has(d) {
 			continue
 		}
 		if moves == nil {

@@ -108,7 +108,7 @@ func (r *Rules) allows(p *Position, m game.Move) error {
 		return fmt.Errorf("%w: 2048 is played by sliding up, right, down or left, not by naming a cell", game.ErrIllegalMove)
 	case !slices.Contains(order[:], m.Direction):
 		return fmt.Errorf("%w: tiles slide up, right, down or left only", game.ErrIllegalMove)
-	case p.legal.has(m.Direction):
+	case p.legal.Has(m.Direction):
 		return nil
 	case r.config.IdleMoves:
 		return fmt.Errorf("%w: %s changes nothing, and no cell is empty for a new tile", game.ErrIllegalMove, m.Direction)

@@ -9,12 +9,12 @@ import (
 // A board is held as one exponent per cell, row-major: 0 for an empty cell and
 // n for a tile that shows 2ⁿ.
 
-// maxExponent keeps every face value within an int32. Two tiles of it do not
+// MaxExponent is the exponent of MaxTile. It keeps every face value within an int32. Two tiles of it do not
 // merge; no game gets near, since it takes hundreds of millions of moves.
-const maxExponent = 30
+const MaxExponent = 30
 
 // MaxTile is the greatest value that a tile can have.
-const MaxTile int32 = 1 << maxExponent
+const MaxTile int32 = 1 << MaxExponent
 
 // exponentOf returns n for a face value of 2ⁿ and 0 for an empty cell. It
 // reports false for what no cell can show.
@@ -72,7 +72,7 @@ func slideLine(cells []uint8, first, step, length int) int64 {
 			continue
 		}
 		cells[at] = 0
-		if last := free - step; open && cells[last] == e && e < maxExponent {
+		if last := free - step; open && cells[last] == e && e < MaxExponent {
 			cells[last] = e + 1
 			made += int64(faceOf(e + 1))
 			open = false
@@ -85,22 +85,23 @@ func slideLine(cells []uint8, first, step, length int) int64 {
 	return made
 }
 
-// directions is a set of directions, one bit for each.
-type directions uint8
+// Directions is a set of directions, one bit for each.
+type Directions uint8
 
-const allDirections = directions(1<<game.Up | 1<<game.Down | 1<<game.Left | 1<<game.Right)
+const allDirections = Directions(1<<game.Up | 1<<game.Down | 1<<game.Left | 1<<game.Right)
 
-func (s directions) has(d game.Direction) bool { return s&(1<<d) != 0 }
+// Has reports whether d is in the set.
+func (s Directions) Has(d game.Direction) bool { return s&(1<<d) != 0 }
 
 // changing returns the directions in which a slide changes the board. A slide
 // changes something exactly where, seen from the edge it goes to, a tile comes
 // right behind a gap or behind its equal.
-func changing(cells []uint8, columns int) directions {
-	var s directions
+func changing(cells []uint8, columns int) Directions {
+	var s Directions
 	compare := func(a, b uint8, towardsA, towardsB game.Direction) {
 		switch {
 		case a == b:
-			if a != 0 && a < maxExponent {
+			if a != 0 && a < MaxExponent {
 				s |= 1<<towardsA | 1<<towardsB
 			}
 		case a == 0:

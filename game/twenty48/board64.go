@@ -1,0 +1,135 @@
+package twenty48
+
+import (
+	"math/bits"
+	"sync"
+
+	"github.com/gridstand/gridstand/game"
+)
+
+// Board64 is a board of 4×4 in one word, for programs that try millions of
+// moves: a nibble for each cell, row-major from the low end, with the exponent
+// of its tile, 0 when it is empty.
+//
+// A nibble ends at 15, which is a tile of 32,768. Two of those do not merge
+// here although the rules merge them, so a board that has one already must be
+// played on as a Grid: Position.Board64 refuses it.
+type Board64 uint64
+
+// Board64 returns the board in one word. It reports false for a board of
+// another size, and for one with a tile of 32,768 or more.
+func (p *Position) Board64() (Board64, bool) {
+	if p.rows != 4 || p.columns != 4 {
+		return 0, false
+	}
+	var b Board64
+	for i, e := range p.cells {
+		if e >= 15 {
+			return 0, false
+		}
+		b |= Board64(e) << (4 * i)
+	}
+	return b, true
+}
+
+// ones has a 1 in every nibble.
+const ones Board64 = 0x1111_1111_1111_1111
+
+// Empty returns the empty cells: the lowest bit of their nibbles.
+func (b Board64) Empty() Board64 {
+	taken := b | b>>1
+	taken |= taken >> 2
+	return ^taken & ones
+}
+
+// Count is the number of cells in a set such as Empty returns.
+func (b Board64) Count() int { return bits.OnesCount64(uint64(b)) }
+
+// Has reports whether a tile of that exponent, from 1 to 15, is on the board.
+func (b Board64) Has(exponent uint8) bool {
+	// A nibble that becomes 0 borrows when 1 is taken from it.
+	x := b ^ ones*Board64(exponent)
+	return (x-ones)&^x&(ones<<3) != 0
+}
+
+// Transposed swaps rows and columns.
+func (b Board64) Transposed() Board64 {
+	// The two nibbles beside the diagonal of every block of 2×2, then the two
+	// blocks beside the diagonal.
+	x := (b ^ b>>12) & 0x0000_F0F0_0000_F0F0
+	b ^= x ^ x<<12
+	x = (b ^ b>>24) & 0x0000_0000_FF00_FF00
+	return b ^ x ^ x<<24
+}
+
+// Slider slides a Board64 by looking up its rows. It is never written to after
+// it is made, and safe for concurrent use.
+type Slider struct {
+	left, right [1 << 16]uint16
+	made        [1 << 16]uint32
+}
+
+// NewSlider returns the one Slider that there is, half a megabyte of tables;
+// the first call makes it.
+var NewSlider = sync.OnceValue(func() *Slider {
+	s := new(Slider)
+	for row := range 1 << 16 {
+		left, made := slideRow(row, 0, 1)
+		right, _ := slideRow(row, 3, -1)
+		s.left[row], s.right[row], s.made[row] = left, right, uint32(made)
+	}
+	return s
+})
+
+// slideRow slides four nibbles as the rules do.
+func slideRow(row, first, step int) (slid uint16, made int64) {
+	cells := make([]uint8, 4)
+	for i := range cells {
+		cells[i] = uint8(row >> (4 * i) & 15)
+		if cells[i] == 15 {
+			cells[i] = MaxExponent // which does not merge either
+		}
+	}
+	made = slideLine(cells, first, step, len(cells))
+	for i, e := range cells {
+		slid |= uint16(min(e, 15)) << (4 * i)
+	}
+	return slid, made
+}
+
+// Left slides all tiles to the left. Slid up, a board is its transpose slid
+// left and transposed back.
+func (s *Slider) Left(b Board64) Board64 {
+	return Board64(s.left[uint16(b)]) | Board64(s.left[uint16(b>>16)])<<16 |
+		Board64(s.left[uint16(b>>32)])<<32 | Board64(s.left[b>>48])<<48
+}
+
+// Right slides all tiles to the right. Slid down, a board is its transpose
+// slid right and transposed back.
+func (s *Slider) Right(b Board64) Board64 {
+	return Board64(s.right[uint16(b)]) | Board64(s.right[uint16(b>>16)])<<16 |
+		Board64(s.right[uint16(b>>32)])<<32 | Board64(s.right[b>>48])<<48
+}
+
+// Made returns the sum of the face values of all tiles that a slide to the
+// left makes; to the right it is the same.
+func (s *Slider) Made(b Board64) int64 {
+	return int64(s.made[uint16(b)]) + int64(s.made[uint16(b>>16)]) +
+		int64(s.made[uint16(b>>32)]) + int64(s.made[b>>48])
+}
+
+// Slide moves all tiles towards d and returns the board and the sum of the
+// face values of all tiles that a merge made.
+func (s *Slider) Slide(b Board64, d game.Direction) (Board64, int64) {
+	switch d {
+	case game.Left:
+		return s.Left(b), s.Made(b)
+	case game.Right:
+		return s.Right(b), s.Made(b)
+	}
+	t := b.Transposed()
+	if d == game.Up {
+		return s.Left(t).Transposed(), s.Made(t)
+	}
+	return s.Right(t).Transposed(), s.Made(t)
+}

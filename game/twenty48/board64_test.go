@@ -1,0 +1,161 @@
+package twenty48_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/twenty48"
+)
+
+var boards = flag.Int("boards", 50_000, "random boards on which the 4×4 engine is compared with the plain one")
+
+// pack is Position.Board64 for boards that are in no game.
+func pack(cells []uint8) twenty48.Board64 {
+	var b twenty48.Board64
+	for i, e := range cells {
+		b |= twenty48.Board64(e) << (4 * i)
+	}
+	return b
+}
+
+// randomCells fills a board of 4×4 with tiles of up to 16,384: from few kinds,
+// so that many merge, or from all, and with many gaps or none.
+func randomCells(random *rand.Rand) []uint8 {
+	cells := make([]uint8, 16)
+	kinds, first, gaps := 1+random.IntN(14), random.IntN(14), random.Float64()
+	for i := range cells {
+		if random.Float64() < gaps {
+			continue
+		}
+		cells[i] = uint8(1 + (first+random.IntN(kinds))%14)
+	}
+	return cells
+}
+
+func TestBoard64SlidesAsAnyBoard(t *testing.T) {
+	t.Parallel()
+	s := twenty48.NewSlider()
+	random := rand.New(rand.NewPCG(1, 2))
+	// Not through assert: it would take most of the time.
+	for range *boards {
+		cells := randomCells(random)
+		b := pack(cells)
+		changing := twenty48.Grid{Columns: 4, Cells: cells}.Changing()
+		for _, d := range everyDirection {
+			slid := twenty48.Grid{Columns: 4, Cells: slices.Clone(cells)}
+			made := slid.Slide(d)
+			got, gotMade := s.Slide(b, d)
+			if got != pack(slid.Cells) || gotMade != made {
+				require.Failf(t, "the engines differ", "%v slid %s: %016x making %d, not %016x making %d",
+					cells, d, got, gotMade, pack(slid.Cells), made)
+			}
+			if (got != b) != changing.Has(d) {
+				require.Failf(t, "the engines differ", "%v slid %s: does it change?", cells, d)
+			}
+		}
+		empty := 0
+		for i, e := range cells {
+			if e == 0 {
+				empty++
+			}
+			if (b.Empty()>>(4*i)&15 == 1) != (e == 0) || !b.Has(e) && e > 0 {
+				require.Failf(t, "a cell is misread", "cell %d of %v", i, cells)
+			}
+		}
+		for e := uint8(1); e < 16; e++ {
+			if b.Has(e) != slices.Contains(cells, e) {
+				require.Failf(t, "a tile is misread", "2^%d on %v", e, cells)
+			}
+		}
+		require.Equal(t, empty, b.Empty().Count())
+	}
+}
+
+func TestBoard64OfAPosition(t *testing.T) {
+	t.Parallel()
+	_, p := position(t, classic(4, 4), "2 4 . . / . . . . / . . . . / . . 8 16384")
+	b, ok := p.Board64()
+	assert.True(t, ok)
+	assert.Equal(t, twenty48.Board64(0xe300_0000_0000_0021), b)
+
+	_, p = position(t, classic(4, 4), "2 4 . . / . . . . / . . . . / . . 8 32768")
+	_, ok = p.Board64()
+	assert.False(t, ok, "a tile that fills its nibble")
+
+	_, p = position(t, classic(3, 4), "2 4 . . / . . . . / . . . .")
+	_, ok = p.Board64()
+	assert.False(t, ok, "another size")
+}
+
+func TestBoard64EndsAtANibble(t *testing.T) {
+	t.Parallel()
+	s := twenty48.NewSlider()
+	slid, made := s.Slide(0xeef, game.Left)
+	assert.Equal(t, twenty48.Board64(0xff), slid)
+	assert.Equal(t, int64(1<<15), made)
+	slid, made = s.Slide(slid, game.Left)
+	assert.Equal(t, twenty48.Board64(0xff), slid, "two full nibbles do not merge")
+	assert.Zero(t, made)
+}
+
+func TestGridIsACopy(t *testing.T) {
+	t.Parallel()
+	_, p := position(t, classic(2, 3), "2 2 . / . . .")
+	g := p.Grid()
+	assert.Equal(t, int64(4), g.Slide(game.Left))
+	assert.Equal(t, []uint8{2, 0, 0, 0, 0, 0}, g.Cells)
+	assert.Equal(t, "2 2 . / . . .", draw(p.Tiles(), 3))
+	assert.True(t, p.Legal().Has(game.Down))
+	assert.False(t, p.Legal().Has(game.Up))
+}
+
+// BenchmarkSlides slides random boards in all four directions and looks which
+// of them change: by rows from a table, and by the plain engine. One operation
+// is one board. The plain engine asks for what changes first and slides only
+// what does.
+func BenchmarkSlides(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var cells [1024][]uint8
+	var packed [len(cells)]twenty48.Board64
+	for i := range cells {
+		cells[i] = randomCells(random)
+		packed[i] = pack(cells[i])
+	}
+	b.Run("Board64", func(b *testing.B) {
+		b.ReportAllocs()
+		s := twenty48.NewSlider()
+		var changed, made int64
+		for i := 0; b.Loop(); i++ {
+			board := packed[i%len(packed)]
+			for _, d := range everyDirection {
+				slid, m := s.Slide(board, d)
+				if slid != board {
+					changed++
+					made += m
+				}
+			}
+		}
+	})
+	b.Run("Grid", func(b *testing.B) {
+		b.ReportAllocs()
+		slid := twenty48.Grid{Columns: 4, Cells: make([]uint8, 16)}
+		var changed, made int64
+		for i := 0; b.Loop(); i++ {
+			board := twenty48.Grid{Columns: 4, Cells: cells[i%len(cells)]}
+			changing := board.Changing()
+			for _, d := range everyDirection {
+				if changing.Has(d) {
+					copy(slid.Cells, board.Cells)
+					changed++
+					made += slid.Slide(d)
+				}
+			}
+		}
+	})
+}

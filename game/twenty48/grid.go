@@ -1,0 +1,30 @@
+package twenty48
+
+import "github.com/gridstand/gridstand/game"
+
+// Grid is a board of any size outside of a game, for programs that try moves
+// before they make one: it has no score and no odds, spawns nothing, and is
+// changed in place. It slides as the rules do, being what they slide.
+type Grid struct {
+	// Columns of the board, at least 1.
+	Columns int
+	// Cells, row-major from the top left: 0 for an empty cell and n for a tile
+	// of 2ⁿ, at most MaxExponent. Their number is a multiple of Columns.
+	Cells []uint8
+}
+
+// Grid returns a copy of the board.
+func (p *Position) Grid() Grid {
+	return Grid{Columns: p.columns, Cells: append([]uint8(nil), p.cells...)}
+}
+
+// Slide moves all tiles towards d and returns the sum of the face values of
+// all tiles that a merge made.
+func (g Grid) Slide(d game.Direction) int64 { return slide(g.Cells, g.Columns, d) }
+
+// Changing returns the directions in which a slide changes the board.
+func (g Grid) Changing() Directions { return changing(g.Cells, g.Columns) }
+
+// Legal returns the directions in which the position may be moved, none when
+// the game has ended: LegalMoves as a set, which needs no memory.
+func (p *Position) Legal() Directions { return p.legal }

@@ -193,7 +193,7 @@ func TestAppend_Early(t *testing.T) {
 func TestAppend_Broken(t *testing.T) {
 	t.Parallel()
 	other := ID{Version: 3, Digest: 12345}
-	for what, damage := range map[string]func(ctx context.Context, r *rig, gameID string) error{
+	damages := map[string]func(ctx context.Context, r *rig, gameID string) error{
 		"cut at the front": func(ctx context.Context, r *rig, gameID string) error {
 			return r.client.XTrimMaxLen(ctx, logKey(gameID), 4).Err()
 		},
@@ -218,11 +218,11 @@ func TestAppend_Broken(t *testing.T) {
 		"meta that is none": func(ctx context.Context, r *rig, gameID string) error {
 			return r.client.HSet(ctx, metaKey(gameID), "last", "none").Err()
 		},
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			each(t, func(t *testing.T, r *rig) {
-				gameID := name("a")
+	}
+	each(t, func(t *testing.T, r *rig) {
+		for what, damage := range damages {
+			t.Run(what, func(t *testing.T) {
+				r, gameID := r.in(t), name(what)
 				tip := r.play(r.create(gameID, "classic"), 5)
 				d := r.draft(tip, moved(tip.State, 0))
 				require.NoError(t, damage(t.Context(), r, gameID))
@@ -231,8 +231,8 @@ func TestAppend_Broken(t *testing.T) {
 					require.ErrorIs(t, err, ErrBroken)
 				})
 			})
-		})
-	}
+		}
+	})
 }
 
 // Ensure a game whose log is gone is not begun again over its meta.

@@ -22,7 +22,8 @@ func entries(t testing.TB) []replay.Entry {
 	full.Private, full.TurnLimit = true, 90*time.Second+time.Millisecond
 	full.Seats = []replay.Seat{
 		{Player: replay.Player{ID: "p", Name: "P", Bot: true}, Resigned: true, StandIn: "greedy"},
-		{Bot: "random"}, {},
+		{Bot: "random"},
+		{},
 	}
 	return []replay.Entry{
 		{Seat: game.NoSeat, Action: c},

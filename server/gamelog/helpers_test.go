@@ -35,6 +35,13 @@ func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	})
 }
 
+// in is r for a subtest.
+func (r *rig) in(t *testing.T) *rig {
+	sub := *r
+	sub.t = t
+	return &sub
+}
+
 func newRig(t *testing.T, client redis.UniversalClient) *rig {
 	t.Helper()
 	addr := client.(*redis.Client).Options().Addr
@@ -121,7 +128,7 @@ func (r *rig) play(tip Tip, n int) Tip {
 		legal := tip.State.LegalMoves()
 		require.NotEmpty(r.t, legal)
 		move := legal[0]
-		for _, d := range []game.Direction{game.Up, game.Down, game.Right, game.Left} {
+		for _, d := range []game.Direction{game.Up, game.Right, game.Down, game.Left} {
 			if slices.Contains(legal, game.Slide(d)) {
 				move = game.Slide(d) // The last one that is legal.
 			}

@@ -1,0 +1,107 @@
+package gamelog
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/redistest"
+)
+
+// Ensure an append whose answer is lost is known to be unknown, and that the
+// same append again learns that it took effect, once.
+func TestAppend_LostReply(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		proxy := redistest.StartProxy(t, r.addr)
+		lossy := newLog(t, proxy.Addr())
+		tip := r.create(name("a"), "classic")
+		for range 5 {
+			d := r.draft(tip, moved(tip.State, 0))
+			lost := proxy.Lose(1, "evalsha")
+			_, _, err := lossy.Append(t.Context(), d)
+			require.ErrorIs(t, err, ErrUnsettled)
+			<-lost
+			require.Len(t, r.content(name("a")).log, int(tip.ID.Version)+1)
+
+			var event any
+			r.unwritten(name("a"), func() { tip, event, err = nextOf(lossy.Append(t.Context(), d)) })
+			require.NoError(t, err)
+			assert.NotNil(t, event)
+		}
+		r.sound(tip)
+	})
+}
+
+func nextOf[E any](tip Tip, e E, err error) (Tip, any, error) { return tip, e, err }
+
+// Ensure an append that Redis never got, or answers after the caller has left,
+// is settled by the same append again, and took effect once.
+func TestAppend_Unsettled(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		proxy := redistest.StartProxy(t, r.addr)
+		far := newLog(t, proxy.Addr())
+		tip := r.create(name("a"), "classic")
+
+		proxy.Refuse()
+		d := r.draft(tip, moved(tip.State, 0))
+		_, _, err := far.Append(t.Context(), d)
+		require.ErrorIs(t, err, ErrUnsettled)
+		require.Len(t, r.content(name("a")).log, 1)
+		proxy.Accept()
+		require.Eventually(t, func() bool {
+			tip, _, err = far.Append(t.Context(), d)
+			return err == nil
+		}, patience, 10*time.Millisecond)
+		r.sound(tip)
+
+		release := proxy.Hold()
+		d = r.draft(tip, moved(tip.State, 0))
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		_, _, err = far.Append(ctx, d)
+		require.ErrorIs(t, err, ErrUnsettled)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		release()
+		require.Eventually(t, func() bool {
+			tip, _, err = far.Append(t.Context(), d)
+			return err == nil
+		}, patience, 10*time.Millisecond)
+		require.EqualValues(t, 3, tip.ID.Version)
+		r.sound(tip)
+	})
+}
+
+// Ensure the same of a Redis that stands still past a call's deadline: the
+// entry that was on its way may arrive later, and then it is the same one.
+func TestAppend_RedisStops(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartRedis(t)
+	r := newRig(t, redistest.NewClient(t, server.Addr()))
+	tip := r.play(r.create(name("a"), "classic"), 3)
+	d := r.draft(tip, moved(tip.State, 0))
+
+	server.Pause()
+	ctx, cancel := context.WithTimeout(t.Context(), readTimeout/3)
+	defer cancel()
+	_, _, err := r.log.Append(ctx, d)
+	require.ErrorIs(t, err, ErrUnsettled)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	// The client gives up in time by itself too.
+	begun := time.Now()
+	_, _, err = r.log.Append(t.Context(), d)
+	require.ErrorIs(t, err, ErrUnsettled)
+	assert.Less(t, time.Since(begun), patience)
+	server.Resume()
+
+	require.Eventually(t, func() bool {
+		tip, _, err = r.log.Append(t.Context(), d)
+		return err == nil
+	}, patience, 10*time.Millisecond)
+	require.EqualValues(t, 5, tip.ID.Version)
+	r.sound(tip)
+}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -47,11 +48,17 @@ func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func(
 
 // run serves until ctx ends. A profile that is being taken then is cut off.
 func (a *admin) run(ctx context.Context) error {
-	served := make(chan error, 1)
-	go func() { served <- a.server.Serve(a.listener) }()
+	served := make(chan struct{})
+	var failure error
+	go func() {
+		defer close(served)
+		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+			failure = err
+		}
+	}()
 	select {
-	case err := <-served:
-		return err
+	case <-served:
+		return failure
 	case <-ctx.Done():
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -60,5 +67,5 @@ func (a *admin) run(ctx context.Context) error {
 		_ = a.server.Close()
 	}
 	<-served
-	return nil
+	return failure
 }

@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -96,6 +96,29 @@ func TestStart_TwoServers(t *testing.T) {
 	assert.NoError(t, err)
 }
 
+func TestStart_Cluster(t *testing.T) {
+	t.Parallel()
+	cluster, ok := redistest.StartCluster(t).(*redis.ClusterClient)
+	require.True(t, ok)
+	c := apptest.Config(t)
+	c.Redis = "redis://" + cluster.Options().Addrs[0] + "?cluster=true"
+	server, _ := apptest.Start(t, c)
+	conn := apptest.Dial(t, server.Addr())
+	ctx, g := play(within(t), t, conn)
+	_, err := move(ctx, conn, g)
+	require.NoError(t, err)
+	_, err = pb.NewGameServiceClient(conn).Resign(ctx, &pb.ResignRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	rank, err := pb.NewLeaderboardServiceClient(conn).GetRank(ctx, &pb.GetRankRequest{Variant: "classic", PlayerId: "me", Neighbors: 1})
+	if status.Code(err) != codes.NotFound { // The move may have scored nothing.
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, rank.GetEntry().GetRank())
+	}
+	listed, err := pb.NewGameServiceClient(conn).ListGames(ctx, &pb.ListGamesRequest{})
+	require.NoError(t, err)
+	assert.Len(t, listed.GetGames(), 1)
+}
+
 func TestStart_StopTellsEverybody(t *testing.T) {
 	t.Parallel()
 	server, stop := apptest.Start(t, apptest.Config(t))
@@ -167,21 +190,21 @@ func TestStart_NoReflection(t *testing.T) {
 
 func TestStart_RedisAway(t *testing.T) {
 	t.Parallel()
-	redis := redistest.StartMiniredis(t)
+	store := redistest.StartMiniredis(t)
 	c := apptest.Config(t)
-	c.Redis = "redis://" + redis.Addr()
+	c.Redis = "redis://" + store.Addr()
 	server, _ := apptest.Start(t, c)
 	conn := apptest.Dial(t, server.Addr())
 	ctx, g := play(within(t), t, conn)
 
-	redis.SetError("LOADING Redis is loading the dataset in memory")
+	store.SetError("LOADING Redis is loading the dataset in memory")
 	_, err := move(ctx, conn, g)
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 	answer, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
 	require.NoError(t, err)
 	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus())
 
-	redis.SetError("")
+	store.SetError("")
 	_, err = move(ctx, conn, g)
 	assert.NoError(t, err, "it is back")
 }
@@ -226,7 +249,7 @@ func TestStart_AddressTaken(t *testing.T) {
 		c := apptest.Config(t)
 		change(&c)
 		_, err := app.Start(t.Context(), c)
-		assert.True(t, errors.Is(err, syscall.EADDRINUSE), "%v", err)
+		assert.ErrorIs(t, err, syscall.EADDRINUSE)
 	}
 }
 

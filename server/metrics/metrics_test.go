@@ -94,7 +94,7 @@ func TestKind(t *testing.T) {
 	}
 }
 
-type timeout struct{ error }
+type timeout struct{}
 
 func (*timeout) Timeout() bool   { return true }
 func (*timeout) Temporary() bool { return false }

@@ -19,6 +19,7 @@ type Proxy struct {
 	pairs   map[*pair]struct{}
 	losing  int           // requests whose answers are still to be lost
 	marker  []byte        // that those requests contain
+	sever   bool          // refuse everything after the next lost answer
 	lost    chan struct{} // gets a token per answer lost
 	held    chan struct{} // nil, or closed when answers may go on
 	refused bool
@@ -62,7 +63,17 @@ func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 func (p *Proxy) Lose(n int, marker string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.losing, p.marker = n, []byte(marker)
+	p.losing, p.marker, p.sever = n, []byte(marker), false
+	return p.lost
+}
+
+// Sever does to one request what Lose does, and then Refuse: all that the
+// client never learns of, and can do nothing about, is what Redis made of that
+// request and those before it.
+func (p *Proxy) Sever(marker string) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.losing, p.marker, p.sever = 1, []byte(marker), true
 	return p.lost
 }
 
@@ -170,9 +181,12 @@ func (p *Proxy) answers(c *pair) {
 			return
 		}
 		p.mu.Lock()
-		doomed, held := c.doomed, p.held
+		doomed, sever, held := c.doomed, p.sever, p.held
 		p.mu.Unlock()
 		if doomed {
+			if sever {
+				p.Refuse()
+			}
 			select {
 			case p.lost <- struct{}{}:
 			default: // Nobody counts.

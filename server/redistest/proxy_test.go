@@ -37,6 +37,16 @@ func TestProxy(t *testing.T) {
 	_ = client.Ping(ctx).Err() // Finds the connection gone.
 	require.NoError(t, client.Ping(ctx).Err())
 
+	lost = proxy.Sever("incr")
+	require.Error(t, client.Incr(ctx, "a").Err())
+	<-lost
+	require.Error(t, client.Ping(ctx).Err())
+	got, err = direct.Get("a")
+	require.NoError(t, err)
+	assert.Equal(t, "5", got)
+	proxy.Accept()
+	require.NoError(t, client.Ping(ctx).Err())
+
 	proxy.Refuse()
 	require.Error(t, client.Ping(ctx).Err())
 	require.Error(t, client.Ping(ctx).Err())

@@ -18,7 +18,8 @@ COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /gridstand-server /gridstand-server
 USER 65532:65532
 EXPOSE 2048
-# There is no shell and no curl here: the server asks itself.
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
-    CMD ["/gridstand-server", "healthcheck", "localhost:2048"]
+# There is no shell and no curl here: the server asks itself, at the address
+# and with the encryption that its environment says.
+HEALTHCHECK --interval=5s --timeout=3s --start-period=10s \
+    CMD ["/gridstand-server", "healthcheck"]
 ENTRYPOINT ["/gridstand-server"]

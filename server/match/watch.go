@@ -29,15 +29,17 @@ type Audience struct {
 // Watch adds a watcher, who must be closed. One who is not counted, such as a
 // player of the game, is shown the same.
 func (m *Match) Watch(counted bool) *Watcher {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if counted {
 		m.crowd.local.Add(1)
 		m.hub.watchers.Add(1)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.crowd.open++
 	if !m.follows {
 		m.follows = true
+		// What was announced last was of those who left long ago.
+		m.crowd.announced.Store(nil)
 		m.hub.Follower.Follow(m.id, m)
 	}
 	return &Watcher{m: m, counted: counted}
@@ -46,12 +48,12 @@ func (m *Match) Watch(counted bool) *Watcher {
 // Close ends the watching.
 func (w *Watcher) Close() {
 	m := w.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if w.counted {
 		m.crowd.local.Add(-1)
 		m.hub.watchers.Add(-1)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.crowd.open--
 	if m.crowd.open == 0 {
 		m.follows = false

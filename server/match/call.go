@@ -50,24 +50,27 @@ type Call struct {
 // *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, that of ctx, or one of
 // Redis. Whatever is answered was true of the log at a moment within the call.
 func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
-	for {
-		tip := m.currentTip()
+	tip := m.currentTip()
+	for confirmed := false; ; confirmed = true {
 		repeated, draft, err := m.judge(ctx, tip, call)
 		if draft != nil {
 			event, err := m.append(ctx, tip, draft)
 			if !errors.Is(err, errOvertaken) {
 				return event, err
 			}
+		} else if confirmed {
+			return repeated, err
 		}
 		// Somebody else was quicker, or the answer is none of an append: then
 		// it has to be one that the log bears out.
-		confirmed, problem := m.confirm(ctx)
+		next, problem := m.confirm(ctx)
 		if problem != nil {
 			return nil, problem
 		}
-		if draft == nil && confirmed.ID == tip.ID {
+		if draft == nil && next.ID == tip.ID {
 			return repeated, err
 		}
+		tip = next
 	}
 }
 
@@ -78,6 +81,9 @@ func (m *Match) judge(ctx context.Context, tip gamelog.Tip, call Call) (*Event, 
 	own := state.SeatsOf(call.PlayerID)
 	if call.PlayerID != "" && (len(own) == 0 || call.Seat != game.NoSeat && !slices.Contains(own, call.Seat)) {
 		return nil, nil, ErrNotSeated
+	}
+	if call.Seat != game.NoSeat {
+		own = []int{call.Seat} // What happened at another seat is no repeat.
 	}
 	entry := replay.Entry{Seat: call.seat(state, own), Action: call.Action}
 	if event, err := m.repeated(ctx, state, call.Version, entry, own); event != nil || err != nil {

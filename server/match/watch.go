@@ -113,14 +113,23 @@ func (w *Watcher) Look(version int32) (Look, <-chan struct{}) {
 
 // Replay calls do with every event of the game's log after the given version,
 // in order, until the log ends or do returns an error, which it returns.
+//
+// Errors: those of Confirm where the log is shorter than the game was, so that
+// whoever comes back for what is missing learns why it does not come.
 func (m *Match) Replay(ctx context.Context, after int32, do func(*Event) error) error {
-	return m.hub.log.Replay(ctx, m.id, after, func(e *replay.Event) error {
+	version, last := m.State().Version, after
+	err := m.hub.log.Replay(ctx, m.id, after, func(e *replay.Event) error {
+		last = e.State.Version
 		// Those that are in memory are shared, encoded once for everybody.
 		if shared := m.ring.at(e.State.Version); shared != nil {
 			return do(shared)
 		}
 		return do(newEvent(e))
 	})
+	if err == nil && last < version {
+		_, err = m.Confirm(ctx)
+	}
+	return err
 }
 
 // crowd counts the watchers of a match.
@@ -170,11 +179,10 @@ func (h *Hub) countAudiences(now time.Time) {
 			c.toldAt = now
 			h.start(m, func(ctx context.Context) { m.tell(ctx, int(local)) })
 		}
-		if !m.followed() {
-			continue
-		}
-		before := c.announced.Load()
-		if total := m.Watchers(); before == nil || before.Watchers != total || now.Sub(c.spokenAt) >= announceEvery {
+		total, before := m.Watchers(), c.announced.Load()
+		changed := before == nil && total > 0 || before != nil && before.Watchers != total
+		// Whoever lists games is told also that the last watcher has left.
+		if changed || m.followed() && (before == nil || now.Sub(c.spokenAt) >= announceEvery) {
 			c.spokenAt = now
 			c.announced.Store(&Audience{Watchers: total})
 			m.wake()

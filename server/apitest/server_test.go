@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -34,9 +35,10 @@ type server struct {
 	pb.LeaderboardServiceClient
 	pb.PlayerServiceClient
 
-	conn *grpc.ClientConn
-	addr string
-	stop func()
+	conn     *grpc.ClientConn
+	addr     net.Addr
+	embedded bool
+	stop     func()
 	// anyone is the context of somebody without a token.
 	anyone context.Context
 	named  atomic.Int32
@@ -62,7 +64,7 @@ func start(t testing.TB, redis string, changes ...change) *server {
 	t.Cleanup(cancel)
 	return &server{
 		pb.NewGameServiceClient(conn), pb.NewLeaderboardServiceClient(conn), pb.NewPlayerServiceClient(conn),
-		conn, running.Addr().String(), stop, anyone,
+		conn, running.Addr(), redis == app.Embedded, stop, anyone,
 		atomic.Int32{},
 	}
 }

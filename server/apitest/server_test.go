@@ -2,11 +2,14 @@ package apitest
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,7 +26,14 @@ import (
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// They wait for seconds to pass more than they compute.
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds every call and every wait of the tests: generous, since it
 // is met only where something is wrong.

@@ -260,15 +260,15 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	if err != nil {
 		return nil, err
 	}
-	tip, _, err := h.log.Append(ctx, draft)
+	appended, err := h.log.Append(ctx, draft)
 	if errors.Is(err, gamelog.ErrUnsettled) {
-		tip, _, err = h.settle(ctx, draft)
+		appended, err = h.settle(ctx, draft)
 	}
 	var conflict *gamelog.ConflictError
 	switch {
 	case err == nil:
-		h.Observer.Appended(tip.State, 0)
-		return tip.State, nil
+		h.Observer.Appended(appended.Tip.State, 0)
+		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, gamelog.ErrBroken):
 		return h.Existing(ctx, gameID, created)
 	default:

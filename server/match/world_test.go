@@ -146,14 +146,16 @@ func (a *agenda) told() (soon, ended int) {
 type observer struct {
 	mu        sync.Mutex
 	appended  []int32
+	crowd     int // with the last of them
 	conflicts int
 	watched   []int
 }
 
-func (o *observer) Appended(s *replay.State, _ int) {
+func (o *observer) Appended(s *replay.State, watchers int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.appended = append(o.appended, s.Version)
+	o.crowd = watchers
 }
 
 func (o *observer) Conflicted() {

@@ -97,6 +97,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			h.close()
+			h.farewell()
 			return nil
 		case <-sweep.C:
 			h.sweep(time.Now())
@@ -121,6 +122,22 @@ func (h *Hub) close() {
 		m.wake()
 	}
 	h.group.Wait()
+}
+
+// farewellTimeout bounds farewell. Who hears nothing forgets this server soon.
+const farewellTimeout = time.Second
+
+// farewell tells the other servers that nobody watches here any more.
+func (h *Hub) farewell() {
+	ctx, cancel := context.WithTimeout(context.Background(), farewellTimeout)
+	defer cancel()
+	var group sync.WaitGroup
+	for _, m := range h.all() {
+		if m.crowd.told.Swap(0) > 0 {
+			group.Go(func() { _, _ = h.log.Audience(ctx, m.id, h.ServerID, 0) })
+		}
+	}
+	group.Wait()
 }
 
 // start runs f in a goroutine of the hub, unless the hub is closed. The match
@@ -262,7 +279,7 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	}
 	appended, err := h.log.Append(ctx, draft)
 	if errors.Is(err, gamelog.ErrUnsettled) {
-		appended, err = h.settle(ctx, draft)
+		appended, err = h.settle(ctx, gameID, draft)
 	}
 	var conflict *gamelog.ConflictError
 	switch {

@@ -135,6 +135,8 @@ func TestOtherServer(t *testing.T) {
 		assert.Equal(t, version, watching.event(t).GetVersion())
 		assert.Equal(t, version, a.get(t, g.GetId()).GetVersion(), "what was acknowledged is seen everywhere at once")
 		assert.Equal(t, version, b.get(t, g.GetId()).GetVersion())
+		assert.Equal(t, version, a.watch(t, a.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t).GetVersion())
+		assert.Equal(t, version, b.watch(t, b.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t).GetVersion())
 	}
 	resigned := a.resign(t, p, g.GetId())
 	assert.True(t, proto.Equal(resigned, b.resign(t, elsewhere, g.GetId())))

@@ -45,9 +45,13 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	if r := request.GetRequestId(); r != "" {
 		newID = id.Derive([]byte("game"), []byte(player.ID), []byte(r))
 		// The game may be there, also when no new one would be allowed.
-		state, err := s.Hub.Existing(ctx, newID, created)
+		_, err := s.Hub.Existing(ctx, newID, created)
+		if err == nil {
+			g, err := s.game(ctx, newID)
+			return &pb.CreateGameResponse{Game: g}, err
+		}
 		if !errors.Is(err, gamelog.ErrNotFound) {
-			return createdGame(state, err)
+			return createdGame(nil, err)
 		}
 	}
 	if err := s.reserve(ctx, player.ID, newID); err != nil {
@@ -161,6 +165,15 @@ func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.
 	if err != nil {
 		return nil, err
 	}
+	g, err := s.game(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &pb.GetGameResponse{Game: g}, nil
+}
+
+// game is a game as it is now.
+func (s *Service) game(ctx context.Context, id string) (*pb.Game, error) {
 	m, err := s.Hub.Acquire(ctx, id)
 	if err != nil {
 		return nil, err
@@ -170,7 +183,7 @@ func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.
 	if err != nil {
 		return nil, err
 	}
-	return &pb.GetGameResponse{Game: translate.Game(state, m.Watchers())}, nil
+	return translate.Game(state, m.Watchers()), nil
 }
 
 // Move implements the contract.

@@ -2,7 +2,6 @@ package apitest
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -81,7 +80,7 @@ func TestStorageUnavailable(t *testing.T) {
 func TestGameDamaged(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	quiet := func(c *app.Config) { c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil)) }
+	quiet := func(c *app.Config) { c.Logger = slog.New(slog.DiscardHandler) }
 	played, fresh := start(t, redis.URL(), quiet), start(t, redis.URL(), quiet)
 	client := redistest.NewClient(t, redis.Addr())
 	p := played.player(t)

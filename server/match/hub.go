@@ -76,24 +76,23 @@ func NewHub(c Config) *Hub {
 	}
 }
 
-// sweepEvery is how often matches that nobody needs are looked for, and
-// audienceEvery how often watchers are counted; followEvery is the slow round
-// in which every followed game is compared with its log, for whatever a
-// connection may have swallowed.
+// sweepEvery is how often matches that nobody needs are looked for, tick how
+// often watchers are counted. Every so many ticks a followed game is compared
+// with its log, for whatever a connection may have swallowed; each match does
+// so in a phase of its own, so that not all of them queue up in one moment.
 const (
-	sweepEvery    = 5 * time.Second
-	audienceEvery = time.Second
-	followEvery   = 5 * time.Second
+	sweepEvery  = 5 * time.Second
+	tick        = time.Second
+	followTicks = 5
 )
 
 // Run works until ctx ends, and then until everything that the hub began has
 // ended. Watchers and calls get ErrStopping meanwhile.
 func (h *Hub) Run(ctx context.Context) error {
-	sweep, audience, follow := time.NewTicker(sweepEvery), time.NewTicker(audienceEvery), time.NewTicker(followEvery)
+	sweep, ticks := time.NewTicker(sweepEvery), time.NewTicker(tick)
 	defer sweep.Stop()
-	defer audience.Stop()
-	defer follow.Stop()
-	for {
+	defer ticks.Stop()
+	for n := 0; ; {
 		select {
 		case <-ctx.Done():
 			h.close()
@@ -101,11 +100,11 @@ func (h *Hub) Run(ctx context.Context) error {
 			return nil
 		case <-sweep.C:
 			h.sweep(time.Now())
-		case <-audience.C:
+		case <-ticks.C:
+			n++
 			h.countAudiences(time.Now())
-		case <-follow.C:
 			for _, m := range h.all() {
-				if m.followed() {
+				if m.due(n, followTicks) && m.followed() {
 					m.refresh()
 				}
 			}

@@ -59,7 +59,7 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	}
 	// Noted before there is anything to look at: a server that dies between
 	// here and the lists leaves a game that is seen to.
-	if err := s.Planner.Soon(ctx, newID); err != nil {
+	if err := s.Planner.Begin(ctx, newID); err != nil {
 		return nil, err
 	}
 	state, err := s.Hub.Create(ctx, newID, created, seed)

@@ -62,6 +62,9 @@ const (
 	// claimFor is after what time a game is looked at again that was claimed by
 	// a server that then said nothing.
 	claimFor = 30 * time.Second
+	// recordWithin is how long the answer to the last move may wait for its
+	// result to be recorded.
+	recordWithin = time.Second
 	// damagedFor is after what time a damaged game is looked at again, in case
 	// its log was brought back.
 	damagedFor = time.Hour
@@ -76,6 +79,12 @@ func (s *Steward) Soon(ctx context.Context, gameID string) error {
 	return s.agenda.soon(ctx, gameID, soonIn)
 }
 
+// Begin notes a game that is about to be created, before it is. Its first entry
+// may land as late as its call may last, so it is looked at only after that.
+func (s *Steward) Begin(ctx context.Context, gameID string) error {
+	return s.agenda.soon(ctx, gameID, claimFor)
+}
+
 // Plan notes when a game that has begun must be looked at, and puts it in the
 // lists.
 func (s *Steward) Plan(ctx context.Context, state *replay.State) error {
@@ -88,9 +97,12 @@ func (s *Steward) Plan(ctx context.Context, state *replay.State) error {
 	return s.agenda.at(ctx, state.ID, s.abandonment(state))
 }
 
-// Ended implements match.Agenda: it records the result. Where that fails, the
-// list brings the game up again.
+// Ended implements match.Agenda: it records the result, so that whoever ended
+// the game finds it recorded. Where that fails or takes long, the list brings
+// the game up again.
 func (s *Steward) Ended(ctx context.Context, final *replay.State) {
+	ctx, cancel := context.WithTimeout(ctx, recordWithin)
+	defer cancel()
 	if err := s.record(ctx, final); err != nil {
 		s.Logger.Warn("result not recorded yet", "game", final.ID, "error", err)
 	}

@@ -199,15 +199,16 @@ func refusalOf(err error) refusal {
 	return r
 }
 
-// checkError returns err, and says so where no caller should have met it.
+// checkError returns err, or another one, which is no status, where no caller
+// should have met it.
 func checkError(err error) error {
 	r := refusalOf(err)
 	hinted := r.reason == pb.ReasonStorageUnavailable || r.reason == pb.ReasonServerUnavailable
 	switch {
 	case r.code == codes.Internal, r.code == codes.Unknown:
-		return fmt.Errorf("an answer of no contract: %v", err)
+		return fmt.Errorf("an answer of no contract: %s", err.Error())
 	case hinted && r.retry <= 0:
-		return fmt.Errorf("no hint when to come again: %v", err)
+		return fmt.Errorf("no hint when to come again: %s", err.Error())
 	default:
 		return err
 	}

@@ -1,7 +1,6 @@
 package faulttest
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -111,7 +110,7 @@ func checkAltered(t *testing.T, c *client, final *pb.Game) {
 	events[at] = altered
 	_, err = verify.Transcript(all(events))
 	var difference *verify.Difference
-	require.True(t, errors.As(err, &difference), "%v", err)
+	require.ErrorAs(t, err, &difference)
 	assert.Equal(t, altered.GetVersion(), difference.Version)
 	assert.Contains(t, difference.What, "tile")
 }

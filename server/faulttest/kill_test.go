@@ -63,7 +63,7 @@ func TestServerKilled(t *testing.T) {
 	c := severed.player.on(f.current())
 	again, err := c.resign(t.Context(), severed.gameID)
 	require.NoError(t, err)
-	assert.EqualValues(t, severed.version+1, again.GetVersion())
+	assert.Equal(t, severed.version+1, again.GetVersion())
 }
 
 // killedAtTheEnd is a game whose server died between the last event and the

@@ -59,9 +59,7 @@ func TestLostReply(t *testing.T) {
 			<-lost
 			version, position = event.GetVersion(), event.GetPosition()
 			require.EqualValues(t, version, w.length(t, game.GetId()))
-			again, err := c.move(t.Context(), game.GetId(), version-1, event.GetMoved().GetDirection())
-			require.NoError(t, err)
-			requireSame(t, event, again)
+			requireSame(t, event, again(t, c, game.GetId(), version-1, event.GetMoved().GetDirection()))
 		}
 		lost := proxy.Lose(1, appending(game.GetId(), w.last(t, game.GetId())))
 		event, err := c.resign(t.Context(), game.GetId())
@@ -118,18 +116,59 @@ func TestLostReply_unsettled(t *testing.T) {
 			if asksAgain == here {
 				proxy.Accept()
 			}
-			event, err := asksAgain.move(t.Context(), game.GetId(), 1, direction)
-			require.NoError(t, err)
+			event := again(t, asksAgain, game.GetId(), 1, direction)
 			proxy.Accept()
 			require.EqualValues(t, 2, w.length(t, game.GetId()))
 
-			_, err = here.move(t.Context(), game.GetId(), 2, random(rng, event.GetPosition()))
-			require.NoError(t, err)
-			_, err = there.resign(t.Context(), game.GetId())
+			again(t, here, game.GetId(), 2, random(rng, event.GetPosition()))
+			_, err := there.resign(t.Context(), game.GetId())
 			require.NoError(t, err)
 			require.NoError(t, watcher.ends(t))
 		}
 	})
+}
+
+// Ensure that an answer which comes long after its caller was told to come
+// again is not taken for the answer to something else.
+func TestLateReply(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		c := w.player(w.serve(proxy.Addr()))
+		game := c.start(t, "6x6")
+		watcher := w.anybody(c.server).watch(t, game.GetId(), watching{})
+		watcher.sees(t, 1)
+		rng := seeded(t)
+		version, position := game.GetVersion(), game.GetPosition()
+		for range 3 {
+			direction := random(rng, position)
+			release := proxy.Hold()
+			wantUnavailable(t, func(ctx context.Context) error {
+				_, err := c.move(ctx, game.GetId(), version, direction)
+				return err
+			})
+			release()
+			event := again(t, c, game.GetId(), version, direction)
+			version, position = event.GetVersion(), event.GetPosition()
+			require.EqualValues(t, version, w.length(t, game.GetId()))
+		}
+		require.NoError(t, retry(t.Context(), func(ctx context.Context) error {
+			_, err := c.resign(ctx, game.GetId())
+			return err
+		}))
+		require.NoError(t, watcher.ends(t))
+	})
+}
+
+// again makes a move until it is answered.
+func again(t *testing.T, c *client, gameID string, version int32, d pb.Direction) *pb.Event {
+	t.Helper()
+	var event *pb.Event
+	require.NoError(t, retry(t.Context(), func(ctx context.Context) (err error) {
+		event, err = c.move(ctx, gameID, version, d)
+		return err
+	}))
+	return event
 }
 
 // wantUnavailable makes a call until it is answered, within its deadline, with

@@ -2,10 +2,13 @@ package faulttest
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/redistest"
@@ -79,13 +82,7 @@ func (o *outage) goesOn(t *testing.T, direction pb.Direction) {
 	t.Helper()
 	var events []*pb.Event
 	for _, c := range []*client{o.there, o.here} {
-		var event *pb.Event
-		err := retry(t.Context(), func(ctx context.Context) (err error) {
-			event, err = c.move(ctx, o.game.GetId(), o.version, direction)
-			return err
-		})
-		require.NoError(t, err)
-		events = append(events, event)
+		events = append(events, again(t, c, o.game.GetId(), o.version, direction))
 	}
 	requireSame(t, events[0], events[1])
 	o.version++
@@ -139,4 +136,53 @@ func TestRedisRestarted(t *testing.T) {
 		o.goesOn(t, direction)
 	}
 	o.end(t)
+}
+
+// Ensure that a player who thinks better of a move that was not answered gets
+// either that one's event, through the other's refusal, or the other's, and that
+// nothing comes of the first then.
+func TestRedisPaused_changedMind(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	here := w.player(w.serve(w.addr))
+	there := here.on(w.serve(w.addr))
+	rng := seeded(t)
+	games := make([]*pb.Game, 8)
+	for i := range games {
+		games[i] = here.start(t, "5x5")
+		last := there.playTo(t, rng, games[i], 6)
+		games[i].Version, games[i].Position = last.GetVersion(), last.GetPosition()
+	}
+	redis.Pause()
+	t.Cleanup(redis.Resume)
+	var group errgroup.Group
+	for _, game := range games {
+		group.Go(func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			_, err := here.move(ctx, game.GetId(), game.GetVersion(), game.GetPosition().GetTwenty48().GetLegalMoves()[0])
+			if err == nil {
+				return errors.New("a move was acknowledged by nobody")
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	redis.Resume()
+	for i, game := range games {
+		first, second := game.GetPosition().GetTwenty48().GetLegalMoves()[0], game.GetPosition().GetTwenty48().GetLegalMoves()[1]
+		c := []*client{here, there}[i%2]
+		var event *pb.Event
+		err := retry(t.Context(), func(ctx context.Context) (err error) {
+			event, err = c.move(ctx, game.GetId(), game.GetVersion(), second)
+			return err
+		})
+		if err != nil {
+			require.Equal(t, pb.ReasonVersionConflict, refusalOf(err).reason)
+			event = again(t, c, game.GetId(), game.GetVersion(), first)
+		}
+		game.Version, game.Position = event.GetVersion(), event.GetPosition()
+		here.playTo(t, rng, game, game.GetVersion()+3)
+	}
 }

@@ -137,7 +137,10 @@ func TestRace_free(t *testing.T) {
 // won. newest is the latest version that any of the clients was told.
 func (c *client) hammer(ctx context.Context, rng *rand.Rand, game *pb.Game, newest *atomic.Int32) (lost int, err error) {
 	tell := func(version int32) {
-		for known := newest.Load(); version > known && !newest.CompareAndSwap(known, version); known = newest.Load() {
+		for known := newest.Load(); version > known; known = newest.Load() {
+			if newest.CompareAndSwap(known, version) {
+				return
+			}
 		}
 	}
 	version, position := game.GetVersion(), game.GetPosition()

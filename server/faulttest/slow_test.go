@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -70,7 +71,7 @@ func (s *slowStream) read() (*pb.WatchResponse, error) {
 		return nil, s.ended(err)
 	}
 	if head[0] != 0 {
-		return nil, fmt.Errorf("a compressed message")
+		return nil, errors.New("a compressed message")
 	}
 	body := make([]byte, binary.BigEndian.Uint32(head[1:]))
 	if _, err := io.ReadFull(s.response.Body, body); err != nil {
@@ -82,7 +83,7 @@ func (s *slowStream) read() (*pb.WatchResponse, error) {
 
 // ended is io.EOF for a stream that ended well, else its status.
 func (s *slowStream) ended(err error) error {
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		return err
 	}
 	value := s.response.Trailer.Get("Grpc-Status")

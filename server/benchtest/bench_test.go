@@ -3,7 +3,6 @@ package benchtest
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"sync"
@@ -43,7 +42,7 @@ func start(b *testing.B) string {
 	redis := redistest.StartRedis(b, "--appendonly", "yes", "--appendfsync", "always")
 	config := app.DefaultConfig()
 	config.Listen, config.Redis = "127.0.0.1:0", redis.URL()
-	config.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	config.Logger = slog.New(slog.DiscardHandler)
 	config.MaxMovesPerSecond, config.MaxOpenGames = 0, 0
 	ctx, cancel := context.WithCancel(context.Background())
 	server, err := app.Start(ctx, config)

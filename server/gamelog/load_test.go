@@ -117,7 +117,7 @@ func TestLoad_Long(t *testing.T) {
 				require.Equal(t, want, e.State.Version)
 				return nil
 			}))
-			require.EqualValues(t, max(length, after), want)
+			require.Equal(t, want, max(length, after))
 
 			want = after
 			require.NoError(t, r.log.Read(ctx, gameID, after+1, func(rec Record) error {
@@ -125,7 +125,7 @@ func TestLoad_Long(t *testing.T) {
 				require.Equal(t, want, rec.ID.Version)
 				return nil
 			}))
-			require.EqualValues(t, max(length, after), want)
+			require.Equal(t, want, max(length, after))
 		}
 		// One that ends with a page ends there.
 		read := 0

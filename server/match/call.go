@@ -255,7 +255,7 @@ func (m *Match) appended(ctx context.Context, prev gamelog.Tip, next gamelog.App
 		<-m.writing
 		return nil, err
 	}
-	shown, _ := m.install(prev.ID, next.Tip, next.Event)
+	shown := m.install(prev.ID, next.Tip, next.Event)
 	if shown == nil {
 		// Followers were a whole ring ahead of the answer.
 		shown = newEvent(next.Event)

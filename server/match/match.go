@@ -88,19 +88,19 @@ func (m *Match) load(ctx context.Context) error {
 }
 
 // install makes the entry that leads to tip known to the match, unless it is
-// already, and returns the event that everybody is shown. It reports false for
-// one that does not follow.
-func (m *Match) install(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) (*Event, bool) {
+// already, and returns the event that everybody is shown; nil for one that left
+// memory already, or does not follow.
+func (m *Match) install(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) *Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.tip.ID != prev {
-		return m.ring.at(tip.ID.Version), m.tip.ID.Version >= tip.ID.Version
+		return m.ring.at(tip.ID.Version)
 	}
 	e := newEvent(event)
 	m.ring.put(e)
 	m.tip = tip
 	m.wake()
-	return e, true
+	return e
 }
 
 // wake tells every watcher to look again.

@@ -2,7 +2,6 @@ package match
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -352,6 +351,6 @@ func same(t *testing.T, want, got *replay.State) {
 func damagedAt(t *testing.T, err error) int32 {
 	t.Helper()
 	var damaged *gamelog.DamagedError
-	require.True(t, errors.As(err, &damaged), "%v", err)
+	require.ErrorAs(t, err, &damaged)
 	return damaged.Version
 }

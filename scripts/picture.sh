@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Draws the README's picture from real screens: one terminal plays by keys, the
+# other watches, each in a tmux of its own.
+#
+#   scripts/picture.sh docs/screen.svg
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=$1
+work=$(mktemp -d)
+socket=gridstand-picture-$$
+export GRIDSTAND_SERVER=127.0.0.1:${PICTURE_PORT:-20480} XDG_CONFIG_HOME=$work
+
+bin/gridstand-server --listen "$GRIDSTAND_SERVER" 2>"$work/server.log" &
+server=$!
+trap 'tmux -L "$socket" kill-server 2>/dev/null || true; kill "$server"; wait "$server" || true; rm -rf "$work"' EXIT
+
+# terminal NAME ARGUMENT…: runs the client in a terminal of 80×24 with all colours,
+# of a kind that cannot erase: tmux forgets the colour of what was erased.
+terminal() {
+  local name=$1
+  shift
+  tmux -L "$socket" -f /dev/null new-session -d -s "$name" -x 80 -y 24 \
+    env -u TMUX TERM=vt220 COLORTERM=truecolor bin/gridstand "$@"
+}
+# shows NAME TEXT: waits until the terminal shows the text.
+shows() {
+  for _ in $(seq 200); do
+    if tmux -L "$socket" capture-pane -t "$1" -p | grep -q -- "$2"; then return; fi
+    sleep 0.05
+  done
+  echo "the $1's screen never showed: $2" >&2
+  tmux -L "$socket" capture-pane -t "$1" -p >&2
+  return 1
+}
+
+terminal player play --name ada
+shows player 'SCORE'
+# Few enough at once for the keys that wait, and no more once there is something
+# to look at.
+until tmux -L "$socket" capture-pane -t player -p | grep -qE 'TILE *(128|256|512|1024)'; do
+  tmux -L "$socket" send-keys -t player Left Down Left Down Right Down
+  sleep 0.1
+done
+terminal spectator watch
+shows spectator 'SCORE'
+for key in Left Down Left Down Right Down Left Down; do
+  tmux -L "$socket" send-keys -t player "$key"
+  sleep 0.3
+done
+shows player '1 watching'
+# Past the moment for which what changed stands out.
+sleep 0.5
+for name in player spectator; do
+  tmux -L "$socket" capture-pane -e -p -N -t "$name" >"$work/$name.ansi"
+done
+go run ./scripts/picture -o "$out" "gridstand play=$work/player.ansi" "gridstand watch=$work/spectator.ansi"

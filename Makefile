@@ -117,6 +117,14 @@ image: export COMMIT := $(COMMIT)
 image: ## Build the server's container image, version and commit in it
 	scripts/compose.sh build server
 
+.PHONY: compose-try
+compose-try: bin/gridstand ## Bring the compose stack up, play on it across restarts, take it down
+	scripts/compose-try.sh
+
+.PHONY: compose-try-offline
+compose-try-offline: bin/gridstand ## The same with a Docker of its own and stand-in images, where no registry is
+	scripts/with-local-docker.sh scripts/compose-try.sh
+
 .PHONY: clean
 clean: ## Remove what was built
 	rm -rf bin

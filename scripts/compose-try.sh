@@ -2,15 +2,18 @@
 # Brings the compose stack up under a name of its own and plays on it with the
 # real client: a game is created and moved, the server's container replaced,
 # Redis restarted, and the game must still be there, whole. Takes everything down
-# again. Wants bin/gridstand (make bin/gridstand) and Docker with Compose.
+# again. Wants bin/gridstand (make bin/gridstand) and Docker with Compose. Several
+# servers behind the proxy:
+#   COMPOSE_FILE=docker-compose.yml:docker-compose.scale.yml scripts/compose-try.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 export COMPOSE_PROJECT_NAME=gridstand-try-$$
-# Any free port of this machine, for nobody else.
-export GRIDSTAND_PORT=127.0.0.1:
+port=${TRY_PORT:-20480}
+export GRIDSTAND_PORT=127.0.0.1:$port GRIDSTAND_SERVER=127.0.0.1:$port
 home=$(mktemp -d)
 export XDG_CONFIG_HOME=$home
+client=bin/gridstand
 compose() { scripts/compose.sh "$@"; }
 
 finish() {
@@ -26,33 +29,36 @@ finish() {
 trap finish EXIT
 say() { printf -- '--- %s\n' "$*"; }
 
-# client ARG…: the client against the server wherever its port is by now.
-client() { bin/gridstand --server "$(compose port server 2048)" "$@"; }
-
-# healthy: waits until the server's container says so of itself.
-healthy() {
-  local id
+# eventually COMMAND…: tries it for a minute.
+eventually() {
   for ((i = 0; i < 120; i++)); do
-    id=$(compose ps -q server)
-    [ "$(docker inspect -f '{{.State.Health.Status}}' "$id")" = healthy ] && return
+    "$@" 2>/dev/null && return
     sleep 0.5
   done
-  echo 'the server did not become healthy' >&2
+  echo "waited in vain: $*" >&2
   return 1
 }
 
+# healthy: whether the server's containers say so of themselves.
+healthy() { # shellcheck disable=SC2046 # one word for each container
+  [ "$(docker inspect -f '{{.State.Health.Status}}' $(compose ps -q server) | sort -u)" = healthy ]
+}
+
 # version GAME: how many events it has, as the server tells.
-version() { client show "$1" --json | grep -o '"version": *[0-9]*' | head -n 1 | grep -o '[0-9]*$'; }
+version() { $client show "$1" --json | grep -o '"version": *[0-9]*' | head -n 1 | grep -o '[0-9]*$'; }
+
+# unchanged: whether the game is there as it was left.
+unchanged() { [ "$(version "$game")" = "$before" ]; }
 
 say 'up'
 compose up -d --build
-healthy
+eventually healthy
 
 say 'play'
-game=$(client new classic --name compose --json | grep -o '"id": *"[a-z2-7]\{26\}"' | head -n 1 | grep -o '[a-z2-7]\{26\}')
+game=$($client new classic --name compose)
 for direction in left down right up left down right up; do
   # One that the board does not allow is refused, which is all right here.
-  client move "$game" "$direction" >/dev/null 2>&1 || true
+  $client move "$game" "$direction" >/dev/null 2>&1 || true
 done
 before=$(version "$game")
 ((before > 1)) || { echo "no move was taken" >&2; exit 1; }
@@ -60,21 +66,17 @@ echo "game $game has version $before"
 
 say 'replace the server'
 compose up -d --force-recreate --no-deps server
-healthy
-[ "$(version "$game")" = "$before" ]
+eventually healthy
+eventually unchanged
 
 say 'restart Redis'
 compose restart redis
-for ((i = 0; i < 60; i++)); do
-  [ "$(version "$game" 2>/dev/null)" = "$before" ] && break
-  sleep 0.5
-done
-[ "$(version "$game")" = "$before" ]
+eventually unchanged
 
 say 'watch, and play to an end'
-client watch "$game" --from 0 --json >"$home/transcript" &
+$client watch "$game" --from 0 --json >"$home/transcript" &
 watcher=$!
-client resign "$game" >/dev/null
+$client resign "$game" >/dev/null
 wait "$watcher"
-client verify - <"$home/transcript"
-client verify "$game"
+$client verify - <"$home/transcript"
+$client verify "$game"

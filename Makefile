@@ -109,7 +109,7 @@ playthroughs: ## Write the recorded games of every variant anew
 
 .PHONY: golden
 golden: ## Write the expected screens of the client anew
-	go test ./client/... -update
+	go test ./client/tui -update
 
 .PHONY: image
 image: export VERSION := $(VERSION)
@@ -124,6 +124,10 @@ compose-try: bin/gridstand ## Bring the compose stack up, play on it across rest
 .PHONY: compose-try-offline
 compose-try-offline: bin/gridstand ## The same with a Docker of its own and stand-in images, where no registry is
 	scripts/with-local-docker.sh scripts/compose-try.sh
+
+.PHONY: picture
+picture: build ## Draw the README's picture anew from real screens
+	scripts/picture.sh docs/screen.svg
 
 .PHONY: clean
 clean: ## Remove what was built

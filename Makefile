@@ -48,7 +48,7 @@ race: ## Run the same tests under the race detector (needs a C compiler)
 
 .PHONY: bench
 bench: ## Run the benchmarks
-	go test -run '^$$' -bench . -benchmem ./...
+	go test -p 1 -run '^$$' -bench . -benchmem ./...
 
 .PHONY: check
 check: ## Run everything that CI runs

@@ -60,7 +60,7 @@ vet: ## Run go vet
 
 .PHONY: lint
 lint: ## Run golangci-lint, which also holds the import direction
-	$(GOLANGCI_LINT) run
+	$(GOLANGCI_LINT) run --allow-parallel-runners
 
 .PHONY: fmt
 fmt: ## Format Go and protocol buffers

@@ -29,8 +29,9 @@ type Bot interface {
 	// context is cancelled, which says that nobody waits for an answer, it
 	// returns the context's error.
 	//
-	// It returns an error that wraps ErrNoMove when nobody is to move in p,
-	// and another for a position of another variant.
+	// It returns an error that wraps ErrNoMove when nobody is to move in p. A
+	// position of another variant is a mistake, which most bots return an
+	// error for.
 	Choose(ctx context.Context, p game.Position) (game.Move, error)
 }
 
@@ -52,7 +53,8 @@ type Options struct {
 	// bots may share it. By default it is seeded by the operating system.
 	Source rand.Source
 
-	// Depth is the number of moves that a searching bot looks ahead at most.
+	// Depth is how far a searching bot looks ahead at most: in moves of any
+	// seat for minimax, in spawned tiles for expectimax.
 	Depth int
 
 	// Rollouts is the number of random games that montecarlo plays out for
@@ -89,7 +91,7 @@ type chooser interface {
 	choose(m *meter, p game.Position) (game.Move, error)
 }
 
-// kind is one way to play, for all variants of a kind of game.
+// maker is one way to play, for all variants of a kind of game.
 type maker struct {
 	name string
 	make func(v game.Variant, o Options) (chooser, error)
@@ -103,6 +105,12 @@ var makers = map[game.Kind][]maker{
 		{"greedy", newGreedy48},
 		{"montecarlo", newMonteCarlo},
 		{"expectimax", newExpectimax},
+	},
+	game.Tribolo: {
+		{"random", newRandom},
+		{"greedy", newGreedyTribolo},
+		{"original", newOriginal},
+		{"minimax", newMinimax},
 	},
 }
 

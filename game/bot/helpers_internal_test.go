@@ -4,14 +4,26 @@ import (
 	"context"
 	"flag"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/tribolo"
 	"github.com/gridstand/gridstand/game/twenty48"
 	"github.com/gridstand/gridstand/game/variants"
 )
+
+// everyVariant is every variant that the bots can play.
+func everyVariant() []game.Variant {
+	vs := slices.DeleteFunc(variants.All(), func(v game.Variant) bool { return v.Kind == game.Tribolo })
+	return append(vs, triboloVariant())
+}
+
+func triboloVariant() game.Variant {
+	return game.Variant{ID: "tribolo", Kind: game.Tribolo, Rules: tribolo.New()}
+}
 
 // variant returns a current variant.
 func variant(t testing.TB, id string) game.Variant {
@@ -47,12 +59,18 @@ func startMeter(o Options) *meter {
 	return m
 }
 
-var budgetPositions = flag.Int("budget-positions", 25, "positions of each variant on which searching bots are held to their work")
+var budgetPositions = flag.Int("budget-positions", 20, "positions of each variant on which searching bots are held to their work")
 
 // positions are boards of a variant in all stages of a few games.
 func positions(t testing.TB, v game.Variant, n int) []game.Position {
 	t.Helper()
 	var all []game.Position
+	if v.Kind == game.Tribolo {
+		for _, p := range positionsTribolo(t, n) {
+			all = append(all, p)
+		}
+		return all
+	}
 	for _, p := range positions48(t, v, n) {
 		all = append(all, p)
 	}
@@ -64,6 +82,9 @@ func positions(t testing.TB, v game.Variant, n int) []game.Position {
 func positions48(t testing.TB, v game.Variant, n int) []*twenty48.Position {
 	t.Helper()
 	player := seeded(t, "expectimax", v, Options{Depth: 1})
+	if v.Rows > 4 {
+		player = seeded(t, "rote", v, Options{}) // which comes far enough there, and is quick
+	}
 	other := seeded(t, "random", v, Options{})
 	random := rand.New(rand.NewPCG(1, 2))
 	var all []*twenty48.Position
@@ -93,4 +114,29 @@ func board48(t testing.TB, v game.Variant, moves int32, tiles ...int32) *twenty4
 	p, err := v.Rules.(*twenty48.Rules).Position(tiles, 0, moves)
 	require.NoError(t, err)
 	return p
+}
+
+// positionsTribolo are boards of all stages of a few random games, in some of
+// which a seat has resigned.
+func positionsTribolo(t testing.TB, n int) []*tribolo.Position {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	rules := tribolo.New()
+	var all []*tribolo.Position
+	for g := byte(0); len(all) < n; g++ {
+		p := rules.Start(seed(t, g).Draws(1))
+		for p.Turn() != game.NoSeat && len(all) < n {
+			if random.IntN(20) == 0 {
+				all = append(all, p.(*tribolo.Position))
+			}
+			if g%3 == 2 && p.MoveCount() == 30 {
+				p = rules.Resign(p, random.IntN(tribolo.Seats))
+			}
+			moves := p.LegalMoves()
+			var err error
+			p, _, err = rules.Move(p, p.Turn(), moves[random.IntN(len(moves))], nil)
+			require.NoError(t, err)
+		}
+	}
+	return all
 }

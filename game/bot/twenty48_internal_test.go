@@ -62,7 +62,7 @@ func TestWeakBotsScoreAsExpected(t *testing.T) {
 	for name, want := range map[string]float64{"random": 1095, "rote": 2548, "greedy": 3099} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const games = 250
+			const games = 150
 			b := seeded(t, name, v, Options{})
 			var sum, squares float64
 			for g := range byte(games) {

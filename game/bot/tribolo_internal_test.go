@@ -1,0 +1,164 @@
+package bot
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/tribolo"
+)
+
+// after plays a move by the rules.
+func after(t testing.TB, p game.Position, m game.Move) *tribolo.Position {
+	t.Helper()
+	next, _, err := tribolo.New().Move(p, p.Turn(), m, nil)
+	require.NoError(t, err)
+	return next.(*tribolo.Position)
+}
+
+func TestGreedyTriboloTakesMost(t *testing.T) {
+	t.Parallel()
+	for _, p := range positionsTribolo(t, 50) {
+		var want game.Move
+		most := 0
+		for _, m := range p.LegalMoves() { // by the lowest x, then y
+			if n := len(p.Taken(m)); n > most {
+				want, most = m, n
+			}
+		}
+		m, err := seeded(t, "greedy", triboloVariant(), Options{}).Choose(t.Context(), p)
+		require.NoError(t, err)
+		assert.Equal(t, want, m)
+	}
+}
+
+// plainMinimax is the value for me of p, with everybody else against me, by
+// the rules alone and without any pruning.
+func plainMinimax(t testing.TB, p *tribolo.Position, me, plies int, worth func(p *tribolo.Position) int) int {
+	t.Helper()
+	if plies == 0 || p.Turn() == game.NoSeat {
+		return worth(p)
+	}
+	best := math.MinInt
+	if p.Turn() != me {
+		best = math.MaxInt
+	}
+	for _, m := range p.LegalMoves() {
+		value := plainMinimax(t, after(t, p, m), me, plies-1, worth)
+		if p.Turn() == me {
+			best = max(best, value)
+		} else {
+			best = min(best, value)
+		}
+	}
+	return best
+}
+
+func TestOriginal(t *testing.T) {
+	t.Parallel()
+	few := 0
+	for _, p := range positionsTribolo(t, 30) {
+		me := p.Turn()
+		plies, worth := 3, func(p *tribolo.Position) int { return int(p.Scores()[me]) }
+		cells := 0
+		for _, n := range p.Scores() {
+			cells += int(n)
+		}
+		if len(p.LegalMoves()) < 5 && tribolo.Size-cells > 20 {
+			few++
+			plies, worth = 2, func(p *tribolo.Position) int {
+				b := p.Board()
+				return b.Moves(me).Len()
+			}
+		}
+		var want game.Move
+		highest := -1
+		for _, m := range p.LegalMoves() {
+			if value := plainMinimax(t, after(t, p, m), me, plies-1, worth); value > highest {
+				want, highest = m, value
+			}
+		}
+		m, err := seeded(t, "original", triboloVariant(), Options{}).Choose(t.Context(), p)
+		require.NoError(t, err)
+		assert.Equal(t, want, m)
+	}
+	assert.Positive(t, few, "positions with few moves")
+}
+
+// TestMinimaxFindsWhatPlainSearchFinds checks that what alpha-beta leaves out
+// does not matter.
+func TestMinimaxFindsWhatPlainSearchFinds(t *testing.T) {
+	t.Parallel()
+	for i, p := range positionsTribolo(t, 24) {
+		me := p.Turn()
+		worth := func(p *tribolo.Position) int {
+			b := p.Board()
+			rivalCells, rivalMoves := 0, 0
+			for seat := range tribolo.Seats {
+				if seat != me && !p.Resigned().Has(seat) {
+					rivalCells = max(rivalCells, b.Score(seat))
+					rivalMoves = max(rivalMoves, b.Moves(seat).Len())
+				}
+			}
+			cells := b.Score(me) - rivalCells
+			switch {
+			case p.Turn() != game.NoSeat:
+				return worthCell*cells + worthMove*(b.Moves(me).Len()-rivalMoves)
+			case cells > 0:
+				return worthEnd + cells
+			case cells < 0:
+				return -worthEnd + cells
+			default:
+				return worthEnd / 2
+			}
+		}
+		depth := 1 + i%3
+		m, err := seeded(t, "minimax", triboloVariant(), Options{Depth: depth}).Choose(t.Context(), p)
+		require.NoError(t, err)
+		assert.Equal(t, plainMinimax(t, p, me, depth, worth), plainMinimax(t, after(t, p, m), me, depth-1, worth))
+	}
+}
+
+// TestStrongerBotsWin plays a few games of Tribolo of each bot against two of a
+// weaker one; go run ./game/bot/strength plays many.
+func TestStrongerBotsWin(t *testing.T) {
+	t.Parallel()
+	v := triboloVariant()
+	for _, tc := range []struct {
+		strong, weak string
+		options      Options
+	}{
+		{"greedy", "random", Options{}},
+		{"original", "random", Options{}},
+		{"minimax", "greedy", Options{Depth: 3}},
+	} {
+		t.Run(tc.strong+"/"+tc.weak, func(t *testing.T) {
+			t.Parallel()
+			const boards = 4
+			wins := 0
+			strong, weak := seeded(t, tc.strong, v, tc.options), seeded(t, tc.weak, v, Options{})
+			for g := range boards * tribolo.Seats {
+				mine := g % tribolo.Seats
+				p := v.Rules.Start(seed(t, byte(g/tribolo.Seats)).Draws(1))
+				for p.Turn() != game.NoSeat {
+					b := weak
+					if p.Turn() == mine {
+						b = strong
+					}
+					m, err := b.Choose(t.Context(), p)
+					require.NoError(t, err)
+					p = after(t, p, m)
+				}
+				for _, winner := range p.Winners(p.Ended()) {
+					if winner == mine {
+						wins++
+					}
+				}
+			}
+			assert.Greater(t, wins, boards*tribolo.Seats/2, "wins of %d games", boards*tribolo.Seats)
+		})
+	}
+}

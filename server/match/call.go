@@ -237,6 +237,12 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 		if err == nil || errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
 			return next, err
 		}
+		if errors.Is(err, gamelog.ErrTooEarly) {
+			// Only the server's own drafts have a time, which may be days away.
+			// An attempt before this one that is still on its way and lands in
+			// time does what was wanted, and is found like anybody else's.
+			return next, err
+		}
 		// Also an error of Redis itself, such as that it is loading: it speaks
 		// of this attempt and not of those before.
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/gamelog"
 	"github.com/gridstand/gridstand/server/redistest"
@@ -105,6 +106,29 @@ func TestDo_Unsettled(t *testing.T) {
 		last := w.check(name("a"), s, other)
 		assert.Equal(t, replay.Finished, last.Status)
 		assert.EqualValues(t, 5, last.Version)
+	})
+}
+
+// Ensure an append that turns out to come too early holds nobody up until it
+// does not: the steward asks for the end of every game long before it is due.
+func TestDo_UnsettledTooEarly(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		s := w.serve(proxy.Addr())
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		m.play(t, 2)
+
+		lost := proxy.Lose(1, "evalsha")
+		_, err := m.Do(t.Context(), Call{
+			Version: m.State().Version, Seat: game.NoSeat, Action: replay.Abandoned{},
+			NotBefore: time.Now().Add(time.Hour),
+		})
+		require.ErrorIs(t, err, gamelog.ErrTooEarly)
+		<-lost
+		m.play(t, 2)
+		w.check(name("a"), s)
 	})
 }
 

@@ -162,9 +162,10 @@ func TestScored_Twenty48(t *testing.T) {
 				c := created(t, "classic", sd)
 				tt.change(&c)
 				s := begin(t, c, sd)
-				s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0], ByBot: tt.byBot})
+				bot := !s.Seats[0].Held()
+				s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0], ByBot: tt.byBot || bot})
 				for s.Position.Scores()[0] == 0 {
-					s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0]})
+					s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0], ByBot: bot})
 				}
 				assert.False(t, s.Scored(0), "it is not over")
 				s = end(s)

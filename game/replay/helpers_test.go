@@ -63,7 +63,7 @@ func apply(t testing.TB, s *replay.State, seat int, a replay.Action) *replay.Sta
 func playOut(t testing.TB, s *replay.State) *replay.State {
 	t.Helper()
 	for s.Status != replay.Finished {
-		s = apply(t, s, s.Turn(), replay.Moved{Move: s.LegalMoves()[0]})
+		s = apply(t, s, s.Turn(), replay.Moved{Move: s.LegalMoves()[0], ByBot: !s.Seats[s.Turn()].Held()})
 	}
 	return s
 }

@@ -26,6 +26,14 @@ func encodeEntry(e replay.Entry) ([]byte, error) {
 			Seats: encodeSeats(a.Seats), Private: a.Private, TurnLimit: encodeSpan(a.TurnLimit),
 			SeedCommitment: a.Commitment[:],
 		}}
+	case replay.Joined:
+		m.Action = &gamelogv1.Entry_Joined{Joined: &gamelogv1.Joined{Player: encodePlayer(a.Player)}}
+	case replay.Undone:
+		m.Action = &gamelogv1.Entry_Undone{Undone: &gamelogv1.Undone{ToVersion: a.To}}
+	case replay.TimedOut:
+		m.Action = &gamelogv1.Entry_TimedOut{TimedOut: &gamelogv1.TimedOut{StandIn: a.StandIn}}
+	case replay.ClockExtended:
+		m.Action = &gamelogv1.Entry_ClockExtended{ClockExtended: &gamelogv1.ClockExtended{By: durationpb.New(a.By)}}
 	case replay.Moved:
 		moved := &gamelogv1.Moved{ByBot: a.ByBot}
 		if d := a.Move.Direction; d != 0 {
@@ -81,6 +89,14 @@ func decodeEntry(b []byte) (replay.Entry, error) {
 			return e, fmt.Errorf("%w: a sort of move", replay.ErrUnknown)
 		}
 		e.Action = moved
+	case *gamelogv1.Entry_Joined:
+		e.Action = replay.Joined{Player: decodePlayer(a.Joined.GetPlayer())}
+	case *gamelogv1.Entry_Undone:
+		e.Action = replay.Undone{To: a.Undone.GetToVersion()}
+	case *gamelogv1.Entry_TimedOut:
+		e.Action = replay.TimedOut{StandIn: a.TimedOut.GetStandIn()}
+	case *gamelogv1.Entry_ClockExtended:
+		e.Action = replay.ClockExtended{By: a.ClockExtended.GetBy().AsDuration()}
 	case *gamelogv1.Entry_Resigned:
 		e.Action = replay.Resigned{}
 	case *gamelogv1.Entry_Abandoned:

@@ -21,16 +21,17 @@ type Agenda interface {
 	// Soon notes, before it returns, that the game is to be looked at within
 	// seconds, by whichever server is alive then.
 	Soon(ctx context.Context, gameID string) error
-	// Ended is called with a game that this server brought to its end. It
-	// returns when the result is recorded or ctx ends.
-	Ended(ctx context.Context, final *replay.State)
+	// Appended is called with every state to which this server brought a game.
+	// For one that is over it returns when the result is recorded or ctx ends,
+	// else at once.
+	Appended(ctx context.Context, state *replay.State)
 }
 
 // Observer hears of what happens in the matches of this server, for lists and
 // metrics. Its methods must not block.
 type Observer interface {
 	// Appended is called with each entry that this server appended.
-	Appended(state *replay.State, watchers int)
+	Appended(event *Event, watchers int)
 	// Conflicted is called when another server appended first.
 	Conflicted()
 	// Watched is called when the number of a game's watchers changed.
@@ -245,14 +246,15 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	if err != nil {
 		return nil, err
 	}
-	tip, _, err := h.log.Append(ctx, draft)
+	tip, event, err := h.log.Append(ctx, draft)
 	if errors.Is(err, gamelog.ErrUnsettled) {
-		tip, _, err = h.settle(ctx, draft)
+		tip, event, err = h.settle(ctx, draft)
 	}
 	var conflict *gamelog.ConflictError
 	switch {
 	case err == nil:
-		h.Observer.Appended(tip.State, 0)
+		h.Observer.Appended(newEvent(event), 0)
+		h.Agenda.Appended(ctx, tip.State)
 		return tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, gamelog.ErrBroken):
 		return h.Existing(ctx, gameID, created)

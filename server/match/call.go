@@ -60,8 +60,8 @@ func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
 // answers instead, an event of the past, an error, or that nothing is to be
 // done, is returned once the log bears out the state that it was judged on.
 func (m *Match) carry(ctx context.Context, judge func(gamelog.Tip) (*Event, *gamelog.Draft, error)) (*Event, *replay.State, error) {
-	for {
-		tip := m.currentTip()
+	tip := m.currentTip()
+	for confirmed := false; ; confirmed = true {
 		repeated, draft, err := judge(tip)
 		if draft != nil {
 			event, err := m.append(ctx, tip, draft)
@@ -71,14 +71,19 @@ func (m *Match) carry(ctx context.Context, judge func(gamelog.Tip) (*Event, *gam
 			if !errors.Is(err, errOvertaken) {
 				return nil, nil, err
 			}
+		} else if confirmed {
+			return repeated, tip.State, err
 		}
-		confirmed, problem := m.confirm(ctx)
+		// Somebody else was quicker, or the answer is none of an append: then
+		// it has to be one that the log bears out.
+		next, problem := m.confirm(ctx)
 		if problem != nil {
 			return nil, nil, problem
 		}
-		if draft == nil && confirmed.ID == tip.ID {
-			return repeated, confirmed.State, err
+		if draft == nil && next.ID == tip.ID {
+			return repeated, tip.State, err
 		}
+		tip = next
 	}
 }
 
@@ -97,6 +102,9 @@ func (m *Match) judge(ctx context.Context, tip gamelog.Tip, call Call) (*Event, 
 	own := state.SeatsOf(call.PlayerID)
 	if call.PlayerID != "" && (len(own) == 0 || call.Seat != game.NoSeat && !slices.Contains(own, call.Seat)) {
 		return nil, nil, ErrNotSeated
+	}
+	if call.Seat != game.NoSeat {
+		own = []int{call.Seat} // What happened at another seat is no repeat.
 	}
 	entry := replay.Entry{Seat: call.seat(state, own), Action: call.Action}
 	if event, err := m.repeated(ctx, state, call.Version, entry, own); event != nil || err != nil {

@@ -146,22 +146,36 @@ func (h *Hub) start(m *Match, f func(context.Context)) bool {
 // Errors: gamelog.ErrNotFound, *gamelog.DamagedError, replay.ErrUnknown,
 // ErrStopping, that of ctx, or one of Redis.
 func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
+	m, joined, err := h.acquire(ctx, gameID)
+	if err != nil && joined {
+		// What it joined began before the call, and may speak of the past: a
+		// game that was not found then may have been created since.
+		m, _, err = h.acquire(ctx, gameID)
+	}
+	return m, err
+}
+
+// acquire is Acquire; it reports whether the match was there, if only in
+// loading.
+func (h *Hub) acquire(ctx context.Context, gameID string) (*Match, bool, error) {
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
-		return nil, ErrStopping
+		return nil, false, ErrStopping
 	}
-	m, ok := h.matches[gameID]
-	if !ok {
+	m, joined := h.matches[gameID]
+	if !joined {
 		m = newMatch(h, gameID)
 		h.matches[gameID] = m
 		m.users++
 		// Not on the caller's time: others wait for it too.
 		h.group.Go(func() {
 			defer m.Release()
-			m.loadErr = m.load(h.stopping)
-			if m.loadErr != nil {
+			if m.loadErr = m.load(h.stopping); m.loadErr != nil {
 				h.forget(m)
+				if h.stopping.Err() != nil {
+					m.loadErr = ErrStopping
+				}
 			}
 			close(m.ready)
 		})
@@ -178,9 +192,9 @@ func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
 	}
 	if err != nil {
 		m.Release()
-		return nil, err
+		return nil, joined, err
 	}
-	return m, nil
+	return m, joined, nil
 }
 
 // Release gives back what Acquire returned.
@@ -231,7 +245,8 @@ func (h *Hub) sweep(now time.Time) {
 		idle = 0
 	}
 	for id, m := range h.matches {
-		if m.users == 0 && now.Sub(m.idleFrom) >= idle {
+		// The others are told first that nobody watches here any more.
+		if m.users == 0 && m.crowd.told.Load() == 0 && now.Sub(m.idleFrom) >= idle {
 			delete(h.matches, id)
 		}
 	}

@@ -223,6 +223,8 @@ func (m *Match) confirmAll(ctx context.Context) {
 		switch {
 		case c.err == nil:
 			m.failure.Store(nil)
+		case ctx.Err() != nil:
+			c.err = ErrStopping
 		case errors.As(c.err, &damaged), errors.Is(c.err, replay.ErrUnknown):
 			m.fail(c.err)
 		}

@@ -29,15 +29,17 @@ type Audience struct {
 // Watch adds a watcher, who must be closed. One who is not counted, such as a
 // player of the game, is shown the same.
 func (m *Match) Watch(counted bool) *Watcher {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if counted {
 		m.crowd.local.Add(1)
 		m.hub.watchers.Add(1)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.crowd.open++
 	if !m.follows {
 		m.follows = true
+		// What was announced last was of those who left long ago.
+		m.crowd.announced.Store(nil)
 		m.hub.Follower.Follow(m.id, m)
 	}
 	return &Watcher{m: m, counted: counted}
@@ -46,12 +48,12 @@ func (m *Match) Watch(counted bool) *Watcher {
 // Close ends the watching.
 func (w *Watcher) Close() {
 	m := w.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if w.counted {
 		m.crowd.local.Add(-1)
 		m.hub.watchers.Add(-1)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.crowd.open--
 	if m.crowd.open == 0 {
 		m.follows = false
@@ -111,14 +113,23 @@ func (w *Watcher) Look(version int32) (Look, <-chan struct{}) {
 
 // Replay calls do with every event of the game's log after the given version,
 // in order, until the log ends or do returns an error, which it returns.
+//
+// Errors: those of Confirm where the log is shorter than the game was, so that
+// whoever comes back for what is missing learns why it does not come.
 func (m *Match) Replay(ctx context.Context, after int32, do func(*Event) error) error {
-	return m.hub.log.Replay(ctx, m.id, after, func(e *replay.Event) error {
+	version, last := m.State().Version, after
+	err := m.hub.log.Replay(ctx, m.id, after, func(e *replay.Event) error {
+		last = e.State.Version
 		// Those that are in memory are shared, encoded once for everybody.
 		if shared := m.ring.at(e.State.Version); shared != nil {
 			return do(shared)
 		}
 		return do(newEvent(e))
 	})
+	if err == nil && last < version {
+		_, err = m.Confirm(ctx)
+	}
+	return err
 }
 
 // crowd counts the watchers of a match.
@@ -168,11 +179,10 @@ func (h *Hub) countAudiences(now time.Time) {
 			c.toldAt = now
 			h.start(m, func(ctx context.Context) { m.tell(ctx, int(local)) })
 		}
-		if !m.followed() {
-			continue
-		}
-		before := c.announced.Load()
-		if total := m.Watchers(); before == nil || before.Watchers != total || now.Sub(c.spokenAt) >= announceEvery {
+		total, before := m.Watchers(), c.announced.Load()
+		changed := before == nil && total > 0 || before != nil && before.Watchers != total
+		// Whoever lists games is told also that the last watcher has left.
+		if changed || m.followed() && (before == nil || now.Sub(c.spokenAt) >= announceEvery) {
 			c.spokenAt = now
 			c.announced.Store(&Audience{Watchers: total})
 			m.wake()

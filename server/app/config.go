@@ -44,6 +44,12 @@ type Config struct {
 	Keepalive time.Duration
 	// AbandonAfter is after what time without a move a game ends.
 	AbandonAfter time.Duration
+	// WaitingFor is after what time a game ends that waits for players.
+	WaitingFor time.Duration
+	// MinTurnLimit is the shortest time for a move that games may have.
+	MinTurnLimit time.Duration
+	// BotPace is how long a bot waits before it moves.
+	BotPace time.Duration
 	// KeepFinished is how long finished games are kept.
 	KeepFinished time.Duration
 	// MaxMessageBytes bounds a message to the server, 0 for no limit. So do
@@ -75,6 +81,9 @@ func DefaultConfig() Config {
 		LogFormat:               "text",
 		Keepalive:               30 * time.Second,
 		AbandonAfter:            7 * 24 * time.Hour,
+		WaitingFor:              24 * time.Hour,
+		MinTurnLimit:            5 * time.Second,
+		BotPace:                 700 * time.Millisecond,
 		KeepFinished:            30 * 24 * time.Hour,
 		MaxMessageBytes:         64 << 10,
 		MaxStreamsPerConnection: 10_000,

@@ -111,6 +111,32 @@ func (w *Watcher) Look(version int32) (Look, <-chan struct{}) {
 	return Look{}, changed
 }
 
+// While returns a context that ends when the game moves on from version, or
+// ctx ends. The function returned ends it, and waits for what watches the game.
+func (m *Match) While(ctx context.Context, version int32) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer cancel()
+		for {
+			changed := *m.changed.Load()
+			if m.State().Version != version {
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		<-done
+	}
+}
+
 // Replay calls do with every event of the game's log after the given version,
 // in order, until the log ends or do returns an error, which it returns.
 //

@@ -35,11 +35,15 @@ type Config struct {
 	Leaderboard *leaderboard.Boards
 	Directory   *directory.Directory
 	Logger      *slog.Logger
-	// AbandonAfter is after what time without a move a game ends.
-	AbandonAfter time.Duration
+	// AbandonAfter is after what time without a move a game without clocks
+	// ends, and WaitingFor after what time one that nobody joins.
+	AbandonAfter, WaitingFor time.Duration
 	// KeepFinished is for how long a game is kept after its end. One that an
 	// all-time board points to is kept for as long as it does.
 	KeepFinished time.Duration
+	// BotPace is how long a bot waits before it moves, so that people can
+	// follow.
+	BotPace time.Duration
 	// Recorded is called with every final state that was recorded, also again.
 	Recorded func(final *replay.State)
 }
@@ -48,13 +52,17 @@ type Config struct {
 type Steward struct {
 	Config
 	agenda agenda
+	bots   *bots
 }
 
-// New makes a Steward.
-func New(c Config) *Steward { return &Steward{Config: c, agenda: agenda{c.Client}} }
+// New makes a Steward. Run must be called for it to work.
+func New(c Config) *Steward {
+	return &Steward{Config: c, agenda: agenda{c.Client}, bots: newBots(c.BotPace, c.Logger)}
+}
 
 const (
-	// lookEvery is how often the list is asked for games that are due.
+	// lookEvery is how often the list is asked for games that are due, and how
+	// often the beat is raised.
 	lookEvery = time.Second
 	// soonIn is when a game is looked at whose server should have seen to it
 	// itself by then.
@@ -85,19 +93,47 @@ func (s *Steward) Plan(ctx context.Context, state *replay.State) error {
 	if err := s.Directory.Put(ctx, directory.Of(state, 0)); err != nil {
 		return err
 	}
-	return s.agenda.at(ctx, state.ID, s.abandonment(state))
+	if mover(state) != "" {
+		return nil // noted for soon, which is right
+	}
+	return s.agenda.at(ctx, state.ID, s.next(state))
 }
 
-// Ended implements match.Agenda: it records the result. Where that fails, the
-// list brings the game up again.
-func (s *Steward) Ended(ctx context.Context, final *replay.State) {
-	if err := s.record(ctx, final); err != nil {
-		s.Logger.Warn("result not recorded yet", "game", final.ID, "error", err)
+// Appended implements match.Agenda: it records a result, notes a deadline, and
+// lets a bot move whose turn it is. Where that fails, the list brings the game
+// up again.
+func (s *Steward) Appended(ctx context.Context, state *replay.State) {
+	var err error
+	switch deadline := state.Deadline(); {
+	case state.Status == replay.Finished:
+		err = s.record(ctx, state)
+	case mover(state) != "":
+		s.bots.schedule(state)
+	case !deadline.IsZero():
+		err = s.agenda.by(ctx, state.ID, deadline)
+	}
+	if err != nil {
+		s.Logger.Warn("game not seen to yet", "game", state.ID, "error", err)
 	}
 }
 
-// abandonment is when the game ends if nobody moves.
-func (s *Steward) abandonment(state *replay.State) time.Time {
+// mover is the bot that is to move, "" when a human is or nobody.
+func mover(state *replay.State) string {
+	if turn := state.Turn(); turn != game.NoSeat {
+		return state.Seats[turn].Mover()
+	}
+	return ""
+}
+
+// next is when somebody must look at a game that is not over and in which no
+// bot is to move.
+func (s *Steward) next(state *replay.State) time.Time {
+	if deadline := state.Deadline(); !deadline.IsZero() {
+		return deadline
+	}
+	if state.Status == replay.Waiting {
+		return state.UpdateTime.Add(s.WaitingFor)
+	}
 	return state.UpdateTime.Add(s.AbandonAfter)
 }
 
@@ -140,6 +176,8 @@ func (s *Steward) record(ctx context.Context, final *replay.State) error {
 // Run works through the list until ctx ends, and returns when all that it began
 // has ended.
 func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
+	stop := s.bots.start(ctx, hub)
+	defer stop()
 	look, renew := time.NewTicker(lookEvery), time.NewTicker(renewEvery)
 	defer look.Stop()
 	defer renew.Stop()
@@ -148,7 +186,15 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 		case <-ctx.Done():
 			return nil
 		case <-look.C:
-			s.round(ctx, hub)
+			// The beat first: a clock must not run out in an outage that is
+			// over but not noted yet.
+			gap, err := s.agenda.beat(ctx)
+			if gap > 0 {
+				s.Logger.Warn("no moves could be taken; clocks get the time back", "for", gap)
+			}
+			if err == nil {
+				s.round(ctx, hub)
+			}
 		case <-renew.C:
 			s.renew(ctx)
 		}
@@ -196,7 +242,7 @@ func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until
 	if err == nil {
 		err = s.agenda.settle(ctx, gameID, until, next)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, context.Canceled) {
 		s.Logger.Warn("game not seen to; it comes up again", "game", gameID, "error", err)
 	}
 }
@@ -212,27 +258,59 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string) (time.
 	if err != nil {
 		return time.Time{}, err
 	}
-	if state.Status == replay.Finished {
-		return time.Time{}, s.record(ctx, state)
-	}
-	// Whether it is time is for Redis's clock to say, when it appends.
-	end := s.abandonment(state)
-	_, err = m.Do(ctx, match.Call{
-		Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: end,
-	})
-	var conflict *match.VersionConflictError
 	switch {
-	case err == nil, errors.Is(err, replay.ErrGameOver):
-		return time.Time{}, nil
-	case errors.Is(err, gamelog.ErrTooEarly):
-		return end, s.Directory.Put(ctx, directory.Of(state, m.Watchers()))
-	case errors.As(err, &conflict):
-		// Somebody moves in it.
-		return end, nil
+	case state.Status == replay.Finished:
+		return time.Time{}, s.record(ctx, state)
+	case mover(state) != "":
+		err = s.bots.move(ctx, m, state)
 	default:
+		err = s.overdue(ctx, m, state)
+	}
+	// What this server or another one appended meanwhile is seen to by it.
+	var conflict *match.VersionConflictError
+	if err != nil && !errors.Is(err, gamelog.ErrTooEarly) && !errors.Is(err, replay.ErrGameOver) && !errors.As(err, &conflict) {
 		return time.Time{}, err
 	}
+	if state = m.State(); state.Status == replay.Finished {
+		return time.Time{}, s.record(ctx, state)
+	}
+	return s.next(state), s.Directory.Put(ctx, directory.Of(state, m.Watchers()))
 }
+
+// overdue appends what happens when nobody moves for too long. Whether it is
+// time is for Redis's clock to say when it appends; before, the error is
+// gamelog.ErrTooEarly.
+func (s *Steward) overdue(ctx context.Context, m *match.Match, state *replay.State) error {
+	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: s.next(state)}
+	if !state.Deadline().IsZero() {
+		call.Seat = state.Turn()
+		call.Action = replay.TimedOut{StandIn: standIn(state)}
+		from, extended := state.ClockFrom()
+		outage, err := s.agenda.outage(ctx, from)
+		if err != nil {
+			return err
+		}
+		if outage > extended {
+			call.Action = replay.ClockExtended{By: outage - extended}
+		}
+	}
+	_, err := m.Do(ctx, call)
+	return err
+}
+
+// standIn is who moves for the seat to move from now on: nobody, if it is the
+// last that a human holds.
+func standIn(state *replay.State) string {
+	for i, seat := range state.Seats {
+		if i != state.Turn() && seat.Held() {
+			return standInBot
+		}
+	}
+	return ""
+}
+
+// standInBot is the bot that moves for players who ran out of time.
+const standInBot = "greedy"
 
 // renewEvery is how often games that the boards point to are kept for longer.
 const renewEvery = time.Hour

@@ -40,10 +40,7 @@ func (s *Service) ListScores(ctx context.Context, request *pb.ListScoresRequest)
 		return nil, err
 	}
 	if _, ok := variants.Current(request.GetVariant()); !ok {
-		if request.GetPageToken() != "" {
-			return nil, page.BadToken()
-		}
-		return &pb.ListScoresResponse{}, nil
+		return nil, errVariantNotFound
 	}
 	listed, err := s.Leaderboard.List(ctx, request.GetVariant(), w, request.GetPageToken(), size)
 	if err != nil {

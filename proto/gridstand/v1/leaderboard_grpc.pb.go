@@ -34,16 +34,16 @@ const (
 type LeaderboardServiceClient interface {
 	// Lists a board from its first rank on. Needs no token.
 	//
-	// An unknown variant has an empty board. While scores come in between two
-	// pages, an entry may be repeated or missed.
+	// While scores come in between two pages, an entry may be repeated or missed.
 	//
-	// Errors: INVALID_ARGUMENT for a negative page size and for a page token
-	// that is not from this list.
+	// Errors: INVALID_ARGUMENT for an empty variant, a negative page size and a
+	// page token that is not from this list; NOT_FOUND, reason
+	// VARIANT_NOT_FOUND.
 	ListScores(ctx context.Context, in *ListScoresRequest, opts ...grpc.CallOption) (*ListScoresResponse, error)
 	// Returns a player's entry on a board and those around it. Needs no token,
 	// except for "me".
 	//
-	// Errors: INVALID_ARGUMENT for an empty id or negative neighbors;
+	// Errors: INVALID_ARGUMENT for an empty id or variant or negative neighbors;
 	// NOT_FOUND, reason PLAYER_NOT_FOUND or VARIANT_NOT_FOUND; NOT_FOUND, reason
 	// NO_SCORE, when the player is not on this board.
 	GetRank(ctx context.Context, in *GetRankRequest, opts ...grpc.CallOption) (*GetRankResponse, error)
@@ -88,16 +88,16 @@ func (c *leaderboardServiceClient) GetRank(ctx context.Context, in *GetRankReque
 type LeaderboardServiceServer interface {
 	// Lists a board from its first rank on. Needs no token.
 	//
-	// An unknown variant has an empty board. While scores come in between two
-	// pages, an entry may be repeated or missed.
+	// While scores come in between two pages, an entry may be repeated or missed.
 	//
-	// Errors: INVALID_ARGUMENT for a negative page size and for a page token
-	// that is not from this list.
+	// Errors: INVALID_ARGUMENT for an empty variant, a negative page size and a
+	// page token that is not from this list; NOT_FOUND, reason
+	// VARIANT_NOT_FOUND.
 	ListScores(context.Context, *ListScoresRequest) (*ListScoresResponse, error)
 	// Returns a player's entry on a board and those around it. Needs no token,
 	// except for "me".
 	//
-	// Errors: INVALID_ARGUMENT for an empty id or negative neighbors;
+	// Errors: INVALID_ARGUMENT for an empty id or variant or negative neighbors;
 	// NOT_FOUND, reason PLAYER_NOT_FOUND or VARIANT_NOT_FOUND; NOT_FOUND, reason
 	// NO_SCORE, when the player is not on this board.
 	GetRank(context.Context, *GetRankRequest) (*GetRankResponse, error)

@@ -1,0 +1,132 @@
+package apitest
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// watcher reads a stream of a game. It checks that a game comes first or not at
+// all, and that there is no gap and no repeat.
+type watcher struct {
+	stream grpc.ServerStreamingClient[pb.WatchResponse]
+	// leave ends the stream.
+	leave context.CancelFunc
+	// version of what came last, and whether anything did.
+	version int32
+	begun   bool
+	last    *pb.Position
+	// audiences that came, in order.
+	audiences []int32
+	resumed   bool
+}
+
+func (s *server) watch(t testing.TB, ctx context.Context, request *pb.WatchRequest) *watcher {
+	t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
+	t.Cleanup(cancel)
+	stream, err := s.Watch(ctx, request)
+	require.NoError(t, err)
+	return &watcher{stream: stream, leave: cancel, version: request.GetAfterVersion(), resumed: request.AfterVersion != nil}
+}
+
+// from is a request for the events after a version.
+func from(id string, version int32) *pb.WatchRequest {
+	return &pb.WatchRequest{GameId: id, AfterVersion: &version}
+}
+
+// next is the next game or event, nil at the end.
+func (w *watcher) next(t testing.TB) *pb.WatchResponse {
+	t.Helper()
+	for {
+		update, err := w.receive(t)
+		if err == io.EOF {
+			return nil
+		}
+		require.NoError(t, err)
+		if _, ok := update.GetUpdate().(*pb.WatchResponse_Audience); !ok {
+			return update
+		}
+	}
+}
+
+// receive is the next update, or the end of the stream.
+func (w *watcher) receive(t testing.TB) (*pb.WatchResponse, error) {
+	t.Helper()
+	update, err := w.stream.Recv()
+	if err != nil {
+		return nil, err
+	}
+	switch u := update.GetUpdate().(type) {
+	case *pb.WatchResponse_Game:
+		require.False(t, w.resumed, "events were asked for")
+		require.False(t, w.begun, "the reader was not slow")
+		w.version, w.last = u.Game.GetVersion(), u.Game.GetPosition()
+	case *pb.WatchResponse_Event:
+		require.True(t, w.begun || w.resumed, "the game comes first")
+		require.Equal(t, w.version+1, u.Event.GetVersion(), "no gap and no repeat")
+		if moved := u.Event.GetMoved(); moved != nil && w.last != nil {
+			assert.Equal(t, w.last.GetScores()[0]+moved.GetGained(), u.Event.GetPosition().GetScores()[0])
+			assert.Contains(t, w.last.GetTwenty48().GetLegalMoves(), moved.GetDirection())
+		}
+		w.version, w.last = u.Event.GetVersion(), u.Event.GetPosition()
+	case *pb.WatchResponse_Audience:
+		require.True(t, w.begun || w.resumed, "no audience before the game")
+		require.GreaterOrEqual(t, u.Audience, int32(0))
+		w.audiences = append(w.audiences, u.Audience)
+		return update, nil
+	default:
+		require.Fail(t, "an empty update")
+	}
+	w.begun = true
+	return update, nil
+}
+
+// game is the next update, which must be a game.
+func (w *watcher) game(t testing.TB) *pb.Game {
+	t.Helper()
+	g := w.next(t).GetGame()
+	require.NotNil(t, g)
+	return g
+}
+
+// event is the next update, which must be an event.
+func (w *watcher) event(t testing.TB) *pb.Event {
+	t.Helper()
+	e := w.next(t).GetEvent()
+	require.NotNil(t, e)
+	return e
+}
+
+// audience reads until so many watch.
+func (w *watcher) audience(t testing.TB, n int32) {
+	t.Helper()
+	for len(w.audiences) == 0 || w.audiences[len(w.audiences)-1] != n {
+		_, err := w.receive(t)
+		require.NoError(t, err, "waiting for %d watchers, had %v", n, w.audiences)
+	}
+}
+
+// end requires that the stream ends with OK.
+func (w *watcher) end(t testing.TB) {
+	t.Helper()
+	require.Nil(t, w.next(t))
+}
+
+// refused is the error with which the stream begins or ends.
+func (w *watcher) refused(t testing.TB) error {
+	t.Helper()
+	for {
+		_, err := w.receive(t)
+		if err != nil {
+			require.NotErrorIs(t, err, io.EOF)
+			return err
+		}
+	}
+}

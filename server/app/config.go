@@ -139,6 +139,12 @@ func (c *Config) validate() error {
 		return wrong("keepalive", "must be 0 or at least %v", minKeepalive)
 	case c.AbandonAfter <= 0:
 		return wrong("abandon-after", "must be more than 0")
+	case c.WaitingFor <= 0:
+		return wrong("waiting-for", "must be more than 0")
+	case c.MinTurnLimit <= 0:
+		return wrong("min-turn-limit", "must be more than 0")
+	case c.BotPace < 0:
+		return wrong("bot-pace", "must not be negative")
 	case c.KeepFinished <= 0:
 		return wrong("keep-finished", "must be more than 0")
 	case c.StopTimeout < 0:

@@ -1,0 +1,242 @@
+package faulttest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/internal/id"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// client is an account on a connection of its own to one server. It repeats
+// nothing by itself, and notes what it is told.
+type client struct {
+	w           *world
+	server      *server
+	id, token   string // empty for nobody
+	games       pb.GameServiceClient
+	leaderboard pb.LeaderboardServiceClient
+	players     pb.PlayerServiceClient
+}
+
+// anybody connects to a server without an account.
+func (w *world) anybody(s *server) *client {
+	w.t.Helper()
+	conn, err := grpc.NewClient(s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(w.t, err)
+	w.t.Cleanup(func() { _ = conn.Close() })
+	return &client{
+		w: w, server: s, games: pb.NewGameServiceClient(conn),
+		leaderboard: pb.NewLeaderboardServiceClient(conn), players: pb.NewPlayerServiceClient(conn),
+	}
+}
+
+// player connects to a server with a new account.
+func (w *world) player(s *server) *client {
+	w.t.Helper()
+	c := w.anybody(s)
+	response, err := c.players.CreatePlayer(w.t.Context(), &pb.CreatePlayerRequest{Name: "p" + id.New()[:20]})
+	require.NoError(w.t, err)
+	c.id, c.token = response.GetPlayer().GetId(), response.GetToken()
+	return c
+}
+
+// on is the same account, connected to a server once more.
+func (c *client) on(s *server) *client {
+	c.w.t.Helper()
+	other := c.w.anybody(s)
+	other.id, other.token = c.id, c.token
+	return other
+}
+
+func (c *client) authorized(ctx context.Context) context.Context {
+	if c.token == "" {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+c.token)
+}
+
+// create creates a game; the same request finds it again.
+func (c *client) create(ctx context.Context, variant, requestID string) (*pb.Game, error) {
+	response, err := c.games.CreateGame(c.authorized(ctx), &pb.CreateGameRequest{Variant: variant, RequestId: requestID})
+	if err != nil {
+		return nil, checkError(err)
+	}
+	return response.GetGame(), c.w.told.game(response.GetGame())
+}
+
+// start creates a game that the test needs.
+func (c *client) start(t *testing.T, variant string) *pb.Game {
+	t.Helper()
+	game, err := c.create(t.Context(), variant, "")
+	require.NoError(t, err)
+	return game
+}
+
+// move moves, and looks whether the answer is that to its question.
+func (c *client) move(ctx context.Context, gameID string, version int32, d pb.Direction) (*pb.Event, error) {
+	response, err := c.games.Move(c.authorized(ctx), &pb.MoveRequest{
+		GameId: gameID, Version: version, Move: &pb.MoveRequest_Direction{Direction: d},
+	})
+	if err != nil {
+		return nil, checkError(err)
+	}
+	e := response.GetEvent()
+	if e.GetGameId() != gameID || e.GetVersion() != version+1 || e.GetMoved().GetDirection() != d {
+		return nil, fmt.Errorf("moving %v at version %d was answered with %v", d, version, e)
+	}
+	return e, c.w.told.event(e)
+}
+
+// resign gives a game up, in whatever version it is.
+func (c *client) resign(ctx context.Context, gameID string) (*pb.Event, error) {
+	response, err := c.games.Resign(c.authorized(ctx), &pb.ResignRequest{GameId: gameID})
+	if err != nil {
+		return nil, checkError(err)
+	}
+	e := response.GetEvent()
+	if e.GetGameId() != gameID || e.GetResigned() == nil || e.GetResult() == nil {
+		return nil, fmt.Errorf("resigning was answered with %v", e)
+	}
+	return e, c.w.told.event(e)
+}
+
+// get reads a game.
+func (c *client) get(ctx context.Context, gameID string) (*pb.Game, error) {
+	response, err := c.games.GetGame(c.authorized(ctx), &pb.GetGameRequest{GameId: gameID})
+	if err != nil {
+		return nil, checkError(err)
+	}
+	return response.GetGame(), c.w.told.game(response.GetGame())
+}
+
+// random draws one of the legal moves of a position.
+func random(rng *rand.Rand, p *pb.Position) pb.Direction {
+	legal := p.GetTwenty48().GetLegalMoves()
+	return legal[rng.IntN(len(legal))]
+}
+
+// play moves at random, through each of the clients, who are one player, by
+// chance, until the game ends. At version giveUp, 0 for never, it resigns.
+// After each event it calls seen with its version.
+func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen func(version int32), clients ...*client) error {
+	version, position := game.GetVersion(), game.GetPosition()
+	for over := false; !over; {
+		c := clients[rng.IntN(len(clients))]
+		var event *pb.Event
+		var err error
+		if giveUp > 0 && version >= giveUp {
+			event, err = c.resign(ctx, game.GetId())
+		} else {
+			event, err = c.move(ctx, game.GetId(), version, random(rng, position))
+		}
+		if err != nil {
+			return err
+		}
+		version, position, over = event.GetVersion(), event.GetPosition(), event.GetResult() != nil
+		seen(version)
+	}
+	return nil
+}
+
+// playTo moves at random up to a version, which the game must live to see, and
+// returns the last event.
+func (c *client) playTo(t *testing.T, rng *rand.Rand, game *pb.Game, version int32) *pb.Event {
+	t.Helper()
+	at, position := game.GetVersion(), game.GetPosition()
+	var event *pb.Event
+	for at < version {
+		direction := random(rng, position)
+		err := retry(t.Context(), func(ctx context.Context) (err error) {
+			event, err = c.move(ctx, game.GetId(), at, direction)
+			return err
+		})
+		require.NoError(t, err)
+		require.Nil(t, event.GetResult(), "the game is too short")
+		at, position = event.GetVersion(), event.GetPosition()
+	}
+	return event
+}
+
+// seeded is a source of moves that are the same each time.
+func seeded(t *testing.T) *rand.Rand {
+	var seed [32]byte
+	copy(seed[:], strings.TrimPrefix(t.Name(), "Test"))
+	return rand.New(rand.NewChaCha8(seed))
+}
+
+// refusal is what the contract says of an error.
+type refusal struct {
+	code     codes.Code
+	reason   string
+	metadata map[string]string
+	retry    time.Duration // 0 where there is no hint
+}
+
+func refusalOf(err error) refusal {
+	s := status.Convert(err)
+	r := refusal{code: s.Code()}
+	for _, detail := range s.Details() {
+		switch d := detail.(type) {
+		case *errdetails.ErrorInfo:
+			r.reason, r.metadata = d.GetReason(), d.GetMetadata()
+		case *errdetails.RetryInfo:
+			r.retry = d.GetRetryDelay().AsDuration()
+		}
+	}
+	return r
+}
+
+// checkError returns err, and says so where no caller should have met it.
+func checkError(err error) error {
+	r := refusalOf(err)
+	hinted := r.reason == pb.ReasonStorageUnavailable || r.reason == pb.ReasonServerUnavailable
+	switch {
+	case r.code == codes.Internal, r.code == codes.Unknown:
+		return fmt.Errorf("an answer of no contract: %v", err)
+	case hinted && r.retry <= 0:
+		return fmt.Errorf("no hint when to come again: %v", err)
+	default:
+		return err
+	}
+}
+
+// unavailable reports whether the call is to be sent again: the server said
+// so, or there is none.
+func unavailable(err error) bool { return status.Code(err) == codes.Unavailable }
+
+// retry makes a call until it is answered with anything but a request to come
+// again.
+func retry(ctx context.Context, call func(context.Context) error) error {
+	err := call(ctx)
+	for unavailable(err) {
+		if paused := pause(ctx); paused != nil {
+			return paused
+		}
+		err = call(ctx)
+	}
+	return err
+}
+
+// pause lets a moment pass before something is tried again: less than servers
+// ask for, which have people in mind.
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(5 * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,142 @@
+package faulttest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/redistest"
+)
+
+// outage is games that go on while Redis stands still: each player has a call
+// under way then.
+type outage struct {
+	w        *world
+	here     *client
+	there    *client
+	game     *pb.Game
+	watchers []*watcher
+	version  int32
+	position *pb.Position
+}
+
+func startOutage(t *testing.T, w *world) *outage {
+	t.Helper()
+	here := w.player(w.serve(w.addr))
+	there := here.on(w.serve(w.addr))
+	game := here.start(t, "6x6")
+	o := &outage{w: w, here: here, there: there, game: game}
+	for _, c := range []*client{here, there} {
+		o.watchers = append(o.watchers, w.anybody(c.server).watch(t, game.GetId(), watching{}))
+	}
+	event := here.playTo(t, seeded(t), game, 10)
+	o.version, o.position = event.GetVersion(), event.GetPosition()
+	o.seen(t)
+	return o
+}
+
+func (o *outage) seen(t *testing.T) {
+	t.Helper()
+	for _, each := range o.watchers {
+		each.sees(t, o.version)
+	}
+}
+
+// stands requires that whatever needs Redis is refused with a hint, that what
+// does not is answered, and that nobody who watches is sent away. It returns
+// the move that was tried.
+func (o *outage) stands(t *testing.T) pb.Direction {
+	t.Helper()
+	direction := o.position.GetTwenty48().GetLegalMoves()[0]
+	for _, c := range []*client{o.here, o.there} {
+		wantUnavailable(t, func(ctx context.Context) error {
+			_, err := c.move(ctx, o.game.GetId(), o.version, direction)
+			return err
+		})
+		wantUnavailable(t, func(ctx context.Context) error {
+			_, err := c.get(ctx, o.game.GetId())
+			return err
+		})
+		wantUnavailable(t, func(ctx context.Context) error {
+			_, err := c.leaderboard.ListScores(ctx, &pb.ListScoresRequest{Variant: "classic"})
+			return checkError(err)
+		})
+		_, err := c.games.ListVariants(t.Context(), &pb.ListVariantsRequest{})
+		require.NoError(t, err)
+	}
+	for _, each := range o.watchers {
+		assert.True(t, each.attached(), "%v", each.err)
+	}
+	return direction
+}
+
+// goesOn requires that the same call as during the outage gets its event, which
+// is in the log once, and that the game goes on in front of the same watchers.
+func (o *outage) goesOn(t *testing.T, direction pb.Direction) {
+	t.Helper()
+	var events []*pb.Event
+	for _, c := range []*client{o.there, o.here} {
+		var event *pb.Event
+		err := retry(t.Context(), func(ctx context.Context) (err error) {
+			event, err = c.move(ctx, o.game.GetId(), o.version, direction)
+			return err
+		})
+		require.NoError(t, err)
+		events = append(events, event)
+	}
+	requireSame(t, events[0], events[1])
+	o.version++
+	assert.EqualValues(t, o.version, o.w.length(t, o.game.GetId()))
+	o.seen(t)
+	o.game.Version, o.game.Position = o.version, events[0].GetPosition()
+	event := o.there.playTo(t, seeded(t), o.game, o.version+10)
+	o.version, o.position = event.GetVersion(), event.GetPosition()
+	o.seen(t)
+}
+
+// end ends the game, to the watchers' knowledge.
+func (o *outage) end(t *testing.T) {
+	t.Helper()
+	require.NoError(t, retry(t.Context(), func(ctx context.Context) error {
+		_, err := o.here.resign(ctx, o.game.GetId())
+		return err
+	}))
+	for _, each := range o.watchers {
+		require.NoError(t, each.ends(t))
+		assert.Zero(t, each.covered)
+	}
+}
+
+// Ensure that calls during which Redis stands still say so in time, and that
+// sending them again afterwards tells what became of them.
+func TestRedisPaused(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	o := startOutage(t, w)
+	redis.Pause()
+	t.Cleanup(redis.Resume)
+	direction := o.stands(t)
+	redis.Resume()
+	o.goesOn(t, direction)
+	o.end(t)
+}
+
+// Ensure that servers and those who watch live through a Redis that ends and
+// comes back.
+func TestRedisRestarted(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+	w := newWorld(t, redis.Addr())
+	o := startOutage(t, w)
+	for range 2 {
+		redis.Kill()
+		direction := o.stands(t)
+		redis.Restart()
+		o.goesOn(t, direction)
+	}
+	o.end(t)
+}

@@ -1,0 +1,100 @@
+package faulttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// slowWindow is how many bytes a server may send to a slow reader ahead of its
+// reading. gRPC's own client does not go below 64 kB, which would hold most of a
+// game.
+const slowWindow = 1024
+
+// slowStream is a Watch over plain HTTP/2.
+type slowStream struct {
+	response *http.Response
+	client   *http.Client
+}
+
+// slowWatch opens a Watch that reads nothing before Recv is called. The stream
+// ends with ctx, or when Recv has returned an error.
+func slowWatch(ctx context.Context, addr string, request *pb.WatchRequest) (*slowStream, error) {
+	body, err := proto.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	framed := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body)))
+	call, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		"http://"+addr+pb.GameService_Watch_FullMethodName, bytes.NewReader(append(framed, body...)))
+	if err != nil {
+		return nil, err
+	}
+	call.Header.Set("Content-Type", "application/grpc")
+	call.Header.Set("TE", "trailers")
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	client := &http.Client{Transport: &http.Transport{
+		Protocols: protocols, HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: slowWindow},
+	}}
+	response, err := client.Do(call)
+	if err != nil {
+		return nil, err
+	}
+	return &slowStream{response, client}, nil
+}
+
+// Recv implements updates.
+func (s *slowStream) Recv() (*pb.WatchResponse, error) {
+	message, err := s.read()
+	if err != nil {
+		_ = s.response.Body.Close()
+		s.client.CloseIdleConnections()
+	}
+	return message, err
+}
+
+func (s *slowStream) read() (*pb.WatchResponse, error) {
+	var head [5]byte // whether it is compressed, and how long it is
+	if _, err := io.ReadFull(s.response.Body, head[:]); err != nil {
+		return nil, s.ended(err)
+	}
+	if head[0] != 0 {
+		return nil, fmt.Errorf("a compressed message")
+	}
+	body := make([]byte, binary.BigEndian.Uint32(head[1:]))
+	if _, err := io.ReadFull(s.response.Body, body); err != nil {
+		return nil, err
+	}
+	message := &pb.WatchResponse{}
+	return message, proto.Unmarshal(body, message)
+}
+
+// ended is io.EOF for a stream that ended well, else its status.
+func (s *slowStream) ended(err error) error {
+	if err != io.EOF {
+		return err
+	}
+	value := s.response.Trailer.Get("Grpc-Status")
+	if value == "" {
+		value = s.response.Header.Get("Grpc-Status")
+	}
+	code, err := strconv.Atoi(value)
+	if err != nil {
+		return fmt.Errorf("a stream without a status: %w", err)
+	}
+	if code == int(codes.OK) {
+		return io.EOF
+	}
+	return status.Error(codes.Code(code), s.response.Trailer.Get("Grpc-Message"))
+}

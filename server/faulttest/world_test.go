@@ -1,0 +1,140 @@
+package faulttest
+
+import (
+	"bufio"
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/app"
+	"github.com/gridstand/gridstand/server/redistest"
+)
+
+// patience is for what happens soon unless something is wrong. It is long, for
+// machines that are busy; nothing waits for it where all is well.
+const patience = 30 * time.Second
+
+// world is one Redis, the servers on it, and what their clients were told.
+type world struct {
+	t     *testing.T
+	addr  string                // of Redis
+	store redis.UniversalClient // the test's own way there
+	told  *ledger
+
+	mu      sync.Mutex
+	spoiled map[string]bool // games whose logs the test damaged
+}
+
+// newWorld makes a world on the Redis at addr, which is checked when the test
+// and all servers have ended.
+func newWorld(t *testing.T, addr string) *world {
+	t.Helper()
+	w := &world{t: t, addr: addr, store: redistest.NewClient(t, addr), told: newLedger(), spoiled: map[string]bool{}}
+	t.Cleanup(func() { check(t, w) })
+	return w
+}
+
+// each runs test in a world on the embedded Redis and in one on a real one.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+		single, ok := client.(*redis.Client)
+		require.True(t, ok)
+		test(t, newWorld(t, single.Options().Addr))
+	})
+}
+
+// spoil says that the log of a game will not be what its server knows.
+func (w *world) spoil(gameID string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.spoiled[gameID] = true
+}
+
+func (w *world) isSpoiled(gameID string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.spoiled[gameID]
+}
+
+// server is a server of a world.
+type server struct {
+	addr string
+	// stop ends it: in order where it runs in this process, and by SIGKILL
+	// where it has one of its own. It returns when it has ended.
+	stop func()
+}
+
+// serve starts a server in this process. It reaches Redis at the given address,
+// which may be that of a proxy.
+func (w *world) serve(redis string) *server {
+	w.t.Helper()
+	config := app.DefaultConfig()
+	config.Listen, config.Redis = "127.0.0.1:0", "redis://"+redis
+	config.MaxMovesPerSecond = 0
+	config.Logger = slog.New(alarm{slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}), w.t})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
+	running, err := app.Start(ctx, config)
+	if err != nil {
+		cancel()
+		require.NoError(w.t, err)
+	}
+	stop := sync.OnceFunc(func() {
+		cancel()
+		assert.NoError(w.t, running.Wait())
+	})
+	w.t.Cleanup(stop)
+	return &server{addr: running.Addr().String(), stop: stop}
+}
+
+// alarm fails the test for errors in a server's log, but for games that tests
+// damage.
+type alarm struct {
+	slog.Handler
+	t *testing.T
+}
+
+func (a alarm) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelError && r.Message != "game damaged" {
+		a.t.Errorf("the server logged an error: %s", r.Message)
+	}
+	return a.Handler.Handle(ctx, r)
+}
+
+func (a alarm) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return alarm{a.Handler.WithAttrs(attrs), a.t}
+}
+
+func (a alarm) WithGroup(name string) slog.Handler { return alarm{a.Handler.WithGroup(name), a.t} }
+
+// serveProcess starts a server in a process of its own.
+func (w *world) serveProcess(redis string) *server {
+	w.t.Helper()
+	self, err := os.Executable()
+	require.NoError(w.t, err)
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), serverVariable+"=redis://"+redis)
+	cmd.Stderr = w.t.Output()
+	_, err = cmd.StdinPipe() // ends with this process
+	require.NoError(w.t, err)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(w.t, err)
+	require.NoError(w.t, cmd.Start())
+	kill := sync.OnceFunc(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	w.t.Cleanup(kill)
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(w.t, err, "the server process does not start")
+	return &server{addr: strings.TrimSpace(line), stop: kill}
+}

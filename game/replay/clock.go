@@ -30,12 +30,6 @@ func (s *State) Deadline() time.Time {
 	return s.clock.from.Add(s.TurnLimit + s.clock.extended)
 }
 
-// ClockFrom is when the running clock began, and how much time it was given
-// back since.
-func (s *State) ClockFrom() (from time.Time, extended time.Duration) {
-	return s.clock.from, s.clock.extended
-}
-
 // At returns the event as one that took place at the given time: an entry is
 // applied before the store says when it was stored.
 func (e *Event) At(at time.Time) *Event {
@@ -50,4 +44,31 @@ func (e *Event) At(at time.Time) *Event {
 	moved := *e
 	moved.State = &state
 	return &moved
+}
+
+// Memory is what a state knows beside its exported fields and its seed, for
+// stores that keep a state rather than its history.
+type Memory struct {
+	// UndoTo is State.UndoTo.
+	UndoTo int32
+	// ClockFrom is when the running clock began, zero for none; ClockVersion
+	// the version whose event began it, and ClockExtended what it was given
+	// back since.
+	ClockFrom     time.Time
+	ClockVersion  int32
+	ClockExtended time.Duration
+}
+
+// Memory returns what WithMemory takes.
+func (s *State) Memory() Memory {
+	return Memory{
+		UndoTo: s.before, ClockFrom: s.clock.from, ClockVersion: s.clock.version, ClockExtended: s.clock.extended,
+	}
+}
+
+// WithMemory returns a copy of s that knows m.
+func (s State) WithMemory(m Memory) *State {
+	s.before = m.UndoTo
+	s.clock = clock{from: m.ClockFrom, version: m.ClockVersion, extended: m.ClockExtended}
+	return &s
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/tribolo"
 	"github.com/gridstand/gridstand/game/twenty48"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -82,10 +83,16 @@ func moved(a replay.Moved, change game.Change) *pb.Moved {
 	if s := change.Spawned; s != nil {
 		m.Spawned = &pb.Spawn{Index: s.Index, Value: s.Value}
 	}
-	for _, c := range change.Taken {
-		m.Taken = append(m.Taken, cell(c))
-	}
+	m.Taken = cells(change.Taken)
 	return m
+}
+
+func cells(cs []game.Cell) []*pb.Cell {
+	var ms []*pb.Cell
+	for _, c := range cs {
+		ms = append(ms, cell(c))
+	}
+	return ms
 }
 
 func cell(c game.Cell) *pb.Cell { return &pb.Cell{X: c.X, Y: c.Y} }
@@ -103,6 +110,8 @@ func Position(s *replay.State) *pb.Position {
 	switch p := s.Position.(type) {
 	case *twenty48.Position:
 		m.Board = &pb.Position_Twenty48{Twenty48: twenty48Board(p, s.LegalMoves())}
+	case *tribolo.Position:
+		m.Board = &pb.Position_Tribolo{Tribolo: triboloBoard(p, s.LegalMoves())}
 	}
 	return m
 }

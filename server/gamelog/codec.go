@@ -118,6 +118,11 @@ func encodeHead(s *replay.State, board []byte) ([]byte, error) {
 	if s.Version > 1 {
 		m.CreateTimeMs = s.CreateTime.UnixMilli()
 	}
+	memory := s.Memory()
+	m.UndoTo, m.ClockVersion, m.ClockExtended = memory.UndoTo, memory.ClockVersion, encodeSpan(memory.ClockExtended)
+	if m.ClockVersion != 0 && m.ClockVersion != s.Version {
+		m.ClockFromMs = memory.ClockFrom.UnixMilli()
+	}
 	if r := s.Result; r != nil {
 		m.Result = &gamelogv1.Result{Reason: uint32(r.Reason)}
 		for _, w := range r.Winners {
@@ -138,7 +143,7 @@ func decodePlayer(p *gamelogv1.Player) replay.Player {
 func encodeSeats(seats []replay.Seat) []*gamelogv1.Seat {
 	ms := make([]*gamelogv1.Seat, len(seats))
 	for i, s := range seats {
-		m := &gamelogv1.Seat{Resigned: s.Resigned, StandIn: s.StandIn}
+		m := &gamelogv1.Seat{Resigned: s.Resigned, StandIn: s.StandIn, Absent: s.Absent}
 		switch {
 		case s.Player.ID != "":
 			m.Occupant = &gamelogv1.Seat_Player{Player: encodePlayer(s.Player)}
@@ -207,6 +212,16 @@ func decodeHead(gameID string, id ID, at time.Time, b []byte) (*replay.State, er
 		for _, w := range r.GetWinners() {
 			s.Result.Winners = append(s.Result.Winners, int(w))
 		}
+	}
+	if v := m.GetClockVersion(); v != 0 || m.GetUndoTo() != 0 {
+		memory := replay.Memory{UndoTo: m.GetUndoTo(), ClockVersion: v, ClockExtended: m.GetClockExtended().AsDuration()}
+		switch {
+		case v == id.Version:
+			memory.ClockFrom = at
+		case v != 0:
+			memory.ClockFrom = time.UnixMilli(m.GetClockFromMs()).UTC()
+		}
+		s = s.WithMemory(memory)
 	}
 	if len(m.GetSeed()) == 0 {
 		return s, nil

@@ -193,7 +193,7 @@ func FuzzDecodeEntry(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		// Whatever stands in a log, it is applied or refused.
 		for _, tip := range []Tip{begun, {ID: Genesis("g")}} {
-			_, event, err := tip.Apply("g", Record{ID: ID{Version: tip.ID.Version + 1}, raw: b, seed: sd.SeedBytes()})
+			_, event, err := tip.Apply("g", Record{ID: ID{Version: tip.ID.Version + 1}, raw: b, seed: sd.SeedBytes()}, nil)
 			require.Error(t, err, "no such digest")
 			require.Nil(t, event)
 		}

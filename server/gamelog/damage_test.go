@@ -185,17 +185,17 @@ func TestApply_EveryBit(t *testing.T) {
 	begun, _, err := first.settled(time.UnixMilli(1_800_000_000_000))
 	require.NoError(t, err)
 	move := replay.Moved{Move: begun.State.LegalMoves()[0], ByBot: true}
-	second, err := begun.Draft(replay.Entry{Seat: 0, Action: move}, time.Time{})
+	second, err := begun.Draft(replay.Entry{Seat: 0, Action: move}, time.Time{}, nil)
 	require.NoError(t, err)
 	for _, d := range []*Draft{first, second} {
 		good := Record{ID: d.next, Time: begun.State.UpdateTime, raw: d.raw, seed: d.seed}
-		_, _, err := d.prev.Apply(gameID, good)
+		_, _, err := d.prev.Apply(gameID, good, nil)
 		require.NoError(t, err)
 		for bit := range len(d.raw) * 8 {
 			bad := good
 			bad.raw = slices.Clone(d.raw)
 			bad.raw[bit/8] ^= 1 << (bit % 8)
-			tip, event, err := d.prev.Apply(gameID, bad)
+			tip, event, err := d.prev.Apply(gameID, bad, nil)
 			require.Nil(t, event)
 			require.Equal(t, d.prev.ID, tip.ID)
 			var damaged *DamagedError

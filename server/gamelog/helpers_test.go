@@ -115,7 +115,7 @@ func moved(s *replay.State, nth int) replay.Entry {
 
 func (r *rig) draft(tip Tip, e replay.Entry) *Draft {
 	r.t.Helper()
-	d, err := tip.Draft(e, time.Time{})
+	d, err := tip.Draft(e, time.Time{}, nil)
 	require.NoError(r.t, err)
 	return d
 }

@@ -285,13 +285,13 @@ func (s *Steward) overdue(ctx context.Context, m *match.Match, state *replay.Sta
 	if !state.Deadline().IsZero() {
 		call.Seat = state.Turn()
 		call.Action = replay.TimedOut{StandIn: standIn(state)}
-		from, extended := state.ClockFrom()
-		outage, err := s.agenda.outage(ctx, from)
+		clock := state.Memory()
+		outage, err := s.agenda.outage(ctx, clock.ClockFrom)
 		if err != nil {
 			return err
 		}
-		if outage > extended {
-			call.Action = replay.ClockExtended{By: outage - extended}
+		if more := outage - clock.ClockExtended; more > 0 {
+			call.Action = replay.ClockExtended{By: more}
 		}
 	}
 	_, err := m.Do(ctx, call)

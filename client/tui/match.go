@@ -74,9 +74,10 @@ func (m *match) variant() string { return session.CleanText(m.game.GetVariant(),
 const nameLimit = 24
 
 // player is the name of whoever plays, fit for a terminal.
-func (m *match) player() string { return playerName(m.game) }
+func (m *match) player() string { return PlayerName(m.game) }
 
-func playerName(g *pb.Game) string {
+// PlayerName is the name of whoever plays a game, fit for a terminal.
+func PlayerName(g *pb.Game) string {
 	for _, seat := range g.GetSeats() {
 		switch who := seat.GetOccupant().(type) {
 		case *pb.Seat_Player:

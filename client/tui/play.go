@@ -30,6 +30,8 @@ type PlayConfig struct {
 	Game *pb.Game
 	// Private makes new games private.
 	Private bool
+	// Ends says that the server ends with the screen, and its games with it.
+	Ends bool
 	// Clock tells the time; nil is the system's.
 	Clock func() time.Time
 }
@@ -42,6 +44,7 @@ type Play struct {
 	keys    *playKeys
 	server  Server
 	private bool
+	ends    bool
 
 	// opened is the game as it was opened. Commands read it: it never changes.
 	opened *pb.Game
@@ -68,7 +71,7 @@ type Play struct {
 
 // NewPlay makes the screen of a game. Its commands end with ctx.
 func NewPlay(ctx context.Context, server Server, c PlayConfig) *Play {
-	p := &Play{base: newBase(ctx, c.Clock), keys: newPlayKeys(), server: server, private: c.Private}
+	p := &Play{base: newBase(ctx, c.Clock), keys: newPlayKeys(), server: server, private: c.Private, ends: c.Ends}
 	p.open(c.Game)
 	return p
 }

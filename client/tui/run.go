@@ -16,9 +16,11 @@ var ErrInterrupted = errors.New("interrupted")
 
 // Options say how a screen is shown.
 type Options struct {
-	// In and Out are the terminal.
+	// In and Out are the terminal. A nil In is the terminal of the process.
 	In  io.Reader
 	Out io.Writer
+	// Width and Height are the size where Out is something else that draws.
+	Width, Height int
 	// Env is the environment, from which the terminal's depth of colour is
 	// guessed.
 	Env []string
@@ -44,7 +46,10 @@ type Screen interface {
 func Run(ctx context.Context, s Screen, o Options) error {
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithoutSignalHandler(),
-		tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env),
+		tea.WithOutput(o.Out), tea.WithEnvironment(o.Env), tea.WithWindowSize(o.Width, o.Height),
+	}
+	if o.In != nil {
+		options = append(options, tea.WithInput(o.In))
 	}
 	if o.Plain {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
@@ -74,8 +79,11 @@ func (b *base) stop() bool {
 // Farewell implements Screen: how the game stands and how to take it up again.
 func (p *Play) Farewell() string {
 	if !p.over() {
-		return fmt.Sprintf("%s left a %s game at %s. It waits: gridstand play --resume, or gridstand play %s",
-			p.player(), p.variant(), p.facts(), p.opened.GetId())
+		text := fmt.Sprintf("%s left a %s game at %s", p.player(), p.variant(), p.facts())
+		if p.ends {
+			return text
+		}
+		return text + ". It waits: gridstand play --resume, or gridstand play " + p.opened.GetId()
 	}
 	text := fmt.Sprintf("%s ended a %s game with %s", p.player(), p.variant(), p.facts())
 	for _, at := range []struct {
@@ -85,6 +93,9 @@ func (p *Play) Farewell() string {
 		if at.place != nil && at.place.Rank > 0 && p.game.GetRanked() {
 			text += ", " + p.stands(at.place, at.window)
 		}
+	}
+	if p.ends {
+		return text
 	}
 	return text + ". Verify it with gridstand verify " + p.opened.GetId()
 }

@@ -51,14 +51,25 @@ func (w *Watch) find() tea.Cmd {
 		return nil
 	}
 	w.tv.finding = true
-	return w.tasks.do(func(ctx context.Context) tea.Msg {
-		watched, err := w.server.LiveGames(ctx, pb.OrderBy_ORDER_BY_WATCHERS)
-		if err != nil {
-			return foundMsg{err: err}
-		}
-		best, err := w.server.LiveGames(ctx, pb.OrderBy_ORDER_BY_SCORE)
-		return foundMsg{watched: watched, best: best, err: err}
-	})
+	return w.tasks.do(func(ctx context.Context) tea.Msg { return live(ctx, w.server) })
+}
+
+// live asks what is live.
+func live(ctx context.Context, s Server) foundMsg {
+	watched, err := s.LiveGames(ctx, pb.OrderBy_ORDER_BY_WATCHERS)
+	if err != nil {
+		return foundMsg{err: err}
+	}
+	best, err := s.LiveGames(ctx, pb.OrderBy_ORDER_BY_SCORE)
+	return foundMsg{watched: watched, best: best, err: err}
+}
+
+// PickLive returns the game that TV would show first, and why, nil where none
+// is live.
+func PickLive(ctx context.Context, s Server, now time.Time) (*pb.Game, string, error) {
+	found := live(ctx, s)
+	g, why := new(tv).choose(found.watched, found.best, now)
+	return g, why, found.err
 }
 
 // found goes over to the next game, or waits for one.

@@ -3,7 +3,7 @@
 // braces are literal, so that one player's keys share a cluster slot):
 //
 //	player:{<id>}                   hash: name, secret (digest), bot, created
-//	player:{<id>}:open              set of game ids
+//	player:{<id>}:open              sorted set of game ids by the time since which they count
 //	player-name:{<lower-case name>} id of the player who holds the name
 //
 // Errors that are none of this package's own are Redis's or the context's,

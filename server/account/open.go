@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed" // For the script.
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -41,18 +42,32 @@ func (s *Store) Release(ctx context.Context, playerID string, gameIDs ...string)
 	for i, gameID := range gameIDs {
 		members[i] = gameID
 	}
-	if err := s.client.SRem(ctx, openKey(playerID), members...).Err(); err != nil {
+	if err := s.client.ZRem(ctx, openKey(playerID), members...).Err(); err != nil {
 		return fmt.Errorf("releasing games: %w", err)
 	}
 	return nil
 }
 
-// OpenGames lists the games that count as open for a player, in no order: as
-// many as Reserve let in.
-func (s *Store) OpenGames(ctx context.Context, playerID string) ([]string, error) {
-	gameIDs, err := s.client.SMembers(ctx, openKey(playerID)).Result()
-	if err != nil {
+// OpenGame is a game that counts as open for a player.
+type OpenGame struct {
+	ID string
+	// Age is for how long it has counted, by Redis's clock.
+	Age time.Duration
+}
+
+// OpenGames lists the games that count as open for a player, the oldest first:
+// as many as Reserve let in.
+func (s *Store) OpenGames(ctx context.Context, playerID string) ([]OpenGame, error) {
+	pipe := s.client.Pipeline()
+	games := pipe.ZRangeWithScores(ctx, openKey(playerID), 0, -1)
+	now := pipe.Time(ctx)
+	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("reading open games: %w", err)
 	}
-	return gameIDs, nil
+	open := make([]OpenGame, len(games.Val()))
+	for i, z := range games.Val() {
+		gameID, _ := z.Member.(string)
+		open[i] = OpenGame{gameID, now.Val().Sub(time.UnixMilli(int64(z.Score)))}
+	}
+	return open, nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
@@ -120,9 +121,17 @@ func TestStore_Reserve(t *testing.T) {
 
 		open, err := store.OpenGames(ctx, ann)
 		require.NoError(t, err)
-		assert.ElementsMatch(t, games, open)
+		ids := make([]string, len(open))
+		for i, o := range open {
+			ids[i] = o.ID
+			assert.Less(t, o.Age.Abs(), time.Minute)
+			if i > 0 {
+				assert.LessOrEqual(t, o.Age, open[i-1].Age, "the oldest first")
+			}
+		}
+		assert.ElementsMatch(t, games, ids)
 		for range 2 {
-			require.NoError(t, store.Release(ctx, ann, open[0], open[1]))
+			require.NoError(t, store.Release(ctx, ann, ids[0], ids[1]))
 		}
 		require.NoError(t, store.Release(ctx, ann))
 		require.NoError(t, store.Reserve(ctx, ann, id.New(), 2))

@@ -81,6 +81,9 @@ func refusalOf(t testing.TB, err error) refusal {
 	return r
 }
 
+// internals are what the errors of libraries speak of.
+var internals = regexp.MustCompile(`(?i)redis|dial|tcp|127\.0\.0\.1|EOF|context|\bERR\b|goroutine|\.go\b|\.lua\b|%!|panic`)
+
 var number = regexp.MustCompile(`\d+`)
 
 // checkRefusal holds any error against the table: nothing that a handler
@@ -92,6 +95,9 @@ func checkRefusal(t testing.TB, method string, err error, trailer metadata.MD) {
 	switch r.code {
 	case codes.Canceled, codes.DeadlineExceeded:
 		return // by the test itself
+	}
+	assert.NotRegexp(t, internals, message, "%s: no internal text reaches a caller", method)
+	switch r.code {
 	case codes.Unimplemented:
 		assert.Contains(t, []string{pb.GameService_JoinGame_FullMethodName, pb.GameService_Undo_FullMethodName}, method)
 		return

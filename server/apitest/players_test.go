@@ -159,6 +159,16 @@ func TestRotateToken(t *testing.T) {
 		_, err := s.RotateToken(s.with(drawn.GetToken()), &pb.RotateTokenRequest{Secret: wrong})
 		wantField(t, err, "secret")
 	}
+	// Of the secrets the store has nothing.
+	client := redistest.NewClient(t, redis.Addr())
+	keys := client.Keys(t.Context(), "*").Val()
+	require.NotEmpty(t, keys)
+	for _, key := range keys {
+		stored := client.Dump(t.Context(), key).Val()
+		_, first, _ := strings.Cut(p.token, ".")
+		assert.NotContains(t, key+stored, secret, key)
+		assert.NotContains(t, key+stored, first, key)
+	}
 	// The name stays, and goes with the present secret alone.
 	_, err = s.CreatePlayer(s.anyone, &pb.CreatePlayerRequest{Name: p.GetName(), Secret: secret})
 	wantReason(t, err, pb.ReasonNameTaken)

@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -68,6 +69,14 @@ func TestScores_Best(t *testing.T) {
 		}
 		_, err := s.rank(t, p, "classic", pb.Window_WINDOW_ALL_TIME)
 		wantReason(t, err, pb.ReasonNoScore)
+
+		// A game that is played until nothing moves counts at once, too.
+		all := s.moves(t, p, s.game(t, p, "3x3"), math.MaxInt32)
+		stuck := all[len(all)-1]
+		require.Equal(t, pb.Result_REASON_NO_MOVES, stuck.GetResult().GetReason())
+		entry, err := s.rank(t, p, "3x3", pb.Window_WINDOW_ALL_TIME)
+		require.NoError(t, err)
+		assert.Equal(t, stuck.GetResult().GetScores()[0], entry.GetScore())
 	})
 }
 

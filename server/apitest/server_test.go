@@ -2,10 +2,14 @@ package apitest
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,7 +26,14 @@ import (
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// They wait for seconds to pass more than they compute.
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds every call and every wait of the tests: generous, since it
 // is met only where something is wrong.
@@ -34,9 +45,10 @@ type server struct {
 	pb.LeaderboardServiceClient
 	pb.PlayerServiceClient
 
-	conn *grpc.ClientConn
-	addr string
-	stop func()
+	conn     *grpc.ClientConn
+	addr     net.Addr
+	embedded bool
+	stop     func()
 	// anyone is the context of somebody without a token.
 	anyone context.Context
 	named  atomic.Int32
@@ -62,7 +74,7 @@ func start(t testing.TB, redis string, changes ...change) *server {
 	t.Cleanup(cancel)
 	return &server{
 		pb.NewGameServiceClient(conn), pb.NewLeaderboardServiceClient(conn), pb.NewPlayerServiceClient(conn),
-		conn, running.Addr().String(), stop, anyone,
+		conn, running.Addr(), redis == app.Embedded, stop, anyone,
 		atomic.Int32{},
 	}
 }

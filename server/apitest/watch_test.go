@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app"
 )
 
 // unwatched is a game without what depends on who looks at it.
@@ -190,24 +191,23 @@ func TestWatch_Audience(t *testing.T) {
 // those who left.
 func TestWatch_AudienceAfterOthers(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		p := s.player(t)
-		g := s.game(t, p, "classic")
-		request := &pb.WatchRequest{GameId: g.GetId()}
-		one, two := s.watch(t, s.anyone, request), s.watch(t, s.anyone, request)
-		one.game(t)
-		two.audience(t, 2)
-		one.leave()
-		two.leave()
-		require.Eventually(t, func() bool { return s.get(t, g.GetId()).GetWatchers() == 0 }, patience, 5*time.Millisecond)
+	s := start(t, app.Embedded)
+	p := s.player(t)
+	g := s.game(t, p, "classic")
+	request := &pb.WatchRequest{GameId: g.GetId()}
+	one, two := s.watch(t, s.anyone, request), s.watch(t, s.anyone, request)
+	one.game(t)
+	two.audience(t, 2)
+	one.leave()
+	two.leave()
+	require.Eventually(t, func() bool { return s.get(t, g.GetId()).GetWatchers() == 0 }, patience, 5*time.Millisecond)
 
-		late := s.watch(t, s.anyone, request)
-		late.audience(t, 1)
-		assert.Equal(t, []int32{1}, late.audiences)
-		s.resign(t, p, g.GetId())
-		assert.NotNil(t, late.event(t).GetResigned())
-		late.end(t)
-	})
+	late := s.watch(t, s.anyone, request)
+	late.audience(t, 1)
+	assert.Equal(t, []int32{1}, late.audiences)
+	s.resign(t, p, g.GetId())
+	assert.NotNil(t, late.event(t).GetResigned())
+	late.end(t)
 }
 
 // Ensure watchers are sent to another server when theirs stops.

@@ -48,11 +48,11 @@ func newRig(t *testing.T, client redis.UniversalClient) *rig {
 	return &rig{t: t, client: client, addr: addr, log: newLog(t, addr)}
 }
 
-// readTimeout is that of the clients that append.
-const readTimeout = 300 * time.Millisecond
-
 // newLog makes a Log on the Redis at addr.
-func newLog(t *testing.T, addr string) *Log {
+func newLog(t *testing.T, addr string) *Log { return newLogWith(t, addr, 10*time.Second) }
+
+// newLogWith makes a Log that waits for so long for an answer.
+func newLogWith(t *testing.T, addr string, readTimeout time.Duration) *Log {
 	t.Helper()
 	appends := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, ReadTimeout: readTimeout})
 	reads := redis.NewClient(&redis.Options{Addr: addr})

@@ -83,6 +83,12 @@ func TestAppend_RedisStops(t *testing.T) {
 	server := redistest.StartRedis(t)
 	r := newRig(t, redistest.NewClient(t, server.Addr()))
 	tip := r.play(r.create(name("a"), "classic"), 3)
+	const readTimeout = 300 * time.Millisecond
+	r.log = newLogWith(t, server.Addr(), readTimeout)
+	require.Eventually(t, func() bool {
+		_, err := r.log.Tail(t.Context(), name("a"))
+		return err == nil
+	}, patience, time.Millisecond, "the connection stands")
 	d := r.draft(tip, moved(tip.State, 0))
 
 	server.Pause()

@@ -356,12 +356,13 @@ func (m *Match) appended(ctx context.Context, prev, next gamelog.Tip, event *rep
 		return nil, err
 	}
 	shown, _ := m.install(prev.ID, next, event)
-	<-m.writing
 	if shown == nil {
 		// Followers were a whole ring ahead of the answer.
 		shown = newEvent(event)
 	}
+	// Before anybody else appends, so that it hears of them in order.
 	m.hub.Observer.Appended(shown, m.Watchers())
+	<-m.writing
 	m.hub.Agenda.Appended(ctx, next.State)
 	return shown, nil
 }

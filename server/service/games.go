@@ -149,6 +149,10 @@ func newSeats(requested []*pb.SeatRequest, v game.Variant, creator replay.Player
 	return seats, nil
 }
 
+// bornWithin is how long after it was counted a game may still come to be:
+// longer than any call takes.
+const bornWithin = time.Minute
+
 // reserve counts a new game among the player's open ones. A player who seems
 // to have too many gets those off the count that are over or never came to be,
 // as after a server died.
@@ -162,14 +166,19 @@ func (s *Service) reserve(ctx context.Context, playerID, gameID string) error {
 	if err != nil {
 		return err
 	}
-	heads, err := s.Log.Heads(ctx, open)
+	ids := make([]string, len(open))
+	for i, o := range open {
+		ids[i] = o.ID
+	}
+	heads, err := s.Log.Heads(ctx, ids)
 	if err != nil {
 		return err
 	}
 	var gone []string
 	for i, head := range heads {
-		if !head.Exists || head.State != nil && head.State.Status == replay.Finished {
-			gone = append(gone, open[i])
+		// One that is not there may be just being created.
+		if !head.Exists && open[i].Age > bornWithin || head.State != nil && head.State.Status == replay.Finished {
+			gone = append(gone, ids[i])
 		}
 	}
 	if len(gone) == 0 {

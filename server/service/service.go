@@ -6,6 +6,7 @@ package service
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -79,6 +80,9 @@ type Service struct {
 	// moves limits how fast each player moves. Whoever is pushed out of it by
 	// so many others begins anew.
 	moves *lru.Cache[string, *rate.Limiter]
+
+	// admitting is held while a watcher is counted in.
+	admitting sync.Mutex
 }
 
 // limitedPlayers is how many players' pace is remembered.

@@ -55,10 +55,10 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 
 	player := caller(stream.Context())
 	counted := len(state.SeatsOf(player.ID)) == 0
-	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && m.Watchers() >= limit {
-		return rateLimited("too many watch this game", 5*time.Second, map[string]string{"limit": strconv.Itoa(limit)})
+	watcher, err := s.admit(m, counted)
+	if err != nil {
+		return err
 	}
-	watcher := m.Watch(counted)
 	defer watcher.Close()
 	// A reader who resumes may wait long for the first event; the header tells
 	// that the stream stands.
@@ -76,6 +76,17 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 		return err
 	}
 	return v.follow()
+}
+
+// admit adds a watcher unless the game has as many as it may. One at a time is
+// admitted, so that those who come together are not more.
+func (s *Service) admit(m *match.Match, counted bool) (*match.Watcher, error) {
+	s.admitting.Lock()
+	defer s.admitting.Unlock()
+	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && m.Watchers() >= limit {
+		return nil, rateLimited("too many watch this game", 5*time.Second, map[string]string{"limit": strconv.Itoa(limit)})
+	}
+	return m.Watch(counted), nil
 }
 
 // view is a watcher's stream and how far it has come.

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func (p *program) loginCommand() *cobra.Command {
+	var replace bool
+	cmd := &cobra.Command{
+		Use:   "login <name>",
+		Short: "Make an account of that name on this server",
+		Long: `Make an account of that name on this server and keep its token here. A name has
+1 to 24 letters, digits, spaces and - _ . and is yours for good.`,
+		Args:              usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.login(cmd.Context(), args[0], replace)
+		},
+	}
+	cmd.Flags().BoolVar(&replace, "replace", false, "give up the account that is kept here now, for good")
+	return cmd
+}
+
+// login makes an account, unless it is there already.
+func (p *program) login(ctx context.Context, wanted string, replace bool) error {
+	c, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	player, err := p.known(ctx, c)
+	var missing *missingError
+	switch {
+	case errors.As(err, &missing):
+	case err != nil:
+		return err
+	case strings.EqualFold(player.GetName(), wanted):
+		return p.printAccount(c, player)
+	case !replace:
+		return errors.New("you are " + session.CleanName(player.GetName()) +
+			" on this server; --replace gives that account up for good")
+	}
+	if replace {
+		if err := p.store.Delete(c.Target()); err != nil {
+			return err
+		}
+		c.SetToken("")
+	}
+	cred, notice, err := session.LogIn(ctx, c, p.store, session.OneName(wanted))
+	if err != nil {
+		return err
+	}
+	if notice != "" {
+		p.notef("%s", notice)
+	}
+	return p.printAccount(c, &pb.Player{Id: cred.PlayerID, Name: cred.Name, Bot: cred.Bot})
+}
+
+func (p *program) whoamiCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "whoami", Short: "Show your account on this server", Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := p.dial()
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			player, err := p.known(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			return p.printAccount(c, player)
+		},
+	}
+}
+
+// printAccount writes who the user is, and says where the token is kept.
+func (p *program) printAccount(c *session.Client, player *pb.Player) error {
+	if p.flags.json {
+		return p.printMessage(player)
+	}
+	p.notef("The token is kept in %s.", p.store.Path())
+	return p.printf("%s on %s, id %s\n", session.CleanName(player.GetName()), c.Target(), clean(player.GetId(), 26))
+}

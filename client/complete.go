@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/client/tui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// completeTimeout is how long a shell is kept waiting.
+const completeTimeout = time.Second
+
+// completeVariants completes the name of a variant.
+func (p *program) completeVariants(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var found []string
+	p.complete(cmd, args, func(ctx context.Context, c *session.Client) error {
+		reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+		for _, v := range reply.GetVariants() {
+			found = append(found, cobra.CompletionWithDesc(clean(v.GetId(), 24), clean(v.GetSummary(), 100)))
+		}
+		return err
+	})
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeGames completes the id of a live game.
+func (p *program) completeGames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var found []string
+	p.complete(cmd, args, func(ctx context.Context, c *session.Client) error {
+		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE})
+		for _, g := range reply.GetGames() {
+			found = append(found, cobra.CompletionWithDesc(clean(g.GetId(), 26),
+				tui.PlayerName(g)+", "+variantOf(g)+", "+comma(highest(g.GetPosition().GetScores()))))
+		}
+		return err
+	})
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// complete asks the server for what an argument or flag may be. A shell gets no
+// errors.
+func (p *program) complete(cmd *cobra.Command, args []string, ask func(context.Context, *session.Client) error) {
+	if len(args) > 0 {
+		return
+	}
+	c, err := p.dial()
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeTimeout)
+	defer cancel()
+	_ = ask(ctx, c)
+}
+
+// fixedCompletion completes a flag by a list.
+func fixedCompletion(cmd *cobra.Command, flag string, values ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}

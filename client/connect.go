@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/user"
+	"strings"
+
+	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/version"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// server is the server that the user means.
+func (p *program) server() string {
+	return cmp.Or(p.flags.server, p.getenv("GRIDSTAND_SERVER"), session.DefaultTarget)
+}
+
+// dial makes a client without an account, which is all that reading needs.
+// Nothing is sent yet. The caller closes it.
+func (p *program) dial() (*session.Client, error) {
+	c, err := session.Dial(session.Config{
+		Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
+		UserAgent: name + "/" + version.Version,
+	})
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return c, nil
+}
+
+// logIn makes the client act for the user's account. Where there is none yet,
+// it is created.
+func (p *program) logIn(ctx context.Context, c *session.Client) (session.Credential, error) {
+	names := session.NumberedName(loginName(p))
+	switch {
+	case p.flags.name != "":
+		names = session.OneName(p.flags.name)
+	case p.terminal(p.in) && !p.flags.json:
+		names = p.askName
+	}
+	cred, notice, err := session.LogIn(ctx, c, p.store, names)
+	if err != nil {
+		return session.Credential{}, err
+	}
+	if notice != "" {
+		p.notef("%s", notice)
+	} else if p.flags.name != "" && p.flags.name != cred.Name {
+		p.notef("You are %s on this server already; --name is for a new account.", cred.Name)
+	}
+	return cred, nil
+}
+
+// loginName is the user's name on this machine.
+func loginName(p *program) string {
+	if name := cmp.Or(p.getenv("USER"), p.getenv("LOGNAME"), p.getenv("USERNAME")); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
+}
+
+// askName asks for a name on the terminal. It implements session.NameSource.
+func (p *program) askName(ctx context.Context, _ int, refused error) (string, error) {
+	if refused != nil {
+		p.notef("%s", refused)
+	}
+	suggestion := session.FitName(loginName(p))
+	fmt.Fprintf(p.err, "Your name on %s [%s]: ", p.server(), suggestion)
+	line := make(chan string, 1)
+	go func() { // a read of a terminal cannot be called off
+		defer close(line)
+		if text, err := bufio.NewReader(p.in).ReadString('\n'); err == nil {
+			line <- strings.TrimSpace(text)
+		}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(p.err)
+		return "", ctx.Err()
+	case text, ok := <-line:
+		if !ok {
+			fmt.Fprintln(p.err)
+			return "", errors.New("no name was given")
+		}
+		return cmp.Or(text, suggestion), nil
+	}
+}
+
+// known makes the client act for the account that is kept for its server. It
+// is an error where there is none, or the server does not know it.
+func (p *program) known(ctx context.Context, c *session.Client) (*pb.Player, error) {
+	cred, found, err := p.store.Load(c.Target())
+	if err != nil {
+		return nil, err
+	}
+	if !found || cred.Token == "" {
+		return nil, missingf("you have no account on %s yet. Make one: %s login <name>", c.Target(), name)
+	}
+	c.SetToken(cred.Token)
+	reply, err := c.Players.GetPlayer(ctx, &pb.GetPlayerRequest{PlayerId: "me"})
+	if errors.Is(err, session.ErrBadToken) {
+		c.SetToken("")
+		return nil, missingf("%s does not know your account %s any more. Make one: %s login <name>",
+			c.Target(), session.CleanName(cred.Name), name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return reply.GetPlayer(), nil
+}
+
+// resolve returns the id of the game that the user means. For a beginning of
+// one it looks among the user's own games too.
+func (p *program) resolve(ctx context.Context, c *session.Client, text string) (string, error) {
+	if whole := strings.ToLower(strings.TrimSpace(text)); id.Valid(whole) {
+		return whole, nil
+	}
+	if c.PlayerID() == "" {
+		var missing *missingError
+		if _, err := p.known(ctx, c); err == nil {
+			defer c.SetToken("")
+		} else if !errors.As(err, &missing) {
+			return "", err
+		}
+	}
+	whole, err := c.Resolve(ctx, text)
+	if errors.Is(err, session.ErrInvalid) {
+		return "", &usageError{err}
+	}
+	return whole, err
+}
+
+// game returns the game that the user means, as it is now.
+func (p *program) game(ctx context.Context, c *session.Client, text string) (*pb.Game, error) {
+	whole, err := p.resolve(ctx, c, text)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := c.Games.GetGame(ctx, &pb.GetGameRequest{GameId: whole})
+	if err != nil {
+		return nil, err
+	}
+	g := reply.GetGame()
+	if board := g.GetPosition().GetTwenty48(); board != nil &&
+		(len(board.GetTiles()) == 0 || len(board.GetTiles()) != int(board.GetRows())*int(board.GetColumns())) {
+		return nil, session.ErrBadStream
+	}
+	return g, nil
+}
+
+// variant returns the variant of that id.
+func variant(ctx context.Context, c *session.Client, text string) (*pb.Variant, error) {
+	reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range reply.GetVariants() {
+		if v.GetId() == text {
+			return v, nil
+		}
+	}
+	return nil, missingf("there is no variant %q. All there are: %s variants", text, name)
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app"
+)
+
+// Times of a server in this program.
+const (
+	findTimeout = 3 * time.Second // for a server that is there already
+	stopTimeout = 2 * time.Second // for the calls of those who watch
+)
+
+// startLocal starts a server in this program, where others on the machine find
+// it, or finds the one that is there already. The caller calls stop when it has
+// played; ours says which of the two it is.
+func (p *program) startLocal(ctx context.Context) (address string, ours bool, stop func(), err error) {
+	if found := p.findLocal(ctx); found {
+		p.notef("A server is at %s already: you play on that one.", p.localAddress)
+		return p.localAddress, false, func() {}, nil
+	}
+	listener, err := net.Listen("tcp", p.localAddress)
+	if err != nil {
+		return "", false, nil, fmt.Errorf("no server of Gridstand is at %s, and none can start there: %w", p.localAddress, err)
+	}
+	config := app.DefaultConfig()
+	config.Listener = listener
+	config.StopTimeout = stopTimeout
+	config.Logger = slog.New(slog.DiscardHandler) // the screen is the player's
+	// It ends after the screen, and not with it.
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	server, err := app.Start(serving, config)
+	if err != nil {
+		cancel()
+		return "", false, nil, fmt.Errorf("server: %w", err)
+	}
+	return p.localAddress, true, func() {
+		cancel()
+		if err := server.Wait(); err != nil {
+			p.notef("The server in this program failed: %v", err)
+		}
+		p.notef("The server in this program has ended, and its games with it.")
+	}, nil
+}
+
+// findLocal reports whether a server of Gridstand is at the local address.
+func (p *program) findLocal(ctx context.Context) bool {
+	c, err := session.Dial(session.Config{Target: p.localAddress})
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, findTimeout)
+	defer cancel()
+	_, err = c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
+	return err == nil
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// directions by the words for them.
+var directions = map[string]pb.Direction{
+	"up": pb.Direction_DIRECTION_UP, "down": pb.Direction_DIRECTION_DOWN,
+	"left": pb.Direction_DIRECTION_LEFT, "right": pb.Direction_DIRECTION_RIGHT,
+}
+
+func (p *program) moveCommand() *cobra.Command {
+	var version int32
+	var bot bool
+	cmd := &cobra.Command{
+		Use:   "move <game> <direction>",
+		Short: "Make a move, for scripts",
+		Long: `Make a move in a game of yours: up, down, left or right. It prints the board
+that came of it. A program that chooses moves says so with --bot; the game does
+not count for the leaderboard then.`,
+		Args: usage(cobra.ExactArgs(2)),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return []string{"up", "down", "left", "right"}, cobra.ShellCompDirectiveNoFileComp
+			}
+			return p.completeGames(cmd, args, typed)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, ok := directions[strings.ToLower(args[1])]
+			if !ok {
+				return usagef("a direction is up, down, left or right, not %q", args[1])
+			}
+			if cmd.Flags().Changed("version") && version < 1 {
+				return usagef("--version is 1 or more")
+			}
+			return p.move(cmd.Context(), args[0], d, version, bot)
+		},
+	}
+	cmd.Flags().Int32Var(&version, "version", 0, "`version` of the game that the move is meant for (default: whatever it is now)")
+	cmd.Flags().BoolVar(&bot, "bot", false, "a program chose this move")
+	return cmd
+}
+
+// move makes a move at a version, 0 for the current one.
+func (p *program) move(ctx context.Context, what string, d pb.Direction, version int32, bot bool) error {
+	c, g, err := p.ownGame(ctx, what)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if version == 0 {
+		version = g.GetVersion()
+	}
+	e, err := c.Play(g).Move(ctx, version, session.Slide(d), bot)
+	if err != nil {
+		return err
+	}
+	return p.printEvent(g, e)
+}
+
+func (p *program) resignCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "resign <game>", Short: "Give a game of yours up, so that its score counts", Args: usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: p.completeGames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			c, g, err := p.ownGame(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			e, err := c.Play(g).Resign(ctx)
+			if err != nil {
+				return err
+			}
+			return p.printEvent(g, e)
+		},
+	}
+}
+
+// ownGame returns the game that the user means, and a client that acts for him.
+// The caller closes it.
+func (p *program) ownGame(ctx context.Context, what string) (*session.Client, *pb.Game, error) {
+	c, err := p.dial()
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err = p.known(ctx, c); err != nil {
+		c.Close()
+		return nil, nil, err
+	}
+	g, err := p.game(ctx, c, what)
+	if err != nil {
+		c.Close()
+		return nil, nil, err
+	}
+	return c, g, nil
+}
+
+// printEvent writes an event of a game, or the board that it led to.
+func (p *program) printEvent(g *pb.Game, e *pb.Event) error {
+	if p.flags.json {
+		return p.printMessage(e)
+	}
+	return p.printUpdate(g, session.Update{Event: e})
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/client/tui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// defaultVariant is what is played where nothing is said.
+const defaultVariant = "classic"
+
+// playOptions are the flags of play.
+type playOptions struct{ local, resume, private bool }
+
+func (p *program) playCommand() *cobra.Command {
+	var o playOptions
+	cmd := &cobra.Command{
+		Use:   "play [variant|game]",
+		Short: "Play a game",
+		Long: `Play a new game of a variant (` + defaultVariant + ` where none is named), or go on with a game
+of yours. Leaving a game does not end it.
+
+Keys: the arrows, WASD or hjkl move, ? shows all.`,
+		Args:              usage(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: p.completeVariants,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.play(cmd.Context(), first(args), o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.local, "local", false,
+		"start a server in this program, at "+session.DefaultTarget+", unless one is there")
+	cmd.Flags().BoolVar(&o.resume, "resume", false, "go on with the latest game of yours that is not over")
+	cmd.Flags().BoolVar(&o.private, "private", false, "keep a new game out of lists and off the leaderboard")
+	return cmd
+}
+
+// first returns the first argument, empty for none.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// play plays until the user leaves.
+func (p *program) play(ctx context.Context, what string, o playOptions) error {
+	if !p.terminal(p.in) || !p.terminal(p.out) {
+		return fmt.Errorf("%w; without one there are %s new and %s move", errNoTerminal, name, name)
+	}
+	own := false
+	if o.local {
+		if p.flags.server != "" || p.flags.tls || p.flags.ca != "" {
+			return usagef("--local has its own server: leave --server, --tls and --ca away")
+		}
+		address, ours, stop, err := p.startLocal(ctx)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		p.flags.server, own = address, ours
+	}
+	c, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if _, err := p.logIn(ctx, c); err != nil {
+		return err
+	}
+	g, err := p.gameToPlay(ctx, c, what, o)
+	if err != nil {
+		return err
+	}
+	screen := tui.NewPlay(ctx, tui.NewServer(c), tui.PlayConfig{Game: g, Private: o.private, Ends: own, Clock: p.clock})
+	return tui.Run(ctx, screen, p.screen())
+}
+
+// screen is the terminal as a screen needs it.
+func (p *program) screen() tui.Options {
+	return tui.Options{In: p.keyboard(), Out: p.out, Width: p.width(), Height: 24, Env: p.env, Plain: p.plain()}
+}
+
+// keyboard is where keys come from, nil for the terminal itself where the
+// standard input is something else.
+func (p *program) keyboard() io.Reader {
+	if p.terminal(p.in) {
+		return p.in
+	}
+	return nil
+}
+
+// gameToPlay creates the game that the user wants, or finds the one that goes
+// on.
+func (p *program) gameToPlay(ctx context.Context, c *session.Client, what string, o playOptions) (*pb.Game, error) {
+	v, err := variant(ctx, c, cmp.Or(what, defaultVariant))
+	var missing *missingError
+	switch {
+	case errors.As(err, &missing) && !o.resume:
+		return p.gameToGoOn(ctx, c, what)
+	case err != nil:
+		return nil, err
+	case v.GetKind() != pb.Kind_KIND_TWENTY48:
+		return nil, fmt.Errorf("this program cannot play %s", clean(v.GetTitle(), 24))
+	case o.resume:
+		return latest(ctx, c, what)
+	default:
+		return c.NewGame(ctx, v.GetId(), session.GameOptions{Private: o.private, RequestID: session.NewSecret()})
+	}
+}
+
+// gameToGoOn is the game of the user's with that id.
+func (p *program) gameToGoOn(ctx context.Context, c *session.Client, what string) (*pb.Game, error) {
+	g, err := p.game(ctx, c, what)
+	var wrong *usageError
+	switch {
+	case errors.As(err, &wrong):
+		return nil, missingf("%q is neither a variant nor a game. All variants: %s variants", clean(what, 26), name)
+	case err != nil:
+		return nil, err
+	case g.GetPosition().GetTwenty48() == nil:
+		return nil, fmt.Errorf("this program cannot play %s", variantOf(g))
+	case c.Play(g).Index() < 0:
+		return nil, fmt.Errorf("that is not your game. Watch it: %s watch %s", name, g.GetId())
+	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
+		return nil, fmt.Errorf("that game is over. A new one: %s play %s", name, variantOf(g))
+	default:
+		return g, nil
+	}
+}
+
+// latest is the user's latest game that is not over, of that variant if one is
+// named.
+func latest(ctx context.Context, c *session.Client, variant string) (*pb.Game, error) {
+	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{
+		Status: pb.GameStatus_GAME_STATUS_ACTIVE, Variant: variant, PlayerId: "me",
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range reply.GetGames() {
+		if g.GetPosition().GetTwenty48() != nil && c.Play(g).Index() >= 0 {
+			again, err := c.Games.GetGame(ctx, &pb.GetGameRequest{GameId: g.GetId()})
+			return again.GetGame(), err
+		}
+	}
+	return nil, missingf("you have no game to go on with. A new one: %s play", name)
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/version"
+)
+
+// program is a run of the client: what it is connected to and what its global
+// flags say.
+type program struct {
+	in  io.Reader
+	out io.Writer // data, and nothing else
+	err io.Writer
+	env []string
+
+	store *session.Store
+	clock func() time.Time
+	// terminal reports whether a stream is a terminal, width how many columns
+	// it has, 0 for no end.
+	terminal func(stream any) bool
+	width    func() int
+	// localAddress is where a server of one's own listens.
+	localAddress string
+
+	flags globalFlags
+}
+
+// globalFlags are those of every command.
+type globalFlags struct {
+	server, ca, name string
+	tls, json, plain bool
+}
+
+// newProgram connects the program to its process.
+func newProgram() *program {
+	return &program{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
+		store: session.DefaultStore(), clock: time.Now,
+		terminal: func(stream any) bool {
+			f, ok := stream.(*os.File)
+			return ok && term.IsTerminal(int(f.Fd()))
+		},
+		width: func() int {
+			width, _, err := term.GetSize(int(os.Stdout.Fd()))
+			if err != nil {
+				return 0
+			}
+			return width
+		},
+		localAddress: session.DefaultTarget,
+	}
+}
+
+// run executes a command line and returns the exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	root := p.command()
+	root.SetArgs(args)
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(ctx, err)
+	if code != exitInterrupted {
+		fmt.Fprintf(p.err, "%s: %s\n", name, p.explain(err))
+	}
+	if code == exitUsage {
+		fmt.Fprintf(p.err, "Try: %s --help\n", name)
+	}
+	return code
+}
+
+// command is the root of all commands.
+func (p *program) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   name,
+		Short: "Play grid games in the terminal, and watch others play, live",
+		Long: `Play grid games in the terminal, and watch others play, live.
+
+To begin with, on a machine without a server:  ` + name + ` play --local
+In another terminal:                           ` + name + ` watch
+
+A game is named by its id. The first 6 characters or more do as well where they
+fit only one of your own games and the latest public ones.
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
+130 interrupted.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command %q", args[0])
+			}
+			return nil
+		},
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	flags := root.PersistentFlags()
+	flags.SortFlags = false
+	flags.StringVar(&p.flags.server, "server", "",
+		"server as `host:port`, several with commas between, or dns:///name\n"+
+			"(default $GRIDSTAND_SERVER, or else "+session.DefaultTarget+")")
+	flags.BoolVar(&p.flags.tls, "tls", false, "encrypt the connection")
+	flags.StringVar(&p.flags.ca, "ca", "", "trust the authorities in this PEM `file` (implies --tls)")
+	flags.StringVar(&p.flags.name, "name", "", "your `name`, should this command need a new account")
+	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one element per line")
+	flags.BoolVar(&p.flags.plain, "plain", false, "no colours and nothing that moves by itself (as does $NO_COLOR)")
+	root.AddCommand(
+		p.playCommand(), p.watchCommand(), p.gamesCommand(), p.topCommand(), p.variantsCommand(),
+		p.verifyCommand(), p.showCommand(), p.newCommand(), p.moveCommand(), p.resignCommand(),
+		p.loginCommand(), p.whoamiCommand(), p.versionCommand(),
+	)
+	return root
+}
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: usage(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			if p.flags.json {
+				return p.printJSON(map[string]string{"name": name, "version": version.Version, "commit": version.Commit})
+			}
+			return p.printf("%s %s\n", name, version.String())
+		},
+	}
+}
+
+// getenv returns a variable of the environment, empty for none.
+func (p *program) getenv(key string) string {
+	for i := len(p.env) - 1; i >= 0; i-- {
+		if k, value, ok := strings.Cut(p.env[i], "="); ok && k == key {
+			return value
+		}
+	}
+	return ""
+}
+
+// plain reports whether there shall be no colours.
+func (p *program) plain() bool { return p.flags.plain || p.getenv("NO_COLOR") != "" }
+
+// printf writes data.
+func (p *program) printf(format string, args ...any) error {
+	if _, err := fmt.Fprintf(p.out, format, args...); err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	return nil
+}
+
+// notef writes a line for people.
+func (p *program) notef(format string, args ...any) { fmt.Fprintf(p.err, format+"\n", args...) }
+
+// errNoTerminal is returned by what cannot do without one.
+var errNoTerminal = errors.New("this needs a terminal")

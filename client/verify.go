@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/client/verify"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func (p *program) verifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify <game>|-",
+		Short: "Recompute a finished game from its revealed seed",
+		Long: `Recompute a finished game on this machine: the commitment, every tile that
+appeared, every board and score. It says what it checked, or where the first
+difference is. - reads what ` + name + ` watch <game> --from 0 --json printed.
+
+It shows that nothing was altered after the game was created; how the seed was
+drawn, nobody can show.`,
+		Args:              usage(cobra.ExactArgs(1)),
+		ValidArgsFunction: p.completeGames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "-" {
+				return p.verify(verify.ReadJSON(p.in))
+			}
+			return p.verifyGame(cmd.Context(), args[0])
+		},
+	}
+}
+
+// verifyGame fetches the transcript of a finished game and verifies it.
+func (p *program) verifyGame(ctx context.Context, what string) error {
+	c, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	g, err := p.game(ctx, c, what)
+	if err != nil {
+		return err
+	}
+	if g.GetStatus() != pb.GameStatus_GAME_STATUS_FINISHED {
+		return verify.ErrLive
+	}
+	return p.verify(transcript(ctx, c, g.GetId()))
+}
+
+// patience is how often a transcript is asked for anew.
+const patience = 5
+
+// transcript yields all events of a finished game.
+func transcript(ctx context.Context, c *session.Client, gameID string) iter.Seq2[*pb.Event, error] {
+	return func(yield func(*pb.Event, error) bool) {
+		w := c.Watch(ctx, session.WatchOptions{GameID: gameID, AfterVersion: new(int32), EveryEvent: true})
+		defer w.Close()
+		for {
+			u, err := w.Next()
+			if u.Connection.State == session.Reconnecting && u.Connection.Attempt >= patience {
+				err = u.Connection.Err
+			}
+			switch {
+			case errors.Is(err, io.EOF):
+				return
+			case err != nil:
+				yield(nil, err)
+				return
+			case u.Event != nil && !yield(u.Event, nil):
+				return
+			}
+		}
+	}
+}
+
+// verify recomputes a transcript and reports.
+func (p *program) verify(events iter.Seq2[*pb.Event, error]) error {
+	r, err := verify.Transcript(events)
+	var difference *verify.Difference
+	switch {
+	case errors.As(err, &difference):
+		return fmt.Errorf("the transcript does not hold: %s", clean(err.Error(), 500))
+	case err != nil:
+		return err
+	}
+	scores := make([]string, len(r.Scores))
+	for i, s := range r.Scores {
+		scores[i] = comma(s)
+	}
+	if p.flags.json {
+		return p.printJSON(map[string]any{
+			"gameId": r.GameID, "variant": r.Variant, "players": r.Players, "versions": r.Versions,
+			"moves": r.Moves, "spawned": r.Spawned, "reason": r.Reason.String(), "scores": r.Scores,
+			"ranked": r.Ranked, "begin": r.Begin, "end": r.End,
+		})
+	}
+	return p.printf("Verified: %s, a game of %s by %s, ended: %s.\n"+
+		"The seed is the one that was committed to at the beginning. From it follow all %s versions:\n"+
+		"%s moves, %s tiles that appeared, every board, and the score of %s.\n",
+		r.GameID, r.Variant, strings.Join(r.Players, ", "), r.Reason,
+		comma(int32(r.Versions)), comma(int32(r.Moves)), comma(int32(r.Spawned)), strings.Join(scores, ", "))
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/client/tui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func (p *program) watchCommand() *cobra.Command {
+	var from int32
+	cmd := &cobra.Command{
+		Use:   "watch [game]",
+		Short: "Watch a game, live",
+		Long: `Watch a game, live. Without a game it is TV: the most watched live game, else
+the best one, and the next one when that ends.
+
+Without a terminal, with --json and with --from it prints what happens, to the
+end of the game. --json prints a WatchResponse a line; with --from 0 that is the
+transcript that ` + name + ` verify - reads.`,
+		Args:              usage(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: p.completeGames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var after *int32
+			if cmd.Flags().Changed("from") {
+				if from < 0 {
+					return usagef("--from is a version, 0 or more")
+				}
+				after = &from
+			}
+			if after == nil && !p.flags.json && p.terminal(p.out) {
+				return p.watchScreen(cmd.Context(), first(args))
+			}
+			return p.watchLines(cmd.Context(), first(args), after)
+		},
+	}
+	cmd.Flags().Int32Var(&from, "from", 0, "print every event after this `version`, 0 for all")
+	return cmd
+}
+
+// watchScreen shows a game, or TV, until the user leaves.
+func (p *program) watchScreen(ctx context.Context, what string) error {
+	c, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	config := tui.WatchConfig{Clock: p.clock}
+	if what != "" {
+		g, err := p.game(ctx, c, what)
+		if err != nil {
+			return err
+		}
+		if g.GetPosition().GetTwenty48() == nil {
+			return errors.New("this program cannot show " + variantOf(g))
+		}
+		config.GameID = g.GetId()
+	} else if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
+		return err // rather than an empty screen
+	}
+	return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), config), p.screen())
+}
+
+// watchLines prints what happens in a game.
+func (p *program) watchLines(ctx context.Context, what string, after *int32) error {
+	c, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var g *pb.Game
+	if what == "" {
+		g, _, err = tui.PickLive(ctx, tui.NewServer(c), p.clock())
+		if err == nil && g == nil {
+			err = missingf("no game is live. Start one: %s play", name)
+		}
+	} else {
+		g, err = p.game(ctx, c, what)
+	}
+	if err != nil {
+		return err
+	}
+	w := c.Watch(ctx, session.WatchOptions{GameID: g.GetId(), AfterVersion: after, EveryEvent: after != nil})
+	defer w.Close()
+	for {
+		u, err := w.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if u.Connection.State == session.Reconnecting {
+			p.notef("%s; trying again in %.0f s", u.Connection.Err, max(u.Connection.Delay.Seconds(), 1))
+		}
+		if err := p.printUpdate(g, u); err != nil {
+			return err
+		}
+	}
+}
+
+// printUpdate writes an update of the game g, which it keeps up to date.
+func (p *program) printUpdate(g *pb.Game, u session.Update) error {
+	var message pb.WatchResponse
+	switch {
+	case u.Game != nil:
+		message.Update = &pb.WatchResponse_Game{Game: u.Game}
+	case u.Event != nil:
+		message.Update = &pb.WatchResponse_Event{Event: u.Event}
+	case u.Audience != nil:
+		message.Update = &pb.WatchResponse_Audience{Audience: *u.Audience}
+	default:
+		return nil
+	}
+	if p.flags.json {
+		return p.printMessage(&message)
+	}
+	what := ""
+	switch {
+	case u.Game != nil:
+		g.Position, g.Version, g.Result = u.Game.GetPosition(), u.Game.GetVersion(), u.Game.GetResult()
+	case u.Event != nil:
+		g.Position, g.Version, g.Result = u.Event.GetPosition(), u.Event.GetVersion(), u.Event.GetResult()
+		what = action(u.Event)
+	default:
+		return nil
+	}
+	if reason := g.GetResult().GetReason(); reason != pb.Result_REASON_UNSPECIFIED {
+		what = strings.TrimSpace(what + "  " + word(reason.String(), "REASON_"))
+	}
+	if err := p.printGame(g, what); err != nil {
+		return err
+	}
+	return p.printf("\n")
+}
+
+// action is what an event says in a few words.
+func action(e *pb.Event) string {
+	switch a := e.GetAction().(type) {
+	case *pb.Event_Moved:
+		text := word(a.Moved.GetDirection().String(), "DIRECTION_")
+		if a.Moved.GetGained() > 0 {
+			text += "  +" + comma(a.Moved.GetGained())
+		}
+		return text
+	case *pb.Event_Created:
+		return "created"
+	case *pb.Event_Undone:
+		return "undone"
+	default:
+		return ""
+	}
+}
+
+// word makes the name of an enum's value fit for people.
+func word(value, prefix string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(value, prefix), "_", " "))
+}

@@ -1,0 +1,258 @@
+package apitest
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app"
+)
+
+// Ensure a player who moves too fast is told when to come again, and only that
+// player.
+func TestLimit_Moves(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		p, other := s.player(t), s.player(t)
+		g := s.game(t, p, "classic")
+		theirs := s.game(t, other, "classic")
+		version, at := g.GetVersion(), g.GetPosition()
+		var refused error
+		for refused == nil {
+			moved, err := s.Move(p.ctx, slide(g.GetId(), version, at.GetTwenty48().GetLegalMoves()[0]))
+			if refused = err; err == nil {
+				version, at = moved.GetEvent().GetVersion(), moved.GetEvent().GetPosition()
+			}
+		}
+		assert.Equal(t, "4", wantReason(t, refused, pb.ReasonRateLimited)["limit"])
+		s.move(t, other, theirs.GetId(), 1, theirs.GetPosition())
+
+		// After the time that it said.
+		delay := refusalOf(t, refused).retry.GetRetryDelay().AsDuration()
+		assert.LessOrEqual(t, delay, time.Second)
+		<-time.After(delay)
+		s.move(t, p, g.GetId(), version, at)
+		// Nobody is kept from reading meanwhile.
+		for range 20 {
+			s.get(t, g.GetId())
+		}
+	}, func(c *app.Config) { c.MaxMovesPerSecond = 4 })
+}
+
+// Ensure an account keeps no more open games than it may, and that every end of
+// a game frees its place.
+func TestLimit_OpenGames(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		p := s.player(t)
+		full := func() {
+			t.Helper()
+			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
+			require.Equal(t, "2", wantReason(t, err, pb.ReasonTooManyGames)["limit"])
+		}
+		// Those that are refused for what they ask take no place.
+		for range 3 {
+			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "chess"})
+			require.Error(t, err)
+			_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic", RequestId: "?"})
+			require.Error(t, err)
+		}
+		first := &pb.CreateGameRequest{Variant: "classic", RequestId: newID()}
+		a := s.create(t, p, first)
+		b := s.create(t, p, &pb.CreateGameRequest{Variant: "3x3", Private: true})
+		full()
+		full()
+		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "a repeat needs no place")
+		s.game(t, s.player(t), "classic") // Somebody else's are not counted.
+
+		s.resign(t, p, a.GetId())
+		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "nor takes one")
+		a = s.game(t, p, "classic")
+		full()
+		require.NotNil(t, s.moves(t, p, b, math.MaxInt32), "to the end")
+		require.Equal(t, finished, s.get(t, b.GetId()).GetStatus())
+		s.game(t, p, "classic")
+		full()
+		s.resign(t, p, a.GetId())
+		s.resign(t, p, a.GetId()) // Once is once.
+		s.game(t, p, "classic")
+		full()
+	}, func(c *app.Config) { c.MaxOpenGames = 2 })
+}
+
+// Ensure the limit of open games holds for calls at the same time, whether they
+// are the same or not.
+func TestLimit_OpenGamesAtOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		p := s.player(t)
+		again := newID()
+		var group sync.WaitGroup
+		var made atomic.Int32
+		for i := range 16 {
+			group.Go(func() {
+				request := &pb.CreateGameRequest{Variant: "classic"}
+				if i%2 == 0 {
+					request.RequestId = again
+				}
+				_, err := s.CreateGame(p.ctx, request)
+				if err == nil && i%2 != 0 {
+					made.Add(1)
+				}
+				if err != nil {
+					assert.Equal(t, pb.ReasonTooManyGames, refusalOf(t, err).info.GetReason(), "%v", err)
+				}
+			})
+		}
+		group.Wait()
+		games := s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"})
+		assert.Len(t, games, 3)
+		assert.Contains(t, []int32{2, 3}, made.Load())
+	}, func(c *app.Config) { c.MaxOpenGames = 3 })
+}
+
+// Ensure a game has no more watchers than it may, its own players apart, and
+// that who leaves makes room.
+func TestLimit_Watchers(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		p := s.player(t)
+		g := s.game(t, p, "classic")
+		request := &pb.WatchRequest{GameId: g.GetId()}
+		first := s.watch(t, s.anyone, request)
+		first.game(t)
+		s.watch(t, s.player(t).ctx, request).game(t)
+		for _, refused := range []*pb.WatchRequest{request, from(g.GetId(), 0), from(g.GetId(), 1)} {
+			err := s.watch(t, s.anyone, refused).refused(t)
+			assert.Equal(t, "2", wantReason(t, err, pb.ReasonRateLimited)["limit"])
+		}
+		for range 3 {
+			s.watch(t, p.ctx, request).game(t)
+		}
+		assert.EqualValues(t, 2, s.get(t, g.GetId()).GetWatchers())
+		other := s.game(t, p, "classic")
+		s.watch(t, s.anyone, &pb.WatchRequest{GameId: other.GetId()}).game(t)
+
+		first.leave()
+		require.Eventually(t, func() bool { return s.get(t, g.GetId()).GetWatchers() == 1 }, patience, 5*time.Millisecond)
+		s.watch(t, s.anyone, request).game(t)
+	}, func(c *app.Config) { c.MaxWatchersPerGame = 2 })
+}
+
+// Ensure those who come at the same time are not more than may.
+func TestLimit_WatchersAtOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		for range 5 {
+			g := s.game(t, s.player(t), "classic")
+			var group sync.WaitGroup
+			var watching atomic.Int32
+			for range 16 {
+				w := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
+				group.Go(func() {
+					_, err := w.receive(t)
+					if err == nil {
+						watching.Add(1)
+					} else {
+						assert.Equal(t, pb.ReasonRateLimited, refusalOf(t, err).info.GetReason(), "%v", err)
+					}
+				})
+			}
+			group.Wait()
+			assert.LessOrEqual(t, watching.Load(), int32(3))
+			require.Eventually(t, func() bool { return s.get(t, g.GetId()).GetWatchers() == watching.Load() }, patience, 5*time.Millisecond)
+		}
+	}, func(c *app.Config) { c.MaxWatchersPerGame = 3 })
+}
+
+// Ensure a server tells the limits that it was given.
+func TestGetServerInfo(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		info, err := s.GetServerInfo(s.anyone, &pb.GetServerInfoRequest{})
+		require.NoError(t, err)
+		assert.Equal(t, "gridstand", info.GetName())
+		assert.NotEmpty(t, info.GetVersion())
+		want := &pb.Limits{MessageBytes: 4096, StreamsPerConnection: 7, MovesPerSecond: 11, WatchersPerGame: math.MaxInt32}
+		assert.True(t, proto.Equal(want, info.GetLimits()), "%v", info.GetLimits())
+		storage := pb.Storage_STORAGE_DURABLE
+		if s.embedded {
+			storage = pb.Storage_STORAGE_EMBEDDED
+		}
+		assert.Equal(t, storage, info.GetStorage())
+	}, func(c *app.Config) {
+		c.MaxMessageBytes, c.MaxStreamsPerConnection, c.MaxMovesPerSecond = 4096, 7, 11
+		c.MaxOpenGames, c.MaxWatchersPerGame = 0, math.MaxInt32
+	})
+}
+
+// Ensure 0 is no limit.
+func TestLimit_None(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		p := s.player(t)
+		for range 5 {
+			g := s.game(t, p, "classic")
+			s.moves(t, p, g, 5)
+			for range 3 {
+				s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t)
+			}
+		}
+	}, func(c *app.Config) {
+		c.MaxMessageBytes, c.MaxStreamsPerConnection, c.MaxMovesPerSecond, c.MaxOpenGames, c.MaxWatchersPerGame = 0, 0, 0, 0, 0
+	})
+}
+
+// Ensure a game that nobody plays ends by itself, counts as it stands and gives
+// its place back.
+func TestAbandoned(t *testing.T) {
+	t.Parallel()
+	const after = 500 * time.Millisecond
+	each(t, func(t *testing.T, s *server) {
+		p := s.player(t)
+		g := s.game(t, p, "twos")
+		watching := s.watch(t, s.anyone, from(g.GetId(), 0))
+		created := watching.event(t)
+		version, at, last := int32(1), g.GetPosition(), created
+		for at.GetScores()[0] == 0 {
+			last = s.move(t, p, g.GetId(), version, at)
+			version, at = last.GetVersion(), last.GetPosition()
+			watching.event(t)
+		}
+		end := watching.event(t)
+		watching.end(t)
+		require.NotNil(t, end.GetAbandoned())
+		assert.Equal(t, pb.Result_REASON_ABANDONED, end.GetResult().GetReason())
+		assert.Equal(t, version+1, end.GetVersion())
+		assert.GreaterOrEqual(t, end.GetTime().AsTime().Sub(last.GetTime().AsTime()), after)
+		assert.True(t, end.GetRanked())
+
+		// Whoever meets the end is told so at once, and its result follows.
+		_, err := s.Move(p.ctx, slide(g.GetId(), end.GetVersion(), pb.Direction_DIRECTION_UP))
+		wantReason(t, err, pb.ReasonGameOver)
+		_, err = s.Resign(p.ctx, &pb.ResignRequest{GameId: g.GetId()})
+		wantReason(t, err, pb.ReasonGameOver)
+		final := s.get(t, g.GetId())
+		assert.False(t, final.GetSeats()[0].GetResigned())
+		assert.True(t, proto.Equal(end.GetResult(), final.GetResult()))
+		require.Eventually(t, func() bool {
+			entry, err := s.rank(t, p, "twos", 0)
+			return err == nil && entry.GetGameId() == g.GetId() && entry.GetScore() == at.GetScores()[0]
+		}, patience, 10*time.Millisecond, "its score counts")
+		require.Eventually(t, func() bool {
+			return len(s.list(t, p, &pb.ListGamesRequest{Status: finished, PlayerId: "me"})) == 1
+		}, patience, 10*time.Millisecond)
+		assert.Empty(t, s.list(t, p, &pb.ListGamesRequest{Status: active}))
+		require.Eventually(t, func() bool {
+			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "twos"})
+			return err == nil
+		}, patience, 10*time.Millisecond)
+	}, func(c *app.Config) { c.AbandonAfter, c.MaxOpenGames = after, 1 })
+}

@@ -1,0 +1,414 @@
+package match
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/gamelog"
+	"github.com/gridstand/gridstand/server/redistest"
+)
+
+// shown is what a watcher was shown: versions of events, and negative ones of
+// states that covered what it missed.
+type shown struct {
+	versions  []int32
+	last      *replay.State
+	audiences []int
+	err       error
+}
+
+// watch looks from a version on until the game is over, the match cannot be
+// shown further, or ctx ends. Before each look it calls pause.
+func watch(ctx context.Context, m *Match, version int32, pause func(seen int32)) shown {
+	watcher := m.Watch(true)
+	defer watcher.Close()
+	var s shown
+	for {
+		pause(version)
+		look, changed := watcher.Look(version)
+		switch {
+		case look.Event != nil:
+			version, s.last = look.Event.Version(), look.Event.State
+			s.versions = append(s.versions, version)
+		case look.Missed != nil:
+			version, s.last = look.Missed.Version, look.Missed
+			s.versions = append(s.versions, -version)
+		case look.Audience != nil:
+			s.audiences = append(s.audiences, look.Audience.Watchers)
+		case look.Err != nil:
+			s.err = look.Err
+			return s
+		default:
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				s.err = ctx.Err()
+				return s
+			}
+		}
+		if s.last != nil && s.last.Status == replay.Finished {
+			return s
+		}
+	}
+}
+
+func atOnce(int32) {}
+
+// Ensure every watcher, wherever and from whenever on, is shown each event
+// once and in order, whichever servers the moves come from.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		a, b := w.serve(w.addr), w.serve(w.addr)
+		a.create(name("a"), "6x6")
+		matches := []*Match{a.match(name("a")), b.match(name("a"))}
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+
+		const length = 150
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		type view struct {
+			from int32
+			shown
+		}
+		var views []view
+		join := func(m *Match) {
+			from := m.State().Version
+			group.Go(func() {
+				s := watch(ctx, m, from, atOnce)
+				mu.Lock()
+				defer mu.Unlock()
+				views = append(views, view{from, s})
+			})
+		}
+		for range 3 {
+			join(matches[0])
+			join(matches[1])
+		}
+		for v := range length {
+			mover := matches[v/3%2]
+			state, err := mover.Confirm(ctx)
+			require.NoError(t, err)
+			mover.do(t, move(state, v))
+			if v%25 == 0 {
+				join(matches[0])
+				join(matches[1])
+			}
+		}
+		matches[1].do(t, resign(0))
+		group.Wait()
+		last := w.check(name("a"), a, b)
+		require.Len(t, views, 6+2*length/25)
+		for _, v := range views {
+			require.NoError(t, v.err)
+			same(t, last, v.last)
+			// Hurried watchers on a busy machine may miss some all the same.
+			next := v.from + 1
+			for _, version := range v.versions {
+				if version < 0 {
+					require.Greater(t, -version, next)
+					next = -version + 1
+					continue
+				}
+				require.Equal(t, next, version)
+				next++
+			}
+			require.Equal(t, last.Version+1, next)
+		}
+	})
+}
+
+// Ensure a watcher who stands still for longer than memory reaches is shown the
+// state instead of what it missed, and can have that from the log.
+func TestWatch_Slow(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "6x6")
+		m := s.match(name("a"))
+		watcher := m.Watch(true)
+		defer watcher.Close()
+		m.play(t, ringSize)
+		look, _ := watcher.Look(1)
+		require.EqualValues(t, 2, look.Event.Version(), "just not too slow")
+		state := m.play(t, 1)
+		look, _ = watcher.Look(1)
+		require.Nil(t, look.Event)
+		require.Same(t, state, look.Missed)
+		look, _ = watcher.Look(state.Version)
+		require.Equal(t, Look{}, Look{Event: look.Event, Missed: look.Missed, Err: look.Err})
+
+		for _, after := range []int32{0, 1, 7, state.Version - 1, state.Version} {
+			next := after
+			require.NoError(t, m.Replay(t.Context(), after, func(e *Event) error {
+				next++
+				require.Equal(t, next, e.Version())
+				if in := m.ring.at(e.Version()); in != nil {
+					require.Same(t, in, e, "shared with the others")
+				}
+				return nil
+			}))
+			require.Equal(t, state.Version, next)
+		}
+	})
+}
+
+// Ensure an event is encoded once, whoever asks, and a waiting watcher is woken
+// for it.
+func TestWatch_Encoded(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		watcher := m.Watch(false)
+		defer watcher.Close()
+		_, changed := watcher.Look(1)
+		m.play(t, 1)
+		select {
+		case <-changed:
+		case <-time.After(patience):
+			require.Fail(t, "not woken")
+		}
+		look, _ := watcher.Look(1)
+		encodings := 0
+		for range 3 {
+			got := look.Event.Encoded(func() any { encodings++; return encodings })
+			assert.Equal(t, 1, got)
+		}
+	})
+}
+
+// Ensure what was appended while the connection on which a server listens was
+// broken is shown as soon as it stands again.
+func TestWatch_Reconnect(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		far, near := w.serve(proxy.Addr()), w.serve(w.addr)
+		near.create(name("a"), "6x6")
+		m, mover := far.match(name("a")), near.match(name("a"))
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		done := make(chan shown, 1)
+		var seen sync.Map
+		go func() {
+			done <- watch(ctx, m, 1, func(v int32) { seen.Store(v, true) })
+		}()
+		shows := func(version int32) {
+			t.Helper()
+			require.Eventually(t, func() bool { _, ok := seen.Load(version); return ok }, patience, time.Millisecond)
+		}
+		mover.play(t, 2)
+		shows(3)
+		for i := range int32(3) {
+			proxy.Refuse()
+			mover.play(t, 2)
+			proxy.Accept()
+			shows(5 + 2*i)
+		}
+		mover.do(t, resign(0))
+		got := <-done
+		require.NoError(t, got.err)
+		assert.Equal(t, []int32{2, 3, 4, 5, 6, 7, 8, 9, 10}, got.versions)
+	})
+}
+
+// Ensure watchers are counted over all servers, and that those of a server that
+// died are forgotten.
+func TestAudience(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		a, b := w.still(w.addr), w.still(w.addr)
+		a.create(name("a"), "classic")
+		ma, mb := a.match(name("a")), b.match(name("a"))
+		now := time.Now()
+		// round lets both servers count, until they agree on a number.
+		round := func(want int) {
+			t.Helper()
+			require.Eventually(t, func() bool {
+				now = now.Add(time.Second)
+				a.countAudiences(now)
+				b.countAudiences(now)
+				return ma.Watchers() == want && mb.Watchers() == want
+			}, patience, 5*time.Millisecond, "%d watch, not %d and %d", want, ma.Watchers(), mb.Watchers())
+		}
+		wa := ma.Watch(true)
+		wb := []*Watcher{mb.Watch(true), mb.Watch(true)}
+		player := mb.Watch(false)
+		round(3)
+		assert.Equal(t, 1, a.Watchers())
+		assert.Equal(t, 2, b.Watchers())
+		for _, watcher := range []*Watcher{wa, wb[0], player} {
+			a.countAudiences(now)
+			b.countAudiences(now)
+			look, _ := watcher.Look(1)
+			require.NotNil(t, look.Audience)
+			assert.Equal(t, 3, look.Audience.Watchers)
+			look, changed := watcher.Look(1)
+			require.Equal(t, Look{}, look, "told once")
+			now = now.Add(announceEvery)
+			a.countAudiences(now)
+			b.countAudiences(now)
+			<-changed
+			look, _ = watcher.Look(1)
+			require.NotNil(t, look.Audience, "told again, lest the stream be thought idle")
+		}
+		wb[0].Close()
+		round(2)
+
+		// The other server dies without a word; here, its word grows old.
+		key := "game:{" + name("a") + "}:audience"
+		require.NoError(t, w.client.HSet(ctx, key, b.ServerID, "1 1000000000").Err())
+		require.Eventually(t, func() bool {
+			now = now.Add(refreshEvery)
+			a.countAudiences(now)
+			return ma.Watchers() == 1
+		}, patience, 5*time.Millisecond)
+
+		// Lists learn that the last one has left.
+		wa.Close()
+		wb[1].Close()
+		player.Close()
+		require.Eventually(t, func() bool {
+			now = now.Add(time.Second)
+			a.countAudiences(now)
+			b.countAudiences(now)
+			heard := a.seen.audiences()
+			heads, err := a.Log.Heads(ctx, []string{name("a")})
+			return err == nil && heads[0].Watchers == 0 && heard[len(heard)-1] == 0
+		}, patience, 5*time.Millisecond)
+		assert.Zero(t, a.Watchers())
+		assert.Zero(t, b.Watchers())
+	})
+}
+
+// Ensure a match that nobody needs leaves memory, no other does, and what comes
+// back is the same.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		s := w.still(w.addr)
+		for _, game := range []string{"used", "watched", "idle"} {
+			s.create(name(game), "classic")
+		}
+		hold := func(game string) *Match {
+			m, err := s.Acquire(ctx, name(game))
+			require.NoError(t, err)
+			return m
+		}
+		used, watched, idle := hold("used"), hold("watched"), hold("idle")
+		watcher := watched.Watch(true)
+		s.countAudiences(time.Now())
+		state := idle.play(t, 5)
+		idle.Release()
+		require.Eventually(t, func() bool {
+			// Who tells the others holds the match as well, for a moment.
+			s.sweep(time.Now())
+			return s.Live() == 3
+		}, patience, time.Millisecond, "not before its time")
+
+		later := time.Now().Add(2 * s.Idle)
+		s.sweep(later)
+		require.Equal(t, 2, s.Live())
+		back := hold("idle")
+		require.NotSame(t, idle, back)
+		same(t, state, back.State())
+		back.Release()
+
+		// One that others think is watched stays until they know better.
+		watcher.Close()
+		watched.Release()
+		used.Release()
+		s.sweep(later)
+		games := func() []string {
+			var left []string
+			for _, m := range s.all() {
+				left = append(left, m.id)
+			}
+			slices.Sort(left)
+			return left
+		}
+		require.Equal(t, []string{name("watched")}, games())
+		require.Eventually(t, func() bool {
+			s.countAudiences(later)
+			s.sweep(later)
+			return s.Live() == 0
+		}, patience, time.Millisecond)
+		heads, err := s.Log.Heads(ctx, []string{name("watched")})
+		require.NoError(t, err)
+		assert.Zero(t, heads[0].Watchers)
+	})
+}
+
+// Ensure many who want a game at once share one look at its log.
+func TestAcquire_Shared(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		s := w.serve(proxy.Addr())
+		s.create(name("a"), "classic")
+		release := proxy.Hold()
+		const callers = 50
+		var group sync.WaitGroup
+		found := make([]*Match, callers)
+		for i := range callers {
+			group.Go(func() {
+				var err error
+				found[i], err = s.Acquire(t.Context(), name("a"))
+				assert.NoError(t, err)
+			})
+		}
+		require.Eventually(t, func() bool { return s.Live() == 1 }, patience, time.Millisecond)
+		release()
+		group.Wait()
+		for _, m := range found {
+			require.Same(t, found[0], m)
+			m.Release()
+		}
+		_, err := s.Acquire(briefly(t), name("nowhere"))
+		require.Error(t, err)
+	})
+}
+
+// Ensure a game created after a load of it began, which found nothing, is found
+// by whoever asks then.
+func TestAcquire_CreatedMeanwhile(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		early := newMatch(s.Hub, name("a"))
+		early.users++
+		s.matches[name("a")] = early
+		sd := seed(t, 1)
+		_, err := s.Create(t.Context(), name("a"), created(t, "classic", sd), sd)
+		require.NoError(t, err)
+		late := make(chan error, 1)
+		go func() {
+			m, err := s.Acquire(t.Context(), name("a"))
+			if err == nil {
+				m.Release()
+			}
+			late <- err
+		}()
+		require.Eventually(t, func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return early.users == 2
+		}, patience, time.Millisecond)
+		early.loadErr = gamelog.ErrNotFound
+		s.forget(early)
+		close(early.ready)
+		require.NoError(t, <-late)
+	})
+}

@@ -30,11 +30,11 @@ func (p *program) loginCommand() *cobra.Command {
 
 // login makes an account, unless it is there already.
 func (p *program) login(ctx context.Context, wanted string, replace bool) error {
-	c, err := p.dial()
+	c, hangUp, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer hangUp()
 	player, err := p.known(ctx, c)
 	var missing *missingError
 	switch {
@@ -67,11 +67,11 @@ func (p *program) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "whoami", Short: "Show your account on this server", Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := p.dial()
+			c, hangUp, err := p.dial()
 			if err != nil {
 				return err
 			}
-			defer c.Close()
+			defer hangUp()
 			player, err := p.known(cmd.Context(), c)
 			if err != nil {
 				return err

@@ -47,11 +47,11 @@ func (p *program) complete(cmd *cobra.Command, args []string, ask func(context.C
 	if len(args) > 0 {
 		return
 	}
-	c, err := p.dial()
+	c, hangUp, err := p.dial()
 	if err != nil {
 		return
 	}
-	defer c.Close()
+	defer hangUp()
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTimeout)
 	defer cancel()
 	_ = ask(ctx, c)

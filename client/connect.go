@@ -21,21 +21,21 @@ func (p *program) server() string {
 }
 
 // dial makes a client without an account, which is all that reading needs.
-// Nothing is sent yet. The caller closes it.
-func (p *program) dial() (*session.Client, error) {
-	c, err := session.Dial(session.Config{
+// Nothing is sent yet. The caller hangs up in the end.
+func (p *program) dial() (c *session.Client, hangUp func(), err error) {
+	c, err = session.Dial(session.Config{
 		Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
 		UserAgent: name + "/" + version.Version,
 	})
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, nil, &usageError{err}
 	}
-	return c, nil
+	return c, func() { _ = c.Close() }, nil
 }
 
 // logIn makes the client act for the user's account. Where there is none yet,
 // it is created.
-func (p *program) logIn(ctx context.Context, c *session.Client) (session.Credential, error) {
+func (p *program) logIn(ctx context.Context, c *session.Client) error {
 	names := session.NumberedName(loginName(p))
 	switch {
 	case p.flags.name != "":
@@ -45,14 +45,14 @@ func (p *program) logIn(ctx context.Context, c *session.Client) (session.Credent
 	}
 	cred, notice, err := session.LogIn(ctx, c, p.store, names)
 	if err != nil {
-		return session.Credential{}, err
+		return err
 	}
 	if notice != "" {
 		p.notef("%s", notice)
 	} else if p.flags.name != "" && p.flags.name != cred.Name {
 		p.notef("You are %s on this server already; --name is for a new account.", cred.Name)
 	}
-	return cred, nil
+	return nil
 }
 
 // loginName is the user's name on this machine.

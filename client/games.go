@@ -74,11 +74,11 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 	if o.limit < 0 {
 		return usagef("--limit is 0 or more")
 	}
-	c, err := p.dial()
+	c, hangUp, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer hangUp()
 	if o.mine {
 		if _, err := p.known(ctx, c); err != nil {
 			return err
@@ -165,11 +165,11 @@ func (p *program) showCommand() *cobra.Command {
 		Use: "show <game>", Short: "Print a game as it is now", Args: usage(cobra.ExactArgs(1)),
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := p.dial()
+			c, hangUp, err := p.dial()
 			if err != nil {
 				return err
 			}
-			defer c.Close()
+			defer hangUp()
 			g, err := p.game(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
@@ -193,12 +193,12 @@ func (p *program) newCommand() *cobra.Command {
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			c, err := p.dial()
+			c, hangUp, err := p.dial()
 			if err != nil {
 				return err
 			}
-			defer c.Close()
-			if _, err := p.logIn(ctx, c); err != nil {
+			defer hangUp()
+			if err := p.logIn(ctx, c); err != nil {
 				return err
 			}
 			what := defaultVariant

@@ -56,7 +56,7 @@ func (p *program) findLocal(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
 	_, err = c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})

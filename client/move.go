@@ -50,11 +50,11 @@ not count for the leaderboard then.`,
 
 // move makes a move at a version, 0 for the current one.
 func (p *program) move(ctx context.Context, what string, d pb.Direction, version int32, bot bool) error {
-	c, g, err := p.ownGame(ctx, what)
+	c, hangUp, g, err := p.ownGame(ctx, what)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer hangUp()
 	if version == 0 {
 		version = g.GetVersion()
 	}
@@ -71,11 +71,11 @@ func (p *program) resignCommand() *cobra.Command {
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			c, g, err := p.ownGame(ctx, args[0])
+			c, hangUp, g, err := p.ownGame(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			defer c.Close()
+			defer hangUp()
 			e, err := c.Play(g).Resign(ctx)
 			if err != nil {
 				return err
@@ -86,22 +86,20 @@ func (p *program) resignCommand() *cobra.Command {
 }
 
 // ownGame returns the game that the user means, and a client that acts for him.
-// The caller closes it.
-func (p *program) ownGame(ctx context.Context, what string) (*session.Client, *pb.Game, error) {
-	c, err := p.dial()
+// The caller hangs up in the end.
+func (p *program) ownGame(ctx context.Context, what string) (c *session.Client, hangUp func(), g *pb.Game, err error) {
+	c, hangUp, err = p.dial()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	if _, err = p.known(ctx, c); err != nil {
-		c.Close()
-		return nil, nil, err
+	if _, err = p.known(ctx, c); err == nil {
+		g, err = p.game(ctx, c, what)
 	}
-	g, err := p.game(ctx, c, what)
 	if err != nil {
-		c.Close()
-		return nil, nil, err
+		hangUp()
+		return nil, nil, nil, err
 	}
-	return c, g, nil
+	return c, hangUp, g, nil
 }
 
 // printEvent writes an event of a game, or the board that it led to.

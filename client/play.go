@@ -67,19 +67,23 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 		defer stop()
 		p.flags.server, own = address, ours
 	}
-	c, err := p.dial()
+	c, hangUp, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	if _, err := p.logIn(ctx, c); err != nil {
+	defer hangUp()
+	if err := p.logIn(ctx, c); err != nil {
 		return err
 	}
 	g, err := p.gameToPlay(ctx, c, what, o)
 	if err != nil {
 		return err
 	}
-	screen := tui.NewPlay(ctx, tui.NewServer(c), tui.PlayConfig{Game: g, Private: o.private, Ends: own, Clock: p.clock})
+	config := tui.PlayConfig{Game: g, Private: o.private, Ends: own, Clock: p.clock}
+	if c.Target() != session.DefaultTarget {
+		config.Server = c.Target()
+	}
+	screen := tui.NewPlay(ctx, tui.NewServer(c), config)
 	return tui.Run(ctx, screen, p.screen())
 }
 
@@ -103,7 +107,7 @@ func (p *program) gameToPlay(ctx context.Context, c *session.Client, what string
 	v, err := variant(ctx, c, cmp.Or(what, defaultVariant))
 	var missing *missingError
 	switch {
-	case errors.As(err, &missing) && !o.resume:
+	case errors.As(err, &missing) && what != "":
 		return p.gameToGoOn(ctx, c, what)
 	case err != nil:
 		return nil, err

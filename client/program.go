@@ -69,7 +69,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetIn(p.in)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
@@ -78,7 +78,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 		fmt.Fprintf(p.err, "%s: %s\n", name, p.explain(err))
 	}
 	if code == exitUsage {
-		fmt.Fprintf(p.err, "Try: %s --help\n", name)
+		fmt.Fprintf(p.err, "Try: %s --help\n", cmd.CommandPath())
 	}
 	return code
 }
@@ -119,11 +119,25 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 	flags.StringVar(&p.flags.name, "name", "", "your `name`, should this command need a new account")
 	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one element per line")
 	flags.BoolVar(&p.flags.plain, "plain", false, "no colours and nothing that moves by itself (as does $NO_COLOR)")
-	root.AddCommand(
-		p.playCommand(), p.watchCommand(), p.gamesCommand(), p.topCommand(), p.variantsCommand(),
-		p.verifyCommand(), p.showCommand(), p.newCommand(), p.moveCommand(), p.resignCommand(),
-		p.loginCommand(), p.whoamiCommand(), p.versionCommand(),
-	)
+	root.Flags().SortFlags = false
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Play and watch:", []*cobra.Command{p.playCommand(), p.watchCommand()}},
+		{"Look around:", []*cobra.Command{
+			p.gamesCommand(), p.topCommand(), p.variantsCommand(), p.showCommand(), p.verifyCommand(),
+		}},
+		{"For scripts:", []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand()}},
+		{"Your account:", []*cobra.Command{p.loginCommand(), p.whoamiCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, cmd := range group.commands {
+			cmd.GroupID = group.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(p.versionCommand())
 	return root
 }
 

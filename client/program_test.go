@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -23,7 +24,16 @@ import (
 	"github.com/gridstand/gridstand/server/app/apptest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// actAsClient is the variable of the environment that makes the binary of the
+// tests the client itself, for those that need a process of their own.
+const actAsClient = "GRIDSTAND_TEST_CLIENT"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(actAsClient) != "" {
+		main()
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // limit is the time after which a test gives up waiting.
 const limit = 20 * time.Second
@@ -182,6 +192,8 @@ func TestPlayByCommands(t *testing.T) {
 	assert.EqualValues(t, 4, facts["versions"])
 	assert.Equal(t, 4+4+4, strings.Count(ada.ok("watch", id, "--from", "0"), "points")+8)
 	assert.Contains(t, ada.ok("watch", id), "resigned", "without a terminal")
+	ada.fails(exitMissing, "only at version 4", "watch", id, "--from", "5")
+	assert.Empty(t, ada.ok("watch", id, "--from", "4", "--json"), "nothing is missing")
 	assert.Empty(t, ada.ok("games"))
 	assert.Contains(t, ada.ok("games", "--status", "finished"), "finished")
 	assert.Contains(t, ada.ok("whoami"), "Ada L. on ")
@@ -301,11 +313,13 @@ func TestWrongUsage(t *testing.T) {
 // TestNoServer says how to start one.
 func TestNoServer(t *testing.T) {
 	t.Parallel()
-	u := newUser(t, "127.0.0.1:1", "ada")
 	for _, args := range [][]string{
 		{"games"}, {"watch"}, {"show", strings.Repeat("a", 26)}, {"new"}, {"top"}, {"variants"}, {"login", "ada"},
 	} {
-		u.fails(exitFailed, "gridstand play --local", args...)
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			newUser(t, "127.0.0.1:1", "ada").fails(exitFailed, "gridstand play --local", args...)
+		})
 	}
 }
 

@@ -55,11 +55,11 @@ are those of UTC.`,
 
 // top shows a leaderboard.
 func (p *program) top(ctx context.Context, what string, window pb.Window, me bool, limit int) error {
-	c, err := p.dial()
+	c, hangUp, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer hangUp()
 	v, err := variant(ctx, c, what)
 	if err != nil {
 		return err
@@ -153,11 +153,11 @@ func (p *program) variantsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "variants", Short: "List what can be played", Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := p.dial()
+			c, hangUp, err := p.dial()
 			if err != nil {
 				return err
 			}
-			defer c.Close()
+			defer hangUp()
 			reply, err := c.Games.ListVariants(cmd.Context(), &pb.ListVariantsRequest{})
 			if err != nil {
 				return err

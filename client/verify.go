@@ -38,11 +38,11 @@ drawn, nobody can show.`,
 
 // verifyGame fetches the transcript of a finished game and verifies it.
 func (p *program) verifyGame(ctx context.Context, what string) error {
-	c, err := p.dial()
+	c, hangUp, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer hangUp()
 	g, err := p.game(ctx, c, what)
 	if err != nil {
 		return err

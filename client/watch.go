@@ -46,11 +46,11 @@ transcript that ` + name + ` verify - reads.`,
 
 // watchScreen shows a game, or TV, until the user leaves.
 func (p *program) watchScreen(ctx context.Context, what string) error {
-	c, err := p.dial()
+	c, hangUp, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer hangUp()
 	config := tui.WatchConfig{Clock: p.clock}
 	if what != "" {
 		g, err := p.game(ctx, c, what)
@@ -69,11 +69,11 @@ func (p *program) watchScreen(ctx context.Context, what string) error {
 
 // watchLines prints what happens in a game.
 func (p *program) watchLines(ctx context.Context, what string, after *int32) error {
-	c, err := p.dial()
+	c, hangUp, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer hangUp()
 	var g *pb.Game
 	if what == "" {
 		g, _, err = tui.PickLive(ctx, tui.NewServer(c), p.clock())
@@ -85,6 +85,9 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 	}
 	if err != nil {
 		return err
+	}
+	if after != nil && *after > g.GetVersion() {
+		return missingf("the game is only at version %s", comma(g.GetVersion()))
 	}
 	w := c.Watch(ctx, session.WatchOptions{GameID: g.GetId(), AfterVersion: after, EveryEvent: after != nil})
 	defer w.Close()

@@ -82,7 +82,8 @@ type page struct {
 // compose puts a page together and makes the terminal's view of it.
 func (b *base) compose(l layout, p page) tea.View {
 	boardWidth, _ := blockSize(p.board)
-	width, body := max(boardWidth, l.panelWidth), ""
+	width := max(boardWidth, l.panelWidth)
+	var body string
 	boardX := (width - boardWidth) / 2
 	if l.wide {
 		gap := min(b.width-boardWidth-l.panelWidth, panelGap+1)

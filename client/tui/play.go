@@ -30,6 +30,8 @@ type PlayConfig struct {
 	Game *pb.Game
 	// Private makes new games private.
 	Private bool
+	// Server that others have to name to watch; empty where they need not.
+	Server string
 	// Ends says that the server ends with the screen, and its games with it.
 	Ends bool
 	// Clock tells the time; nil is the system's.
@@ -44,7 +46,8 @@ type Play struct {
 	keys    *playKeys
 	server  Server
 	private bool
-	ends    bool
+	address string // of the server, as far as others need it
+	ends    bool   // there will be nothing to come back to
 
 	// opened is the game as it was opened. Commands read it: it never changes.
 	opened *pb.Game
@@ -71,7 +74,10 @@ type Play struct {
 
 // NewPlay makes the screen of a game. Its commands end with ctx.
 func NewPlay(ctx context.Context, server Server, c PlayConfig) *Play {
-	p := &Play{base: newBase(ctx, c.Clock), keys: newPlayKeys(), server: server, private: c.Private, ends: c.Ends}
+	p := &Play{
+		base: newBase(ctx, c.Clock), keys: newPlayKeys(), server: server,
+		private: c.Private, address: c.Server, ends: c.Ends,
+	}
 	p.open(c.Game)
 	return p
 }
@@ -230,7 +236,8 @@ func (p *Play) key(msg tea.KeyPressMsg) tea.Cmd {
 func (p *Play) heard(msg updateMsg) tea.Cmd {
 	if msg.err != nil {
 		if !errors.Is(msg.err, io.EOF) {
-			p.lost, p.problem = true, msg.err.Error()
+			p.lost = true
+			p.fail(msg.err)
 		}
 		return nil
 	}
@@ -253,4 +260,16 @@ func (p *Play) changed(changed bool) tea.Cmd {
 		cmds = append(cmds, p.look(1))
 	}
 	return tea.Batch(cmds...)
+}
+
+// fail shows what went wrong. A server that forgot the player or the game, as
+// one that kept them in its memory does, has nothing to come back to.
+func (p *Play) fail(err error) {
+	p.problem = err.Error()
+	switch {
+	case errors.Is(err, session.ErrBadToken):
+		p.problem, p.ends = "The server has forgotten you and your games. Leave and play anew.", true
+	case errors.Is(err, session.ErrGameNotFound):
+		p.problem, p.ends = "The server has forgotten this game.", true
+	}
 }

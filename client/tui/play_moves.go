@@ -58,7 +58,8 @@ func (p *Play) moved(msg movedMsg) tea.Cmd {
 		// the board as it is by then.
 		return p.fetch()
 	default:
-		p.moving, p.queue, p.problem = none, nil, msg.err.Error()
+		p.moving, p.queue = none, nil
+		p.fail(msg.err)
 		return nil
 	}
 }
@@ -77,7 +78,8 @@ func (p *Play) fetched(msg fetchedMsg) tea.Cmd {
 	p.queue = slices.Insert(p.queue, 0, p.moving)
 	p.moving = none
 	if msg.err != nil {
-		p.queue, p.problem = nil, msg.err.Error()
+		p.queue = nil
+		p.fail(msg.err)
 		return nil
 	}
 	return tea.Batch(p.changed(p.replace(msg.game)), p.send())

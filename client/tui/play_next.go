@@ -44,7 +44,8 @@ func (p *Play) resigned(msg resignedMsg) tea.Cmd {
 	case errors.Is(msg.err, session.ErrGameOver), errors.Is(msg.err, session.ErrNotSeated),
 		errors.Is(msg.err, session.ErrGameNotFound), errors.Is(msg.err, session.ErrGameDamaged):
 	default:
-		p.starting, p.problem = false, msg.err.Error()
+		p.starting = false
+		p.fail(msg.err)
 		return nil
 	}
 	return p.create()
@@ -63,7 +64,8 @@ func (p *Play) create() tea.Cmd {
 // begin shows the new game.
 func (p *Play) begin(msg openedMsg) tea.Cmd {
 	if msg.err != nil {
-		p.starting, p.problem = false, msg.err.Error()
+		p.starting = false
+		p.fail(msg.err)
 		return nil
 	}
 	var notice string

@@ -275,7 +275,9 @@ func TestRefusals(t *testing.T) {
 	d.press("n", "y")
 	d.until("the second refusal", func() bool { return p.problem == "too many games" })
 	assert.False(t, p.starting)
-	d.send(updateMsg{gameID: gameID, err: &session.Error{Message: "gone"}})
+	d.send(updateMsg{gameID: gameID, err: &session.Error{Reason: pb.ReasonBadToken}})
+	assert.Contains(t, p.state(), "forgotten")
+	assert.NotContains(t, p.Farewell(), "waits")
 	assert.Contains(t, p.badge(&p.base), "not live")
 }
 
@@ -314,8 +316,8 @@ func TestWindow(t *testing.T) {
 	d.send(tea.ColorProfileMsg{Profile: colorprofile.ANSI})
 	d.send(tea.BackgroundColorMsg{Color: trueLight.empty})
 	assert.Equal(t, Theme{Profile: colorprofile.ANSI, Light: true}, p.theme)
-	for width := 0; width < 130; width += 3 {
-		for height := 0; height < 45; height += 2 {
+	for width := 0; width < 130; width += 7 {
+		for height := 0; height < 45; height += 4 {
 			d.send(tea.WindowSizeMsg{Width: width, Height: height})
 		}
 	}

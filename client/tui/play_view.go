@@ -88,7 +88,7 @@ func (p *Play) sidePanel(width, height int) string {
 		p.columns(width, pair{"MOVES", p.moves(), ""}, pair{"TILE", p.bestTile(), ""})+"\n"+
 			p.columns(width*2, pair{"RANK", p.day.text("today"), ""}),
 		strings.TrimSuffix(p.theme.bold().Render(p.player())+"\n"+p.ranking(), "\n"),
-		p.command(width, "Others watch with", "gridstand watch", p.opened.GetId()),
+		p.command(width, p.invitation(), "gridstand watch", p.opened.GetId()),
 	)
 }
 
@@ -103,8 +103,16 @@ func (p *Play) lowPanel(width, height int) string {
 		p.inline(width, pair{"MOVES", p.moves(), ""}, pair{"TILE", p.bestTile(), ""}),
 		p.inline(width, pair{"RANK", p.day.text("today"), ""}),
 		who,
-		p.command(0, "Others watch with", "gridstand watch", p.opened.GetId()),
+		p.command(0, p.invitation(), "gridstand watch", p.opened.GetId()),
 	)
+}
+
+// invitation introduces the command with which others watch.
+func (p *Play) invitation() string {
+	if p.address == "" {
+		return "Others watch with"
+	}
+	return "On " + p.address + " others watch with"
 }
 
 // ranking says that the game is not ranked, and why.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -156,25 +155,24 @@ func TestListGames_Orders(t *testing.T) {
 		}
 		sorted := func(by pb.OrderBy, key func(*pb.Game) int64) {
 			t.Helper()
-			var keys []int64
-			require.Eventually(t, func() bool {
-				keys = nil
+			eventually(t, by.String(), func() bool {
+				var keys []int64
 				for _, g := range order(by) {
 					keys = append(keys, -key(g))
 				}
 				return len(keys) == len(games) && slices.IsSorted(keys)
-			}, patience, 20*time.Millisecond, "by %v: %v", by, keys)
+			})
 		}
 		sorted(pb.OrderBy_ORDER_BY_RECENT, func(g *pb.Game) int64 { return g.GetUpdateTime().AsTime().UnixMilli() })
 		sorted(pb.OrderBy_ORDER_BY_SCORE, func(g *pb.Game) int64 { return int64(g.GetPosition().GetScores()[0]) })
 		// A list counts watchers as its servers last told each other.
-		require.Eventually(t, func() bool {
+		eventually(t, "all watchers are counted", func() bool {
 			total := int32(0)
 			for _, g := range order(pb.OrderBy_ORDER_BY_WATCHERS) {
 				total += g.GetWatchers()
 			}
 			return total == 6
-		}, patience, 20*time.Millisecond)
+		})
 		sorted(pb.OrderBy_ORDER_BY_WATCHERS, func(g *pb.Game) int64 { return int64(g.GetWatchers()) })
 
 		// What ends is active no more, in any list.

@@ -35,9 +35,17 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// patience bounds every call and every wait of the tests: generous, since it
-// is met only where something is wrong.
-const patience = 20 * time.Second
+// patience bounds every test's calls and waits: generous, since it is met only
+// where something is wrong.
+const patience = 3 * time.Minute
+
+// eventually waits until something is so.
+func eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !is(); <-time.After(10 * time.Millisecond) {
+		require.True(t, time.Now().Before(deadline), "not so in time: %s", what)
+	}
+}
 
 // server is a running server and a connection to it.
 type server struct {

@@ -60,6 +60,13 @@ func (w *world) spoil(gameID string) {
 	w.spoiled[gameID] = true
 }
 
+// unspoil says that it is again.
+func (w *world) unspoil(gameID string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.spoiled, gameID)
+}
+
 func (w *world) isSpoiled(gameID string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

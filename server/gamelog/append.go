@@ -103,13 +103,22 @@ type ConflictError struct {
 
 func (e *ConflictError) Error() string { return "the log ends with " + e.Last.String() }
 
+// Appended is a draft that the log holds.
+type Appended struct {
+	// Event has the time that Redis gave it.
+	Event *replay.Event
+	// Tip that it leads to.
+	Tip Tip
+	// Watchers of the game on all servers, −1 when the log did not say.
+	Watchers int
+}
+
 // Append appends the draft if the log still ends with the entry that it builds
-// on, and returns the event with the time that Redis gave it and the tip it
-// leads to. A second Append of a draft that was appended succeeds.
+// on. A second Append of a draft that was appended succeeds.
 //
 // Errors: *ConflictError, ErrTooEarly, ErrBroken, ErrUnsettled, or an error of
 // Redis that says that nothing was written.
-func (l *Log) Append(ctx context.Context, d *Draft) (Tip, *replay.Event, error) {
+func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 	last := ""
 	if d.prev.State != nil {
 		last = d.prev.ID.String()
@@ -122,7 +131,7 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Tip, *replay.Event, error) 
 		[]string{logKey(d.gameID), metaKey(d.gameID)},
 		last, d.next.String(), d.raw, d.head, d.seed, notBefore, feedKey(d.gameID))
 	if err != nil {
-		return Tip{}, nil, outcome(err)
+		return Appended{}, outcome(err)
 	}
 	word := func(i int) string {
 		if i >= len(reply) {
@@ -135,46 +144,48 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Tip, *replay.Event, error) 
 	case "ok":
 		at, err := parseTime(word(1))
 		if err != nil {
-			return Tip{}, nil, fmt.Errorf("%w: %w", ErrUnsettled, err)
+			return Appended{}, fmt.Errorf("%w: %w", ErrUnsettled, err)
 		}
-		return d.settled(at)
+		appended := d.settled(at)
+		appended.Watchers = watchersOf(word(2), at)
+		return appended, nil
 	case "moved":
 		return d.conflict(word(1), reply)
 	case "early":
-		return Tip{}, nil, ErrTooEarly
+		return Appended{}, ErrTooEarly
 	case "broken":
-		return Tip{}, nil, ErrBroken
+		return Appended{}, ErrBroken
 	default:
-		return Tip{}, nil, fmt.Errorf("%w: reply %q", ErrUnsettled, word(0))
+		return Appended{}, fmt.Errorf("%w: reply %q", ErrUnsettled, word(0))
 	}
 }
 
 // settled is the event of a draft that the log holds, with its time.
-func (d *Draft) settled(at time.Time) (Tip, *replay.Event, error) {
+func (d *Draft) settled(at time.Time) Appended {
 	event := d.event.At(at)
-	return Tip{ID: d.next, State: event.State}, event, nil
+	return Appended{Event: event, Tip: Tip{ID: d.next, State: event.State}, Watchers: -1}
 }
 
-func (d *Draft) conflict(last string, reply []any) (Tip, *replay.Event, error) {
+func (d *Draft) conflict(last string, reply []any) (Appended, error) {
 	conflict := &ConflictError{}
 	if last != "" {
 		id, err := ParseID(last)
 		if err != nil {
-			return Tip{}, nil, ErrBroken
+			return Appended{}, ErrBroken
 		}
 		conflict.Last = id
 	}
 	if len(reply) > 2 && reply[2] != nil {
 		r, err := recordOfReply(reply[2])
 		if err != nil {
-			return Tip{}, nil, ErrBroken
+			return Appended{}, ErrBroken
 		}
 		if r.ID == d.next {
-			return d.settled(r.Time)
+			return d.settled(r.Time), nil
 		}
 		conflict.Standing = &r
 	}
-	return Tip{}, nil, conflict
+	return Appended{}, conflict
 }
 
 // recordOfReply reads an entry as a script returns it: {id, {field, value, …}}.

@@ -11,7 +11,8 @@
 -- ARGV[6]  earliest time of the entry in Unix milliseconds, 0 for any
 -- ARGV[7]  channel on which the game's followers listen
 --
--- Reply: {'ok', time}            appended; time in Unix milliseconds
+-- Reply: {'ok', time, watchers}  appended; time in Unix milliseconds, and what
+--                                meta says of watchers, '' for nothing
 --        {'moved', last, entry}  the log ends with the ID last ('' when it is
 --                                empty); entry is what stands at the version of
 --                                ARGV[2] as XRANGE gives it, or nothing
@@ -36,7 +37,8 @@ end
 
 -- A meta that fell behind names an earlier entry; what the log does not hold,
 -- it has lost. pcall: a meta that was damaged may name no ID at all.
-local meta = redis.call('HGET', KEYS[2], 'last')
+local fields = redis.call('HMGET', KEYS[2], 'last', 'watchers')
+local meta = fields[1]
 if redis.call('XLEN', KEYS[1]) ~= new - 1
     or (meta and meta ~= last and #redis.pcall('XRANGE', KEYS[1], meta, meta) == 0) then
   return {'broken'}
@@ -61,4 +63,4 @@ else
 end
 redis.pcall('HSET', KEYS[2], 'last', ARGV[2], 'time', time, 'head', ARGV[4])
 redis.pcall('PUBLISH', ARGV[7], 'e ' .. ARGV[2] .. ' ' .. time .. ' ' .. ARGV[3])
-return {'ok', time}
+return {'ok', time, fields[2] or ''}

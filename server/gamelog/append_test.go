@@ -104,7 +104,7 @@ func (r *rig) refused(gameID string, d *Draft) *ConflictError {
 	r.t.Helper()
 	var conflict *ConflictError
 	r.unwritten(gameID, func() {
-		_, _, err := r.log.Append(r.t.Context(), d)
+		_, err := r.log.Append(r.t.Context(), d)
 		require.ErrorAs(r.t, err, &conflict)
 	})
 	return conflict
@@ -179,7 +179,7 @@ func TestAppend_Early(t *testing.T) {
 		early, err := tip.Draft(entry, time.Now().Add(time.Hour), nil)
 		require.NoError(t, err)
 		r.unwritten(gameID, func() {
-			_, _, err := r.log.Append(t.Context(), early)
+			_, err := r.log.Append(t.Context(), early)
 			require.ErrorIs(t, err, ErrTooEarly)
 		})
 		due, err := tip.Draft(entry, tip.State.UpdateTime, nil)
@@ -227,7 +227,7 @@ func TestAppend_Broken(t *testing.T) {
 				d := r.draft(tip, moved(tip.State, 0))
 				require.NoError(t, damage(t.Context(), r, gameID))
 				r.unwritten(gameID, func() {
-					_, _, err := r.log.Append(t.Context(), d)
+					_, err := r.log.Append(t.Context(), d)
 					require.ErrorIs(t, err, ErrBroken)
 				})
 			})
@@ -246,7 +246,7 @@ func TestAppend_MetaWithoutLog(t *testing.T) {
 		d, err := NewGame(gameID, created(t, "classic", sd), sd)
 		require.NoError(t, err)
 		r.unwritten(gameID, func() {
-			_, _, err := r.log.Append(t.Context(), d)
+			_, err := r.log.Append(t.Context(), d)
 			require.ErrorIs(t, err, ErrBroken)
 		})
 	})
@@ -311,27 +311,27 @@ func TestAppend_AtOnce(t *testing.T) {
 			same := round%2 == 0
 			const callers = 8
 			var group sync.WaitGroup
-			tips, errs := make([]Tip, callers), make([]error, callers)
+			won, errs := make([]Appended, callers), make([]error, callers)
 			for i := range callers {
 				nth := i
 				if same {
 					nth = 0
 				}
 				d := r.draft(tip, moved(tip.State, nth))
-				group.Go(func() { tips[i], _, errs[i] = logs[i%2].Append(t.Context(), d) })
+				group.Go(func() { won[i], errs[i] = logs[i%2].Append(t.Context(), d) })
 			}
 			group.Wait()
 			tail, err := r.log.Tail(t.Context(), tip.State.ID)
 			require.NoError(t, err)
 			require.Equal(t, tip.ID.Version+1, tail.Last.Version)
-			won := map[ID]bool{}
+			winners := map[ID]bool{}
 			for i, err := range errs {
 				var conflict *ConflictError
 				switch {
 				case err == nil:
-					require.Equal(t, tail.Last, tips[i].ID)
-					won[tips[i].ID] = true
-					tip = tips[i]
+					require.Equal(t, tail.Last, won[i].Tip.ID)
+					winners[won[i].Tip.ID] = true
+					tip = won[i].Tip
 				case same:
 					require.NoError(t, err)
 				default:
@@ -339,7 +339,7 @@ func TestAppend_AtOnce(t *testing.T) {
 					require.Equal(t, tail.Last, conflict.Standing.ID)
 				}
 			}
-			require.Len(t, won, 1)
+			require.Len(t, winners, 1)
 		}
 		r.sound(tip)
 	})

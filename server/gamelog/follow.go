@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -59,6 +60,22 @@ func (f *Follower) want(channel string, l Listener) {
 	}
 	f.wanted[channel] = l != nil
 	f.mu.Unlock()
+	f.wake()
+}
+
+// again wants channels once more that are still wanted.
+func (f *Follower) again(channels []string) {
+	f.mu.Lock()
+	for _, channel := range channels {
+		if _, newer := f.wanted[channel]; !newer && f.listeners[channel] != nil {
+			f.wanted[channel] = true
+		}
+	}
+	f.mu.Unlock()
+	f.wake()
+}
+
+func (f *Follower) wake() {
 	select {
 	case f.nudge <- struct{}{}:
 	default:
@@ -93,8 +110,12 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
+// followAgain is after what time subscribing is tried again.
+const followAgain = 100 * time.Millisecond
+
 // subscribe carries out what Follow and Leave want, many games in one command.
 func (f *Follower) subscribe(ctx context.Context) {
+	failing := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -113,15 +134,25 @@ func (f *Follower) subscribe(ctx context.Context) {
 		clear(f.wanted)
 		f.mu.Unlock()
 
-		// An error leaves the channels noted in the PubSub, which subscribes to
-		// them when it has a connection again.
-		if len(join) > 0 {
-			if err := f.pubsub.Subscribe(ctx, join...); err != nil && ctx.Err() == nil {
-				f.logger.Warn("cannot follow games for now", "games", len(join), "error", err)
-			}
-		}
 		if len(leave) > 0 {
+			// An error ends the connection; the next does without them.
 			_ = f.pubsub.Unsubscribe(ctx, leave...)
+		}
+		if len(join) == 0 {
+			continue
+		}
+		err := f.pubsub.Subscribe(ctx, join...)
+		if err != nil && !failing && ctx.Err() == nil {
+			f.logger.Warn("cannot follow games for now", "games", len(join), "error", err)
+		}
+		if failing = err != nil; failing {
+			// The PubSub notes the channels for its next connection, but may
+			// have made that before it noted them.
+			f.again(join)
+			select {
+			case <-ctx.Done():
+			case <-time.After(followAgain):
+			}
 		}
 	}
 }

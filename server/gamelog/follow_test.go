@@ -2,8 +2,12 @@ package gamelog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,6 +189,52 @@ func TestFollower_Killed(t *testing.T) {
 	h.expect(t, "listening")
 	r.play(tip, 1)
 	h.await(t, "version 2")
+}
+
+// faulty is a connection on which a request that holds the word fails, once,
+// before anything of it is sent.
+type faulty struct {
+	net.Conn
+	word atomic.Pointer[string]
+}
+
+func (c *faulty) Write(b []byte) (int, error) {
+	if word := c.word.Load(); word != nil && strings.Contains(string(b), *word) && c.word.CompareAndSwap(word, nil) {
+		return 0, errors.New("broken pipe")
+	}
+	return c.Conn.Write(b)
+}
+
+// Ensure a game is followed though subscribing to it failed on a connection
+// that was replaced at once.
+func TestFollower_SubscribeFails(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		connections := make(chan *faulty, 16)
+		client := redis.NewClient(&redis.Options{
+			Addr: r.addr,
+			Dialer: func(_ context.Context, network, addr string) (net.Conn, error) {
+				c, err := net.Dial(network, addr)
+				f := &faulty{Conn: c}
+				connections <- f
+				return f, err
+			},
+		})
+		t.Cleanup(func() { assert.NoError(t, client.Close()) })
+		f, h := follow(t, client), newHearer()
+		a, b := r.create(name("a"), "classic"), r.create(name("b"), "classic")
+		f.Follow(name("a"), h)
+		h.expect(t, "listening")
+		word := feedKey(name("b"))
+		(<-connections).word.Store(&word)
+		other := newHearer()
+		f.Follow(name("b"), other)
+		other.await(t, "listening")
+		r.play(b, 1)
+		other.await(t, "version 2")
+		r.play(a, 1)
+		h.await(t, "version 2")
+	})
 }
 
 // Ensure many games are followed on one connection.

@@ -101,10 +101,10 @@ func (r *rig) create(gameID, variant string) Tip {
 
 func (r *rig) append(d *Draft) Tip {
 	r.t.Helper()
-	tip, event, err := r.log.Append(r.t.Context(), d)
+	appended, err := r.log.Append(r.t.Context(), d)
 	require.NoError(r.t, err)
-	require.Same(r.t, tip.State, event.State)
-	return tip
+	require.Same(r.t, appended.Tip.State, appended.Event.State)
+	return appended.Tip
 }
 
 // moved is the entry of a legal move, the nth of those in the position.

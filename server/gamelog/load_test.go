@@ -233,8 +233,18 @@ func TestAudience(t *testing.T) {
 		say("two", 4, 7)
 		say("one", 5, 9)
 		assert.Equal(t, 9, watchers())
-		r.sound(r.play(tip, 1))
+		d := r.draft(tip, moved(tip.State, 0))
+		for _, want := range []int{9, -1} { // The second time nothing is looked up.
+			appended, err := r.log.Append(ctx, d)
+			require.NoError(t, err)
+			assert.Equal(t, want, appended.Watchers)
+			tip = appended.Tip
+		}
+		r.sound(tip)
 		assert.Equal(t, 9, watchers(), "a move changes nothing")
+		tail, err := r.log.Tail(ctx, gameID)
+		require.NoError(t, err)
+		assert.Equal(t, 9, tail.Watchers)
 
 		// One server died half a minute ago, one has only just not.
 		now, err := r.client.Time(ctx).Result()

@@ -150,6 +150,8 @@ type Tail struct {
 	Last ID
 	// Meta is the ID that meta names as the last, zero when there is none.
 	Meta ID
+	// Watchers of the game on all servers.
+	Watchers int
 }
 
 // Tail reads where a log ends, as of one moment within the call.
@@ -158,7 +160,7 @@ func (l *Log) Tail(ctx context.Context, gameID string) (Tail, error) {
 	if err != nil {
 		return Tail{}, err
 	}
-	if len(reply) != 3 {
+	if len(reply) != 5 {
 		return Tail{}, fmt.Errorf("tail: reply of %d parts", len(reply))
 	}
 	var t Tail
@@ -172,6 +174,13 @@ func (l *Log) Tail(ctx context.Context, gameID string) (Tail, error) {
 			*id = ID{Version: -1}
 		}
 	}
+	watchers, _ := reply[3].(string)
+	now, _ := reply[4].(string)
+	seconds, err := strconv.ParseInt(now, 10, 64)
+	if err != nil {
+		return Tail{}, fmt.Errorf("tail: no time: %q", now)
+	}
+	t.Watchers = watchersOf(watchers, time.Unix(seconds, 0))
 	return t, nil
 }
 

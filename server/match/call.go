@@ -291,9 +291,9 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 			return nil, err
 		}
 	}
-	next, event, err := m.hub.log.Append(ctx, draft)
+	next, err := m.hub.log.Append(ctx, draft)
 	if !errors.Is(err, gamelog.ErrUnsettled) {
-		return m.appended(ctx, tip, next, event, err)
+		return m.appended(ctx, tip, next, err)
 	}
 
 	// The entry may stand in the log or not, or be still on its way. Until that
@@ -305,8 +305,8 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 	settled := make(chan outcome, 1)
 	if !m.hub.start(m, func(ctx context.Context) {
-		next, event, err := m.hub.settle(ctx, draft)
-		e, err := m.appended(ctx, tip, next, event, err)
+		next, err := m.hub.settle(ctx, draft)
+		e, err := m.appended(ctx, tip, next, err)
 		settled <- outcome{e, err}
 	}) {
 		<-m.writing
@@ -322,20 +322,20 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 
 // settle sends a draft whose outcome is not known until an answer says what
 // became of it, or ctx ends.
-func (h *Hub) settle(ctx context.Context, draft *gamelog.Draft) (gamelog.Tip, *replay.Event, error) {
+func (h *Hub) settle(ctx context.Context, draft *gamelog.Draft) (gamelog.Appended, error) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval = 20 * time.Millisecond
 	wait.MaxInterval = time.Second
 	for {
 		select {
 		case <-ctx.Done():
-			return gamelog.Tip{}, nil, gamelog.ErrUnsettled
+			return gamelog.Appended{}, gamelog.ErrUnsettled
 		case <-time.After(wait.NextBackOff()):
 		}
-		next, event, err := h.log.Append(ctx, draft)
+		next, err := h.log.Append(ctx, draft)
 		var conflict *gamelog.ConflictError
 		if err == nil || errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
-			return next, event, err
+			return next, err
 		}
 		// Also an error of Redis itself, such as that it is loading: it speaks
 		// of this attempt and not of those before.
@@ -344,7 +344,7 @@ func (h *Hub) settle(ctx context.Context, draft *gamelog.Draft) (gamelog.Tip, *r
 
 // appended gives up the right to append, makes a new entry known, and turns a
 // log that ended elsewhere into errOvertaken.
-func (m *Match) appended(ctx context.Context, prev, next gamelog.Tip, event *replay.Event, err error) (*Event, error) {
+func (m *Match) appended(ctx context.Context, prev gamelog.Tip, next gamelog.Appended, err error) (*Event, error) {
 	var conflict *gamelog.ConflictError
 	if errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
 		<-m.writing
@@ -355,14 +355,16 @@ func (m *Match) appended(ctx context.Context, prev, next gamelog.Tip, event *rep
 		<-m.writing
 		return nil, err
 	}
-	shown, _ := m.install(prev.ID, next, event)
+	shown, _ := m.install(prev.ID, next.Tip, next.Event)
 	if shown == nil {
 		// Followers were a whole ring ahead of the answer.
-		shown = newEvent(event)
+		shown = newEvent(next.Event)
 	}
+	state := next.Tip.State
+	m.heard(next.Watchers)
 	// Before anybody else appends, so that it hears of them in order.
 	m.hub.Observer.Appended(shown, m.Watchers())
 	<-m.writing
-	m.hub.Agenda.Appended(ctx, next.State)
+	m.hub.Agenda.Appended(ctx, state)
 	return shown, nil
 }

@@ -261,16 +261,16 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	if err != nil {
 		return nil, err
 	}
-	tip, event, err := h.log.Append(ctx, draft)
+	appended, err := h.log.Append(ctx, draft)
 	if errors.Is(err, gamelog.ErrUnsettled) {
-		tip, event, err = h.settle(ctx, draft)
+		appended, err = h.settle(ctx, draft)
 	}
 	var conflict *gamelog.ConflictError
 	switch {
 	case err == nil:
-		h.Observer.Appended(newEvent(event), 0)
-		h.Agenda.Appended(ctx, tip.State)
-		return tip.State, nil
+		h.Observer.Appended(newEvent(appended.Event), 0)
+		h.Agenda.Appended(ctx, appended.Tip.State)
+		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, gamelog.ErrBroken):
 		return h.Existing(ctx, gameID, created)
 	default:

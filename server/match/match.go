@@ -260,6 +260,7 @@ func (m *Match) check(ctx context.Context) (gamelog.Tip, error) {
 		return gamelog.Tip{}, err
 	}
 	if err == nil && tail.Sound() {
+		m.heard(tail.Watchers)
 		if tail.Last == tip.ID {
 			return tip, nil
 		}

@@ -175,6 +175,14 @@ type crowd struct {
 // Watchers is how many watch the game on all servers.
 func (m *Match) Watchers() int { return int(m.crowd.local.Load() + m.crowd.elsewhere.Load()) }
 
+// heard takes from the log how many watch on all servers; −1 for nothing. A
+// match that is followed hears of it sooner.
+func (m *Match) heard(total int) {
+	if total >= 0 && !m.followed() {
+		m.Audience(total)
+	}
+}
+
 // Audience implements gamelog.Listener.
 func (m *Match) Audience(total int) {
 	// The total counts this server's watchers as it last told them.

@@ -129,7 +129,10 @@ func (a *agenda) Soon(_ context.Context, gameID string) error {
 	return a.err
 }
 
-func (a *agenda) Ended(_ context.Context, final *replay.State) {
+func (a *agenda) Appended(_ context.Context, final *replay.State) {
+	if final.Status != replay.Finished {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ended = append(a.ended, final)
@@ -146,14 +149,17 @@ func (a *agenda) told() (soon, ended int) {
 type observer struct {
 	mu        sync.Mutex
 	appended  []int32
+	crowd     int // with the last of them
 	conflicts int
 	watched   []int
 }
 
-func (o *observer) Appended(s *replay.State, _ int) {
+func (o *observer) Appended(e *match.Event, watchers int) {
+	s := e.State
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.appended = append(o.appended, s.Version)
+	o.crowd = watchers
 }
 
 func (o *observer) Conflicted() {

@@ -1,0 +1,120 @@
+package tribolo_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/tribolo"
+)
+
+// Ensure squares go by the lowest x, then y, and sets give them back that way.
+func TestSquares(t *testing.T) {
+	t.Parallel()
+	var board tribolo.Board // all walls
+	all := board.Walls()
+	require.Equal(t, tribolo.Size, all.Len())
+	var squares []tribolo.Square
+	for x := range int32(tribolo.Columns) {
+		for y := range int32(tribolo.Rows) {
+			q, ok := tribolo.SquareOf(cell(x, y))
+			require.True(t, ok)
+			require.Equal(t, cell(x, y), q.Cell())
+			require.True(t, all.Has(q))
+			squares = append(squares, q)
+		}
+	}
+	assert.True(t, slices.IsSorted(squares))
+	assert.Equal(t, squares, slices.Collect(all.All()))
+	for n := range 256 {
+		q := tribolo.Square(n)
+		assert.Equal(t, slices.Contains(squares, q), all.Has(q))
+		assert.Equal(t, tribolo.Wall, board.Owner(q))
+	}
+	for range all.All() {
+		break // as a program may that has found what it wants
+	}
+	popped := all
+	for _, want := range squares {
+		require.Equal(t, want, popped.Pop())
+		require.False(t, popped.Has(want))
+	}
+	assert.True(t, popped.IsEmpty())
+	assert.Equal(t, tribolo.Set{}, popped)
+	assert.Equal(t, tribolo.Size, all.Len(), "a copy")
+
+	for _, c := range []game.Cell{{X: -1}, {X: 16}, {Y: -1}, {Y: 11}, {X: 1 << 30, Y: 1 << 30}} {
+		_, ok := tribolo.SquareOf(c)
+		assert.False(t, ok, c)
+	}
+}
+
+// Ensure programs that look ahead may ask for any square, and only get a move
+// where there is one.
+func TestPlayAnywhere(t *testing.T) {
+	t.Parallel()
+	p := start(countingSeed())
+	b := p.Board()
+	legal := b.Moves(0)
+	for q := range 256 {
+		after := b
+		assert.Equal(t, legal.Has(tribolo.Square(q)), after.Play(0, tribolo.Square(q)) > 0)
+		assert.Equal(t, legal.Has(tribolo.Square(q)), after != b)
+	}
+}
+
+// Ensure hashes tell boards apart, in every part of the bits.
+func TestHash(t *testing.T) {
+	t.Parallel()
+	seen, low, high := map[uint64]tribolo.Board{}, map[uint16]bool{}, map[uint16]bool{}
+	boards := 0
+	for i := range 40 {
+		p := start(seed(byte(i)))
+		b := p.Board()
+		for seat := p.Turn(); seat != game.NoSeat; seat, _ = b.Next(seat, 0) {
+			for q := range b.Moves(seat).All() {
+				after := b
+				after.Play(seat, q)
+				h := after.Hash()
+				if other, ok := seen[h]; ok {
+					require.Equal(t, other, after)
+					continue
+				}
+				boards++
+				seen[h], low[uint16(h)], high[uint16(h>>48)] = after, true, true
+			}
+			moves := slices.Collect(b.Moves(seat).All())
+			require.Positive(t, b.Play(seat, moves[i%len(moves)]))
+		}
+	}
+	// So many at random fill as good as all of the 65,536 values.
+	require.Greater(t, boards, 50_000)
+	want := float64(1<<16) * (1 - math.Pow(1-1.0/(1<<16), float64(boards)))
+	assert.InEpsilon(t, want, len(low), 0.02)
+	assert.InEpsilon(t, want, len(high), 0.02)
+}
+
+// Not parallel: it counts allocations.
+func TestLookingAheadAllocatesNothing(t *testing.T) {
+	p := start(countingSeed())
+	assert.Zero(t, testing.AllocsPerRun(10, func() {
+		b := p.Board()
+		for seat := p.Turn(); seat != game.NoSeat; {
+			best, most := tribolo.Square(0), -1
+			for q := range b.Moves(seat).All() {
+				if n := b.Taken(seat, q).Len(); n > most {
+					best, most = q, n
+				}
+			}
+			if b.Play(seat, best) == 0 {
+				panic("a listed move is none")
+			}
+			_ = b.Hash()
+			seat, _ = b.Next(seat, 0)
+		}
+	}))
+}

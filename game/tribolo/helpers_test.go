@@ -1,0 +1,137 @@
+package tribolo_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/tribolo"
+)
+
+// countingSeed is 00 01 02 … 1f.
+func countingSeed() game.Seed {
+	b := make([]byte, game.SeedSize)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	return seedOf(b)
+}
+
+// seed returns one of 256 seeds.
+func seed(first byte) game.Seed {
+	b := make([]byte, game.SeedSize)
+	b[0] = first
+	return seedOf(b)
+}
+
+func seedOf(b []byte) game.Seed {
+	s, err := game.SeedFromBytes(b)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func start(s game.Seed) *tribolo.Position {
+	return tribolo.New().Start(s.Draws(1)).(*tribolo.Position)
+}
+
+// to is the move to a cell.
+func to(x, y int32) game.Move { return game.To(game.Cell{X: x, Y: y}) }
+
+func cell(x, y int32) game.Cell { return game.Cell{X: x, Y: y} }
+
+var owners = map[string]tribolo.Owner{
+	".": tribolo.Empty, "#": tribolo.Wall, "B": tribolo.Blue, "R": tribolo.Red, "G": tribolo.Green,
+}
+
+// corner reads the top left corner of a board as it is drawn, rows divided by a
+// slash. The rest is empty.
+func corner(t *testing.T, drawn string) tribolo.Board {
+	t.Helper()
+	cells := make([]tribolo.Owner, tribolo.Size)
+	for y, row := range strings.Split(drawn, "/") {
+		for x, letter := range strings.Fields(row) {
+			require.Contains(t, owners, letter)
+			cells[y*tribolo.Columns+x] = owners[letter]
+		}
+	}
+	b, err := tribolo.NewBoard(cells)
+	require.NoError(t, err)
+	return b
+}
+
+// lane returns a board on which there are empty cells in the ten leftmost of the
+// top row only, which are as drawn. The twelve walls are around these, and the
+// letters of others, over and over, own the rest: they make scores.
+func lane(t *testing.T, drawn, others string) tribolo.Board {
+	t.Helper()
+	row := strings.Fields(drawn)
+	require.Len(t, row, 10)
+	cells := make([]tribolo.Owner, tribolo.Size)
+	rest := 0
+	for i := range cells {
+		x, y := i%tribolo.Columns, i/tribolo.Columns
+		switch {
+		case y == 0 && x < 10:
+			cells[i] = owners[row[x]]
+		case y <= 1 && x <= 10:
+			cells[i] = tribolo.Wall
+		default:
+			cells[i] = owners[others[rest%len(others):][:1]]
+			rest++
+		}
+	}
+	b, err := tribolo.NewBoard(cells)
+	require.NoError(t, err)
+	return b
+}
+
+// laneOf returns the ten cells of a lane, drawn.
+func laneOf(p game.Position) string {
+	return p.(*tribolo.Position).Board().String()[:len(". . . . . . . . . .")]
+}
+
+func position(t *testing.T, b tribolo.Board, turn int, resigned ...int) *tribolo.Position {
+	t.Helper()
+	var set tribolo.SeatSet
+	for _, seat := range resigned {
+		set = set.With(seat)
+	}
+	p, err := tribolo.NewPosition(b, turn, set)
+	require.NoError(t, err)
+	return p
+}
+
+func bytesOf(t require.TestingT, p game.Position) []byte {
+	b, err := p.AppendBinary(nil)
+	require.NoError(t, err)
+	return b
+}
+
+// randomBoards returns boards of all densities, with as many walls as it
+// happens: most of them in no game.
+func randomBoards(n int) []tribolo.Board {
+	r := rand.New(rand.NewPCG(1, 2))
+	boards := make([]tribolo.Board, n)
+	for i := range boards {
+		cells := make([]tribolo.Owner, tribolo.Size)
+		full, walls, seats := r.IntN(101), r.IntN(20), 1+r.IntN(tribolo.Seats)
+		for at := range cells {
+			switch {
+			case r.IntN(100) < walls:
+				cells[at] = tribolo.Wall
+			case r.IntN(100) < full:
+				cells[at] = tribolo.OwnerOf(r.IntN(seats))
+			}
+		}
+		var err error
+		if boards[i], err = tribolo.NewBoard(cells); err != nil {
+			panic(err)
+		}
+	}
+	return boards
+}

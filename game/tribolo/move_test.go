@@ -1,0 +1,190 @@
+package tribolo_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/tribolo"
+)
+
+// Ensure that what blue takes by going to the cell x, y is what the rules say.
+func TestJumps(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		board string
+		x, y  int32
+		want  []game.Cell
+	}{
+		"right":                         {". R B", 0, 0, []game.Cell{{X: 1}}},
+		"left":                          {"B R .", 2, 0, []game.Cell{{X: 1}}},
+		"down":                          {". / R / B", 0, 0, []game.Cell{{Y: 1}}},
+		"up":                            {"B / R / .", 0, 2, []game.Cell{{Y: 1}}},
+		"down right":                    {". . . / . R . / . . B", 0, 0, []game.Cell{{X: 1, Y: 1}}},
+		"up left":                       {"B . . / . R . / . . .", 2, 2, []game.Cell{{X: 1, Y: 1}}},
+		"down left":                     {". . . / . R . / B . .", 2, 0, []game.Cell{{X: 1, Y: 1}}},
+		"up right":                      {". . B / . R . / . . .", 0, 2, []game.Cell{{X: 1, Y: 1}}},
+		"several cells":                 {". R R R B", 0, 0, []game.Cell{{X: 1}, {X: 2}, {X: 3}}},
+		"a whole row":                   {". R R R R R R R R R R R R R R B", 0, 0, row(1, 14)},
+		"as far as the first own cell":  {". R B R B", 0, 0, []game.Cell{{X: 1}}},
+		"two opponents in two ways":     {"B G . R B", 2, 0, []game.Cell{{X: 1}, {X: 3}}},
+		"three ways":                    {". R B / G G . / B . B", 0, 0, []game.Cell{{Y: 1}, {X: 1}, {X: 1, Y: 1}}},
+		"one way of two":                {"G R . R B", 2, 0, []game.Cell{{X: 3}}},
+		"two opponents in one way":      {". R G B", 0, 0, nil},
+		"and the other way round":       {". G R B", 0, 0, nil},
+		"an empty cell between":         {". R . B", 0, 0, nil},
+		"an empty cell first":           {". . R B", 0, 0, nil},
+		"a wall between":                {". R # B", 0, 0, nil},
+		"a wall first":                  {". # R B", 0, 0, nil},
+		"no own cell behind":            {". R R .", 0, 0, nil},
+		"the other opponent behind":     {". R G", 0, 0, nil},
+		"right up to the edge":          {"R R .", 2, 0, nil},
+		"nothing between":               {". B", 0, 0, nil},
+		"from an own cell":              {"B R B", 0, 0, nil},
+		"from an opponent's cell":       {"R R B", 0, 0, nil},
+		"from a wall":                   {"# R B", 0, 0, nil},
+		"not from row 10 to the next 0": {". . B / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . R / .", 0, 10, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := corner(t, tc.board)
+			q, ok := tribolo.SquareOf(cell(tc.x, tc.y))
+			require.True(t, ok)
+			var got []game.Cell
+			for over := range b.Taken(0, q).All() {
+				got = append(got, over.Cell())
+			}
+			assert.Equal(t, tc.want, got)
+			assert.Equal(t, len(tc.want) > 0, b.Moves(0).Has(q))
+			before := b
+			assert.Equal(t, len(tc.want), b.Play(0, q))
+			if len(tc.want) == 0 {
+				assert.Equal(t, before, b)
+				return
+			}
+			assert.Equal(t, before.Score(0)+len(tc.want)+1, b.Score(0))
+			assert.Equal(t, before.Walls(), b.Walls())
+			assert.False(t, b.Empty().Has(q))
+			assert.Equal(t, tribolo.Blue, b.Owner(q))
+		})
+	}
+}
+
+// row are the cells of the top row from x = first to x = last.
+func row(first, last int32) []game.Cell {
+	var cells []game.Cell
+	for x := first; x <= last; x++ {
+		cells = append(cells, cell(x, 0))
+	}
+	return cells
+}
+
+func TestMove(t *testing.T) {
+	t.Parallel()
+	b := lane(t, "R . G B . G B . B R", "B")
+	p := position(t, b, 0)
+	assert.Equal(t, []game.Move{to(1, 0), to(4, 0)}, p.LegalMoves())
+
+	next, change, err := tribolo.New().Move(p, 0, to(4, 0), nil)
+	require.NoError(t, err)
+	assert.Equal(t, game.Change{Gained: 2, Taken: []game.Cell{{X: 5}}}, change)
+	assert.Equal(t, "R . G B B B B . B R", laneOf(next))
+	assert.Equal(t, p.MoveCount()+1, next.MoveCount())
+	assert.Equal(t, 1, next.Turn())
+	assert.Equal(t, b, p.Board(), "the position moved from")
+
+	next, change, err = tribolo.New().Move(next, 1, to(7, 0), nil)
+	require.NoError(t, err)
+	assert.Equal(t, game.Change{Gained: 2, Taken: []game.Cell{{X: 8}}}, change)
+	assert.Equal(t, "R . G B B B B R R R", laneOf(next))
+	assert.Equal(t, 0, next.Turn(), "green has no move")
+}
+
+// Ensure the turn goes to the first of the seat after the mover, the one after
+// that and the mover himself that has a move.
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		lane     string
+		mover    int
+		x        int32
+		resigned []int
+		want     int
+	}{
+		"the next seat":                       {"B R . . R G . . . .", 0, 2, nil, 1},
+		"the one after, as the next is stuck": {"B R . . . . . . R G", 0, 2, nil, 2},
+		"the one after, as the next resigned": {"B R . . R G . R G .", 0, 2, []int{1}, 2},
+		"the mover, as both are stuck":        {"B R . . . . . . R B", 0, 2, nil, 0},
+		"the mover, as both resigned":         {"B R . R B . B G . .", 0, 2, []int{1, 2}, 0},
+		"nobody":                              {"B R . . . . . . . .", 0, 2, nil, game.NoSeat},
+		"nobody that has not resigned":        {"B R . . R G . . . .", 0, 2, []int{1, 2}, game.NoSeat},
+		"blue after green":                    {"G R . . R B . . . .", 2, 2, nil, 0},
+		"red after green, as blue is stuck":   {"G R . . . . . . R B", 2, 2, []int{0}, game.NoSeat},
+		"green after red":                     {"R B . . B G . . . .", 1, 2, nil, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := position(t, lane(t, tc.lane, "BRG"), tc.mover, tc.resigned...)
+			next, _, err := tribolo.New().Move(p, tc.mover, to(tc.x, 0), nil)
+			require.NoError(t, err)
+			require.Equal(t, tc.want, next.Turn(), laneOf(next))
+			if tc.want == game.NoSeat {
+				assert.Equal(t, game.NoMoves, next.Ended())
+				assert.Nil(t, next.LegalMoves())
+			} else {
+				assert.Equal(t, game.ReasonNone, next.Ended())
+				assert.NotEmpty(t, next.LegalMoves())
+			}
+		})
+	}
+}
+
+func TestIllegalMoves(t *testing.T) {
+	t.Parallel()
+	p := position(t, lane(t, "B R . . R G . . . .", "BRG"), 0, 2)
+	stuck := position(t, lane(t, "B . . . . . . . . R", "BRG"), game.NoSeat)
+	for want, tc := range map[string]struct {
+		p    *tribolo.Position
+		seat int
+		m    game.Move
+	}{
+		"the game has ended, no moves left":     {stuck, 0, to(1, 0)},
+		"it is the turn of blue":                {p, 1, to(6, 0)},
+		"green has resigned":                    {p, 2, to(3, 0)},
+		"5,0 is not empty, it belongs to green": {p, 0, to(5, 0)},
+		"0,0 is not empty, it belongs to blue":  {p, 0, to(0, 0)},
+		"10,1 is a wall":                        {p, 0, to(10, 1)},
+		"Tribolo is played by naming the empty cell to jump to, not by sliding":                                        {p, 0, game.Slide(game.Left)},
+		"16,0 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                        {p, 0, to(16, 0)},
+		"3,11 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                        {p, 0, to(3, 11)},
+		"-1,0 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                        {p, 0, to(-1, 0)},
+		"0,-2147483648 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                               {p, 0, to(0, -1<<31)},
+		"blue has no jump to 3,0: in no direction do cells of one opponent lead straight from there to a cell of blue": {p, 0, to(3, 0)},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			d := seed(1).Draws(2)
+			next, change, err := tribolo.New().Move(tc.p, tc.seat, tc.m, d)
+			require.ErrorIs(t, err, game.ErrIllegalMove)
+			require.EqualError(t, err, "illegal move: "+want)
+			assert.Nil(t, next)
+			assert.Zero(t, change)
+			assert.Equal(t, seed(1).Draws(2).Draw(1<<30), d.Draw(1<<30), "something was drawn")
+			if tc.seat == tc.p.Turn() {
+				assert.Nil(t, tc.p.Taken(tc.m))
+			}
+		})
+	}
+}
+
+// otherGame is a position that Tribolo knows nothing of.
+type otherGame struct{ game.Position }
+
+func TestPositionsOfOtherRules(t *testing.T) {
+	t.Parallel()
+	_, _, err := tribolo.New().Move(otherGame{}, 0, to(0, 0), nil)
+	require.EqualError(t, err, "tribolo: a tribolo_test.otherGame is no position of Tribolo")
+	require.NotErrorIs(t, err, game.ErrIllegalMove)
+}

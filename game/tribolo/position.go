@@ -1,0 +1,220 @@
+package tribolo
+
+import (
+	"fmt"
+
+	"github.com/gridstand/gridstand/game"
+)
+
+// What a start board holds. Cells are neither made nor lost, and each move fills
+// exactly one empty cell, so the number of moves needs no counting.
+const (
+	startCells = 12 // of each seat
+	startWalls = 12
+	startEmpty = Size - Seats*startCells - startWalls
+)
+
+// MaxMoves is how many moves a game can have: as many as there are empty cells
+// at its start.
+const MaxMoves = startEmpty
+
+// Position is a board of Tribolo, the seat to move, and who has resigned. It is
+// immutable, and two positions that are equal in these three are equal in
+// everything. Rules and NewPosition make it; the zero Position is none.
+type Position struct {
+	board    Board
+	turn     int // game.NoSeat when nobody can move
+	resigned SeatSet
+
+	// legal are the moves of the seat to move. They follow from the rest, and
+	// are worked out with the turn.
+	legal Set
+}
+
+var _ game.Position = (*Position)(nil)
+
+// NewPosition puts a position together: for programs that got a board from a
+// server, and for tests. The turn must be that of a seat that has a move and has
+// not resigned, or game.NoSeat when there is none. It returns an error for that,
+// and for cells that no game has: its walls and its moves are counted.
+func NewPosition(b Board, turn int, resigned SeatSet) (*Position, error) {
+	walls := b.Walls().Len()
+	owned := Size - walls - b.empty.Len()
+	switch {
+	case walls != startWalls:
+		return nil, fmt.Errorf("tribolo: %d walls, not %d", walls, startWalls)
+	case owned < Seats*startCells:
+		return nil, fmt.Errorf("tribolo: the seats own %d cells, fewer than the %d at the start", owned, Seats*startCells)
+	case resigned&^allSeats != 0:
+		return nil, fmt.Errorf("tribolo: seats have resigned that there are not (%#b)", resigned)
+	case turn != game.NoSeat && (turn < 0 || turn >= Seats):
+		return nil, fmt.Errorf("tribolo: turn of a seat %d", turn)
+	}
+	p := &Position{board: b, turn: turn, resigned: resigned}
+	if p.MoveCount() == 0 {
+		for seat := range Seats {
+			if n := b.Score(seat); n != startCells {
+				return nil, fmt.Errorf("tribolo: %s owns %d cells before the first move, not %d", OwnerOf(seat), n, startCells)
+			}
+		}
+	}
+	if turn == game.NoSeat {
+		if seat, _ := b.Next(0, resigned); seat != game.NoSeat {
+			return nil, fmt.Errorf("tribolo: nobody's turn, though %s can move", OwnerOf(seat))
+		}
+		return p, nil
+	}
+	if resigned.Has(turn) {
+		return nil, fmt.Errorf("tribolo: turn of %s, who has resigned", OwnerOf(turn))
+	}
+	if p.legal = b.Moves(turn); p.legal.IsEmpty() {
+		return nil, fmt.Errorf("tribolo: turn of %s, who has no move", OwnerOf(turn))
+	}
+	return p, nil
+}
+
+// Board returns a copy of the board, to look ahead on.
+func (p *Position) Board() Board { return p.board }
+
+// Cells says what lies on every cell, row-major from the top left. The slice
+// belongs to the caller.
+func (p *Position) Cells() []Owner {
+	cells := make([]Owner, Size) // all empty
+	fill := func(s Set, owner Owner) {
+		for q := range s.All() {
+			c := q.Cell()
+			cells[c.Y*Columns+c.X] = owner
+		}
+	}
+	fill(p.board.Walls(), Wall)
+	for seat := range Seats {
+		fill(p.board.Owned(seat), OwnerOf(seat))
+	}
+	return cells
+}
+
+// Owner says what lies on a cell. Outside the board there are only walls.
+func (p *Position) Owner(c game.Cell) Owner {
+	q, ok := SquareOf(c)
+	if !ok {
+		return Wall
+	}
+	return p.board.Owner(q)
+}
+
+// Resigned are the seats that have resigned.
+func (p *Position) Resigned() SeatSet { return p.resigned }
+
+// MoveCount implements game.Position.
+func (p *Position) MoveCount() int32 { return int32(startEmpty - p.board.empty.Len()) }
+
+// Scores implements game.Position: the cells that each seat owns, also one that
+// has resigned.
+func (p *Position) Scores() []int32 {
+	scores := make([]int32, Seats)
+	for seat := range scores {
+		scores[seat] = int32(p.board.Score(seat))
+	}
+	return scores
+}
+
+// Turn implements game.Position.
+func (p *Position) Turn() int { return p.turn }
+
+// LegalMoves implements game.Position. The order is by the lowest x, then y.
+func (p *Position) LegalMoves() []game.Move {
+	if p.legal.IsEmpty() {
+		return nil
+	}
+	moves := make([]game.Move, 0, p.legal.Len())
+	for q := range p.legal.All() {
+		moves = append(moves, game.To(q.Cell()))
+	}
+	return moves
+}
+
+// Taken are the cells that the seat to move would jump over by m, by the lowest
+// x, then y, and without the destination; none when m is not legal.
+func (p *Position) Taken(m game.Move) []game.Cell {
+	q, ok := SquareOf(m.Cell)
+	if !ok || m.Direction != 0 || !p.legal.Has(q) {
+		return nil
+	}
+	return cellsOf(p.board.Taken(p.turn, q))
+}
+
+// Ended implements game.Position: game.NoMoves when no seat can move any more.
+func (p *Position) Ended() game.Reason {
+	if p.turn == game.NoSeat {
+		return game.NoMoves
+	}
+	return game.ReasonNone
+}
+
+// Winners implements game.Position: of the seats that have not resigned, the one
+// that owns the most cells, or all that share the most. Nobody wins a game that
+// was abandoned.
+func (p *Position) Winners(r game.Reason) []int {
+	if r == game.Abandoned {
+		return nil
+	}
+	var winners []int
+	most := -1
+	for seat := range Seats {
+		score := p.board.Score(seat)
+		switch {
+		case p.resigned.Has(seat) || score < most:
+		case score == most:
+			winners = append(winners, seat)
+		default:
+			winners, most = []int{seat}, score
+		}
+	}
+	return winners
+}
+
+// passOn sets the turn to the seat that moves after mover did.
+func (p *Position) passOn(mover int) *Position {
+	p.turn, p.legal = p.board.Next(mover, p.resigned)
+	return p
+}
+
+// allows returns the square of a move that is legal for seat, else why it is not.
+func (p *Position) allows(seat int, m game.Move) (Square, error) {
+	switch {
+	case p.turn == game.NoSeat:
+		return 0, fmt.Errorf("%w: the game has ended, %s", game.ErrIllegalMove, p.Ended())
+	case seat != p.turn && p.resigned.Has(seat):
+		return 0, fmt.Errorf("%w: %s has resigned", game.ErrIllegalMove, OwnerOf(seat))
+	case seat != p.turn:
+		return 0, fmt.Errorf("%w: it is the turn of %s", game.ErrIllegalMove, OwnerOf(p.turn))
+	case m.Direction != 0:
+		return 0, fmt.Errorf("%w: Tribolo is played by naming the empty cell to jump to, not by sliding", game.ErrIllegalMove)
+	}
+	q, ok := SquareOf(m.Cell)
+	if !ok {
+		return 0, fmt.Errorf("%w: %s is outside the board, whose columns are 0 to %d and rows 0 to %d",
+			game.ErrIllegalMove, name(m.Cell), Columns-1, Rows-1)
+	}
+	switch owner := p.board.Owner(q); {
+	case owner == Wall:
+		return 0, fmt.Errorf("%w: %s is a wall", game.ErrIllegalMove, name(m.Cell))
+	case owner != Empty:
+		return 0, fmt.Errorf("%w: %s is not empty, it belongs to %s", game.ErrIllegalMove, name(m.Cell), owner)
+	case !p.legal.Has(q):
+		return 0, fmt.Errorf("%w: %s has no jump to %s: in no direction do cells of one opponent "+
+			"lead straight from there to a cell of %[2]s", game.ErrIllegalMove, OwnerOf(seat), name(m.Cell))
+	}
+	return q, nil
+}
+
+// name is a cell as players write it.
+func name(c game.Cell) string { return fmt.Sprintf("%d,%d", c.X, c.Y) }
+
+func cellsOf(s Set) []game.Cell {
+	cells := make([]game.Cell, 0, s.Len())
+	for q := range s.All() {
+		cells = append(cells, q.Cell())
+	}
+	return cells
+}

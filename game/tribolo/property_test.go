@@ -1,0 +1,210 @@
+package tribolo_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/tribolo"
+)
+
+// A step of a game: a resignation, or one of the legal moves.
+type step struct {
+	resigns int // seat, or game.NoSeat
+	choice  int
+}
+
+var anySeed = rapid.Custom(func(t *rapid.T) game.Seed {
+	return seedOf(rapid.SliceOfN(rapid.Byte(), game.SeedSize, game.SeedSize).Draw(t, "seed"))
+})
+
+// anySteps are those of a whole game, of which a seat or two resign now and then.
+var anySteps = rapid.Custom(func(t *rapid.T) []step {
+	steps := make([]step, tribolo.MaxMoves+2)
+	choices := rapid.SliceOfN(rapid.Uint16(), 1, 40).Draw(t, "choices")
+	for i := range steps {
+		steps[i] = step{game.NoSeat, int(choices[i%len(choices)]) + i}
+	}
+	for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "resignations") {
+		seat := rapid.IntRange(0, tribolo.Seats-1).Draw(t, "resigns")
+		steps[rapid.IntRange(0, len(steps)-1).Draw(t, "at")].resigns = seat
+	}
+	return steps
+})
+
+// play takes a step, unless the game is over.
+func (s step) play(t require.TestingT, p *tribolo.Position) (*tribolo.Position, game.Change) {
+	if s.resigns != game.NoSeat {
+		return tribolo.New().Resign(p, s.resigns).(*tribolo.Position), game.Change{}
+	}
+	legal := p.LegalMoves()
+	if len(legal) == 0 {
+		return p, game.Change{}
+	}
+	next, change, err := tribolo.New().Move(p, p.Turn(), legal[s.choice%len(legal)], nil)
+	require.NoError(t, err)
+	return next.(*tribolo.Position), change
+}
+
+// TestPropertyGame plays whole games and holds every step to the rules, word by
+// word.
+func TestPropertyGame(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := start(anySeed.Draw(t, "seed"))
+		for _, s := range anySteps.Draw(t, "steps") {
+			next, change := s.play(t, p)
+			switch turn := p.Turn(); {
+			case s.resigns == game.NoSeat && turn == game.NoSeat:
+				require.Equal(t, p, next)
+			case s.resigns == game.NoSeat:
+				m := p.LegalMoves()[s.choice%len(p.LegalMoves())]
+				requireMove(t, p, next, m, change)
+				requireTurn(t, turn, next)
+			case s.resigns == turn:
+				require.Equal(t, p.Board(), next.Board())
+				requireTurn(t, turn, next)
+			default:
+				require.Equal(t, p.Board(), next.Board())
+				require.Equal(t, turn, next.Turn())
+			}
+			p = next
+		}
+		require.Equal(t, game.NoMoves, p.Ended(), "a game of more moves than there were empty cells")
+		require.LessOrEqual(t, p.MoveCount(), int32(tribolo.MaxMoves))
+	})
+}
+
+// requireMove checks what a move did to the cells.
+func requireMove(t *rapid.T, p, next *tribolo.Position, m game.Move, change game.Change) {
+	mover, g := p.Turn(), gridOf(p.Cells())
+	taken := g.taken(mover, int(m.Cell.X), int(m.Cell.Y))
+	g.play(mover, m.Cell, taken)
+	require.True(t, g.is(next.Cells()), "%s, after %v on\n%s", next.Board(), m.Cell, p.Board())
+	require.Equal(t, taken, change.Taken)
+	require.Equal(t, taken, p.Taken(m))
+
+	require.Equal(t, sum(p.Scores())+1, sum(next.Scores()))
+	require.Equal(t, p.Scores()[mover]+change.Gained, next.Scores()[mover])
+	require.EqualValues(t, 1+len(taken), change.Gained)
+	require.Equal(t, p.MoveCount()+1, next.MoveCount())
+	before, after := p.Board(), next.Board()
+	require.Equal(t, before.Empty().Len()-1, after.Empty().Len())
+	require.Equal(t, before.Walls(), after.Walls())
+	require.Equal(t, 12, after.Walls().Len())
+}
+
+// requireTurn checks that whoever comes between mover and the seat to move has
+// no move or has resigned, and the latter has a move.
+func requireTurn(t *rapid.T, mover int, p *tribolo.Position) {
+	g := gridOf(p.Cells())
+	for i := 1; i <= tribolo.Seats; i++ {
+		seat := (mover + i) % tribolo.Seats
+		able := !p.Resigned().Has(seat) && g.canMove(seat)
+		require.Equal(t, seat == p.Turn(), able, "%s, after %s", tribolo.OwnerOf(seat), tribolo.OwnerOf(mover))
+		if able {
+			return
+		}
+	}
+	require.Equal(t, game.NoSeat, p.Turn())
+}
+
+// anyPosition is one of a game, at any stage.
+var anyPosition = rapid.Custom(func(t *rapid.T) *tribolo.Position {
+	p := start(anySeed.Draw(t, "seed"))
+	steps := anySteps.Draw(t, "steps")
+	for _, s := range steps[:rapid.IntRange(0, len(steps)).Draw(t, "length")] {
+		p, _ = s.play(t, p)
+	}
+	return p
+})
+
+// TestPropertyLegalMoves checks that every listed move is legal and every other
+// illegal, whoever asks for it.
+func TestPropertyLegalMoves(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := anyPosition.Draw(t, "position")
+		legal := p.LegalMoves()
+		if p.Turn() != game.NoSeat {
+			var want []game.Move
+			for _, c := range gridOf(p.Cells()).moves(p.Turn()) {
+				want = append(want, game.To(c))
+			}
+			require.Equal(t, want, legal)
+		}
+		seat := rapid.IntRange(0, tribolo.Seats-1).Draw(t, "seat")
+		for x := int32(-1); x <= tribolo.Columns; x++ {
+			for y := int32(-1); y <= tribolo.Rows; y++ {
+				_, _, err := tribolo.New().Move(p, seat, to(x, y), nil)
+				if seat == p.Turn() && slices.Contains(legal, to(x, y)) {
+					require.NoError(t, err)
+				} else {
+					require.ErrorIs(t, err, game.ErrIllegalMove)
+				}
+			}
+		}
+		for d := game.Up; d <= game.Right; d++ {
+			_, _, err := tribolo.New().Move(p, seat, game.Slide(d), nil)
+			require.ErrorIs(t, err, game.ErrIllegalMove)
+		}
+	})
+}
+
+// TestPropertyEqual checks that the same steps give the same game, that every
+// position survives its bytes and its parts, and that none is changed by what
+// follows.
+func TestPropertyEqual(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, steps := anySeed.Draw(t, "seed"), anySteps.Draw(t, "steps")
+		var positions []*tribolo.Position
+		p := start(s)
+		for _, step := range steps {
+			positions = append(positions, p)
+			back, err := tribolo.New().Decode(bytesOf(t, p))
+			require.NoError(t, err)
+			require.Equal(t, p, back)
+			p, _ = step.play(t, p)
+		}
+		again := start(s)
+		for i, step := range steps {
+			require.Equal(t, positions[i], again, "position %d has changed, or comes out otherwise", i)
+			again, _ = step.play(t, again)
+		}
+		b, err := tribolo.NewBoard(p.Cells())
+		require.NoError(t, err)
+		require.Equal(t, p.Board(), b)
+		parts, err := tribolo.NewPosition(b, p.Turn(), p.Resigned())
+		require.NoError(t, err)
+		require.Equal(t, p, parts)
+	})
+}
+
+// TestPropertyDecode checks that no bytes make Decode panic, near the real ones
+// or far off. FuzzDecode looks further.
+func TestPropertyDecode(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := bytesOf(t, anyPosition.Draw(t, "position"))
+		for range rapid.IntRange(1, 3).Draw(t, "changes") {
+			at := rapid.IntRange(0, len(b)-1).Draw(t, "at")
+			b[at] = rapid.SampledFrom([]byte{0, 1, 2, 3, 4, rapid.Byte().Draw(t, "byte")}).Draw(t, "value")
+		}
+		b = b[:rapid.SampledFrom([]int{len(b), len(b), len(b), len(b) - 1, 0, 3}).Draw(t, "length")]
+		if p, err := tribolo.New().Decode(b); err == nil {
+			require.Equal(t, b, bytesOf(t, p))
+		}
+	})
+}
+
+func sum(scores []int32) int32 {
+	var s int32
+	for _, score := range scores {
+		s += score
+	}
+	return s
+}

@@ -1,0 +1,115 @@
+package tribolo
+
+import (
+	"iter"
+	"math/bits"
+
+	"github.com/gridstand/gridstand/game"
+)
+
+// Square is the number of a cell on a Board, x*12 + y: columns one after the
+// other from the left, each from the top down. Going up through the squares is
+// going through the cells by the lowest x, then y.
+//
+// A column takes 12 numbers for its 11 cells. The twelfth is no cell, so that
+// whoever walks off the top or the bottom of the board lands on nothing rather
+// than in the next column. Off the sides he leaves the numbers, which end at 191.
+type Square uint8
+
+const (
+	// stride is how far the squares of neighbouring columns are apart.
+	stride = Rows + 1
+	// squares is how many numbers there are: as many as three words have bits.
+	squares = Columns * stride
+)
+
+// SquareOf returns the square of c, and false when c is outside the board.
+func SquareOf(c game.Cell) (Square, bool) {
+	if c.X < 0 || c.X >= Columns || c.Y < 0 || c.Y >= Rows {
+		return 0, false
+	}
+	return Square(c.X*stride + c.Y), true
+}
+
+// Cell is the place of q on the board.
+func (q Square) Cell() game.Cell {
+	return game.Cell{X: int32(q / stride), Y: int32(q % stride)}
+}
+
+// Set is a set of squares, a small value that can be compared with ==. The
+// zero Set is empty.
+//
+// It is three words and not an array of them because the compiler keeps only
+// the former in registers.
+type Set struct{ lo, mid, hi uint64 } // squares from 0, from 64 and from 128
+
+// everywhere is the set of all cells.
+var everywhere = func() (all Set) {
+	for x := range Columns {
+		for y := range Rows {
+			all = all.or(bit(Square(x*stride + y)))
+		}
+	}
+	return all
+}()
+
+// bit is the set of q alone, empty for a number beyond the last square. A shift
+// by 64 or more leaves nothing, and so it does in the words that q is not in;
+// where q is below 64 or 128, the difference wraps around to such a shift.
+func bit(q Square) Set { return Set{1 << q, 1 << (q - 64), 1 << (q - 128)} }
+
+// Has reports whether q is in the set.
+func (s Set) Has(q Square) bool {
+	return (s.lo>>q|s.mid>>(q-64)|s.hi>>(q-128))&1 != 0
+}
+
+// Len is the number of squares in the set.
+func (s Set) Len() int {
+	return bits.OnesCount64(s.lo) + bits.OnesCount64(s.mid) + bits.OnesCount64(s.hi)
+}
+
+// IsEmpty reports whether no square is in the set.
+func (s Set) IsEmpty() bool { return s.lo|s.mid|s.hi == 0 }
+
+// Pop takes the lowest square out of the set, which must not be empty, and
+// returns it.
+func (s *Set) Pop() Square {
+	word, first := &s.lo, 0
+	switch {
+	case s.lo != 0:
+	case s.mid != 0:
+		word, first = &s.mid, 64
+	default:
+		word, first = &s.hi, 128
+	}
+	q := first + bits.TrailingZeros64(*word)
+	*word &= *word - 1
+	return Square(q)
+}
+
+// All ranges over the squares of the set, going up.
+func (s Set) All() iter.Seq[Square] {
+	return func(yield func(Square) bool) {
+		for rest := s; !rest.IsEmpty(); {
+			if !yield(rest.Pop()) {
+				return
+			}
+		}
+	}
+}
+
+func (s Set) or(t Set) Set      { return Set{s.lo | t.lo, s.mid | t.mid, s.hi | t.hi} }
+func (s Set) and(t Set) Set     { return Set{s.lo & t.lo, s.mid & t.mid, s.hi & t.hi} }
+func (s Set) without(t Set) Set { return Set{s.lo &^ t.lo, s.mid &^ t.mid, s.hi &^ t.hi} }
+
+// up adds n, from 1 to 63, to every square of the set, and drops those that
+// leave the numbers.
+func (s Set) up(n uint) Set {
+	// The masks change nothing; they spare the check for shifts of 64 or more.
+	return Set{s.lo << (n & 63), s.mid<<(n&63) | s.lo>>(-n&63), s.hi<<(n&63) | s.mid>>(-n&63)}
+}
+
+// down takes n, from 1 to 63, off every square of the set, likewise.
+func (s Set) down(n uint) Set {
+	return Set{s.lo>>(n&63) | s.mid<<(-n&63), s.mid>>(n&63) | s.hi<<(-n&63), s.hi >> (n & 63)}
+}

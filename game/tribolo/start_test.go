@@ -1,0 +1,167 @@
+package tribolo_test
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/tribolo"
+)
+
+// startBoard is what the counting seed gives, worked out by another program.
+const startBoard = `. . . . R . G . . . G B # . . #
+B . . . . . . . . . . # R G R .
+. . . . . # R . . R . R G . . .
+. . . . # . . G . . . G B . . .
+# . . . B . . . . # . . . . . .
+G B B . . . B . . . . . . # . .
+. . # . . . . . . R R . . G . .
+. R . R . . . . . . . . . . . .
+. . G B . # . . B . . . . . . .
+. . R G . . . B . . . B R . . #
+. . . . . . . B G G . . . . # .
+`
+
+func TestStartOfTheCountingSeed(t *testing.T) {
+	t.Parallel()
+	p := start(countingSeed())
+	assert.Equal(t, startBoard, p.Board().String())
+	for _, c := range []game.Cell{{X: 4, Y: 4}, {X: 7, Y: 10}, {X: 11, Y: 0}} {
+		assert.Equal(t, tribolo.Blue, p.Owner(c))
+	}
+	for _, c := range []game.Cell{{X: 11, Y: 1}, {X: 0, Y: 4}, {X: 15, Y: 0}} {
+		assert.Equal(t, tribolo.Wall, p.Owner(c))
+	}
+	assert.Equal(t, 0, p.Turn())
+	assert.Equal(t, []int32{12, 12, 12}, p.Scores())
+	assert.Zero(t, p.MoveCount())
+	assert.Zero(t, p.Resigned())
+	assert.Equal(t, game.ReasonNone, p.Ended())
+	assert.Equal(t, []game.Move{
+		to(1, 8), to(1, 10), to(3, 6), to(3, 10), to(9, 0), to(10, 1), to(10, 3), to(10, 10), to(13, 2), to(13, 9),
+	}, p.LegalMoves())
+	assert.Equal(t, []game.Cell{{X: 2, Y: 8}}, p.Taken(to(1, 8)))
+	assert.Equal(t, []game.Cell{{X: 8, Y: 10}, {X: 9, Y: 10}}, p.Taken(to(10, 10)))
+}
+
+// Ensure other seeds are shuffled as the rules say too, and the first to move is
+// drawn after the shuffle.
+func TestStartIsTheSeededShuffle(t *testing.T) {
+	t.Parallel()
+	firsts := map[int]int{}
+	for i := range 256 {
+		s := seed(byte(i))
+		d := s.Draws(1)
+		var list []game.Cell
+		for x := range int32(tribolo.Columns) {
+			for y := range int32(tribolo.Rows) {
+				list = append(list, cell(x, y))
+			}
+		}
+		for i := range 48 {
+			j := i + d.Draw(176-i)
+			list[i], list[j] = list[j], list[i]
+		}
+		var g grid
+		for i, c := range list[:48] {
+			g[c.X][c.Y] = []tribolo.Owner{tribolo.Blue, tribolo.Red, tribolo.Green, tribolo.Wall}[i/12]
+		}
+		first := d.Draw(3)
+		for len(g.moves(first)) == 0 {
+			first = (first + 1) % 3
+		}
+		firsts[first]++
+
+		used := s.Draws(1)
+		p := tribolo.New().Start(used).(*tribolo.Position)
+		require.Equal(t, g, *gridOf(p.Cells()), "seed %d", i)
+		require.Equal(t, first, p.Turn(), "seed %d", i)
+		require.Equal(t, d.Draw(1<<30), used.Draw(1<<30), "as many numbers drawn")
+	}
+	assert.Len(t, firsts, 3)
+}
+
+// Ensure as many games of one, two and three moves from the start board of the
+// counting seed as another program, written from the rules alone, has counted.
+func TestPerft(t *testing.T) {
+	t.Parallel()
+	p := start(countingSeed())
+	b := p.Board()
+	for i, want := range []int{10, 92, 1045} {
+		assert.Equalf(t, want, perft(b, p.Turn(), i+1), "%d moves", i+1)
+	}
+}
+
+func perft(b tribolo.Board, seat, moves int) int {
+	to := b.Moves(seat)
+	if moves == 1 {
+		return to.Len()
+	}
+	count := 0
+	for q := range to.All() {
+		after := b
+		after.Play(seat, q)
+		if next, _ := after.Next(seat, 0); next != game.NoSeat {
+			count += perft(after, next, moves-1)
+		}
+	}
+	return count
+}
+
+// Ensure whole games from the same board are those of that program. The sum is
+// SHA-256 of seat, x and y of each move, a byte each.
+func TestWholeGames(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		choose        func(*tribolo.Position, []game.Move) game.Move
+		moves, passed int
+		scores        []int32
+		sum           string
+	}{
+		"the first": {
+			func(_ *tribolo.Position, legal []game.Move) game.Move { return legal[0] },
+			128, 2,
+			[]int32{50, 55, 59},
+			"65198954b969d1ab",
+		},
+		"the last": {
+			func(_ *tribolo.Position, legal []game.Move) game.Move { return legal[len(legal)-1] },
+			128, 0,
+			[]int32{58, 51, 55},
+			"52bbc1f1832f4170",
+		},
+		"the one that takes most": {
+			func(p *tribolo.Position, legal []game.Move) game.Move {
+				return slices.MaxFunc(legal, func(a, b game.Move) int { return cmp.Compare(len(p.Taken(a)), len(p.Taken(b))) })
+			},
+			127, 1,
+			[]int32{94, 33, 36},
+			"7ff745e69c3877c5",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, passed, sum := start(countingSeed()), 0, sha256.New()
+			for p.Turn() != game.NoSeat {
+				seat, m := p.Turn(), tc.choose(p, p.LegalMoves())
+				sum.Write([]byte{byte(seat), byte(m.Cell.X), byte(m.Cell.Y)})
+				next, _, err := tribolo.New().Move(p, seat, m, nil)
+				require.NoError(t, err)
+				p = next.(*tribolo.Position)
+				if p.Turn() != game.NoSeat && p.Turn() != (seat+1)%tribolo.Seats {
+					passed++
+				}
+			}
+			assert.EqualValues(t, tc.moves, p.MoveCount())
+			assert.Equal(t, tc.passed, passed)
+			assert.Equal(t, tc.scores, p.Scores())
+			assert.Equal(t, tc.sum, hex.EncodeToString(sum.Sum(nil)[:8]))
+		})
+	}
+}

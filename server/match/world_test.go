@@ -154,7 +154,7 @@ type observer struct {
 	watched   []int
 }
 
-func (o *observer) Appended(e *match.Event, watchers int) {
+func (o *observer) Appended(e *Event, watchers int) {
 	s := e.State
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -62,8 +62,10 @@ func header(_ *fake, s watchStream) error { return s.SendHeader(metadata.MD{}) }
 // cut breaks the connection once all that was sent has been read, and stays
 // until the break is noticed.
 func cut(f *fake, s watchStream) error {
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
 	for s.Context().Err() == nil && f.made("sent") > f.made("read") {
-		time.Sleep(time.Millisecond)
+		<-look.C
 	}
 	f.listener.cut()
 	return hang(f, s)

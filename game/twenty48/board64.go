@@ -65,8 +65,10 @@ func (b Board64) Transposed() Board64 {
 // Slider slides a Board64 by looking up its rows. It is never written to after
 // it is made, and safe for concurrent use.
 type Slider struct {
-	left, right [1 << 16]uint16
-	made        [1 << 16]uint32
+	rows [1 << 16]struct {
+		left, right uint16 // the row, slid
+		made        uint32 // sum of the tiles that a merge makes, either way
+	}
 }
 
 // NewSlider returns the one Slider that there is, half a megabyte of tables;
@@ -74,15 +76,15 @@ type Slider struct {
 var NewSlider = sync.OnceValue(func() *Slider {
 	s := new(Slider)
 	for row := range 1 << 16 {
-		left, made := slideRow(row, 0, 1)
-		right, _ := slideRow(row, 3, -1)
-		s.left[row], s.right[row], s.made[row] = left, right, uint32(made)
+		r := &s.rows[row]
+		r.left, r.made = slideRow(row, 0, 1)
+		r.right, _ = slideRow(row, 3, -1)
 	}
 	return s
 })
 
 // slideRow slides four nibbles as the rules do.
-func slideRow(row, first, step int) (slid uint16, made int64) {
+func slideRow(row, first, step int) (slid uint16, made uint32) {
 	cells := make([]uint8, 4)
 	for i := range cells {
 		cells[i] = uint8(row >> (4 * i) & 15)
@@ -90,7 +92,7 @@ func slideRow(row, first, step int) (slid uint16, made int64) {
 			cells[i] = MaxExponent // which does not merge either
 		}
 	}
-	made = slideLine(cells, first, step, len(cells))
+	made = uint32(slideLine(cells, first, step, len(cells)))
 	for i, e := range cells {
 		slid |= uint16(min(e, 15)) << (4 * i)
 	}
@@ -100,22 +102,22 @@ func slideRow(row, first, step int) (slid uint16, made int64) {
 // Left slides all tiles to the left. Slid up, a board is its transpose slid
 // left and transposed back.
 func (s *Slider) Left(b Board64) Board64 {
-	return Board64(s.left[uint16(b)]) | Board64(s.left[uint16(b>>16)])<<16 |
-		Board64(s.left[uint16(b>>32)])<<32 | Board64(s.left[b>>48])<<48
+	return Board64(s.rows[uint16(b)].left) | Board64(s.rows[uint16(b>>16)].left)<<16 |
+		Board64(s.rows[uint16(b>>32)].left)<<32 | Board64(s.rows[b>>48].left)<<48
 }
 
 // Right slides all tiles to the right. Slid down, a board is its transpose
 // slid right and transposed back.
 func (s *Slider) Right(b Board64) Board64 {
-	return Board64(s.right[uint16(b)]) | Board64(s.right[uint16(b>>16)])<<16 |
-		Board64(s.right[uint16(b>>32)])<<32 | Board64(s.right[b>>48])<<48
+	return Board64(s.rows[uint16(b)].right) | Board64(s.rows[uint16(b>>16)].right)<<16 |
+		Board64(s.rows[uint16(b>>32)].right)<<32 | Board64(s.rows[b>>48].right)<<48
 }
 
 // Made returns the sum of the face values of all tiles that a slide to the
 // left makes; to the right it is the same.
 func (s *Slider) Made(b Board64) int64 {
-	return int64(s.made[uint16(b)]) + int64(s.made[uint16(b>>16)]) +
-		int64(s.made[uint16(b>>32)]) + int64(s.made[b>>48])
+	return int64(s.rows[uint16(b)].made) + int64(s.rows[uint16(b>>16)].made) +
+		int64(s.rows[uint16(b>>32)].made) + int64(s.rows[b>>48].made)
 }
 
 // Slide moves all tiles towards d and returns the board and the sum of the

@@ -3,6 +3,7 @@ package apitest
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"regexp"
 	"slices"
@@ -204,7 +205,7 @@ func (s *checkedStream) RecvMsg(m any) error {
 	switch {
 	case err == nil:
 		checkMessage(s.t, m)
-	case err != io.EOF:
+	case !errors.Is(err, io.EOF):
 		checkRefusal(s.t, s.method, err, s.Trailer())
 	}
 	return err

@@ -151,11 +151,13 @@ func TestCreateGame_Again(t *testing.T) {
 		assert.NotEqual(t, g.GetId(), s.game(t, p, "classic").GetId())
 
 		s.moves(t, p, g, 3)
+		s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t)
 		assert.True(t, proto.Equal(s.get(t, g.GetId()), s.create(t, p, request)), "as it is now")
+		assert.EqualValues(t, 1, s.create(t, p, request).GetWatchers())
 		s.resign(t, p, g.GetId())
 		ended := s.create(t, p, request)
 		assert.Equal(t, pb.GameStatus_GAME_STATUS_FINISHED, ended.GetStatus())
-		assert.True(t, proto.Equal(s.get(t, g.GetId()), ended))
+		assert.True(t, proto.Equal(unwatched(s.get(t, g.GetId())), unwatched(ended))) // The watcher is just leaving.
 	})
 }
 

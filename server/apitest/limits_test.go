@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"context"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -175,6 +178,24 @@ func TestLimit_WatchersAtOnce(t *testing.T) {
 			eventually(t, "the refused are gone", func() bool { return s.get(t, g.GetId()).GetWatchers() == watching.Load() })
 		}
 	}, func(c *app.Config) { c.MaxWatchersPerGame = 3 })
+}
+
+// Ensure a connection has no more streams than it may: further calls wait.
+func TestLimit_Streams(t *testing.T) {
+	t.Parallel()
+	s := start(t, app.Embedded, func(c *app.Config) { c.MaxStreamsPerConnection = 2 })
+	p := s.player(t)
+	g := s.game(t, p, "classic")
+	request := &pb.WatchRequest{GameId: g.GetId()}
+	first := s.watch(t, s.anyone, request)
+	first.game(t)
+	s.watch(t, p.ctx, request).game(t)
+	ctx, cancel := context.WithTimeout(s.anyone, 50*time.Millisecond)
+	defer cancel()
+	_, err := s.GetGame(ctx, &pb.GetGameRequest{GameId: g.GetId()})
+	assert.Equal(t, codes.DeadlineExceeded, status.Code(err), "%v", err)
+	first.leave()
+	s.get(t, g.GetId())
 }
 
 // Ensure a server tells the limits that it was given.

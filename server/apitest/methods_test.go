@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"google.golang.org/grpc"
@@ -61,14 +62,14 @@ func (m method) call(ctx context.Context, conn *grpc.ClientConn, request any, op
 	if err != nil {
 		return nil, err
 	}
-	if err := stream.SendMsg(request); err != nil && err != io.EOF {
+	if err := stream.SendMsg(request); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if err := stream.CloseSend(); err != nil {
 		return nil, err
 	}
 	if err := stream.RecvMsg(response); err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil, nil
 		}
 		return nil, err

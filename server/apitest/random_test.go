@@ -107,14 +107,13 @@ func TestRandomMessages(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	each(t, func(t *testing.T, s *server) {
-		players := []player{s.player(t), s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Secret: newID(), Bot: true})}
-		nameless := player{Player: &pb.Player{}, ctx: s.anyone}
-		forger := player{Player: &pb.Player{}, ctx: s.with(newID() + "." + newID())}
+		person, robot := s.player(t), s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Secret: newID(), Bot: true})
+		nameless, forger := player{ctx: s.anyone}, player{ctx: s.with(newID() + "." + newID())}
 		g := generator{rand.New(rand.NewPCG(seed, 0)), map[protoreflect.Name][]string{
 			"variant": {"classic", "classic", "3x3", "restless"}, "player_id": {"me"}, "request_id": {newID(), newID()},
 			"name": {"Somebody", "Somebody else", "nobody"}, "secret": {newID(), newID()},
 		}}
-		for _, p := range players {
+		for _, p := range []player{person, robot} {
 			live := s.game(t, p, "classic")
 			s.moves(t, p, live, 5)
 			private := s.create(t, p, &pb.CreateGameRequest{Variant: "3x3", Private: true, RequestId: newID()})
@@ -136,7 +135,7 @@ func TestRandomMessages(t *testing.T) {
 		}
 		for range 1000 {
 			m := pick(g, all)
-			who := pick(g, []player{players[0], players[0], players[0], players[1], players[1], nameless, forger})
+			who := pick(g, []*player{&person, &person, &person, &robot, &robot, &nameless, &forger})
 			request := m.request.New()
 			g.fill(request, 0)
 			ctx, cancel := who.ctx, context.CancelFunc(func() {})
@@ -151,11 +150,7 @@ func TestRandomMessages(t *testing.T) {
 				t.Fatalf("%s with %v: %v", m.name, request.Interface(), err)
 			}
 			if rotated, ok := response.(*pb.RotateTokenResponse); ok && err == nil {
-				for i, p := range players {
-					if strings.HasPrefix(rotated.GetToken(), p.GetId()) {
-						players[i].ctx = s.with(rotated.GetToken())
-					}
-				}
+				*who = player{who.Player, rotated.GetToken(), s.with(rotated.GetToken())}
 			}
 		}
 		t.Log(answers)

@@ -95,6 +95,9 @@ func TestScores_Unranked(t *testing.T) {
 				moved, err := s.Move(p.ctx, request)
 				require.NoError(t, err)
 				event := moved.GetEvent()
+				again, err := s.Move(p.ctx, request)
+				require.NoError(t, err)
+				assert.True(t, proto.Equal(event, again.GetEvent()))
 				assert.Equal(t, i == byBot, event.GetMoved().GetByBot())
 				ranked = ranked && i != byBot
 				assert.Equal(t, ranked, event.GetRanked(), "from a program's move on")

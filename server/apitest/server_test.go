@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -72,7 +71,7 @@ func start(t testing.TB, redis string, changes ...change) *server {
 	c := apptest.Config(t)
 	c.Redis = redis
 	c.MaxMovesPerSecond = 0
-	c.Logger = slog.New(noErrors{slog.NewTextHandler(io.Discard, nil), t})
+	c.Logger = slog.New(noErrors{slog.DiscardHandler, t})
 	for _, change := range changes {
 		change(&c)
 	}
@@ -107,15 +106,15 @@ type noErrors struct {
 	t testing.TB
 }
 
+func (noErrors) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+
 func (h noErrors) Handle(_ context.Context, r slog.Record) error {
-	if r.Level >= slog.LevelError {
-		line := r.Message
-		r.Attrs(func(a slog.Attr) bool {
-			line += " " + a.String()
-			return true
-		})
-		h.t.Errorf("the server logged an error: %s", line)
-	}
+	line := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		line += " " + a.String()
+		return true
+	})
+	h.t.Errorf("the server logged an error: %s", line)
 	return nil
 }
 

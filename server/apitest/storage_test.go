@@ -2,7 +2,6 @@ package apitest
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -81,7 +80,7 @@ func TestStorageUnavailable(t *testing.T) {
 func TestGameDamaged(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	quiet := func(c *app.Config) { c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil)) }
+	quiet := func(c *app.Config) { c.Logger = slog.New(slog.DiscardHandler) }
 	played, fresh := start(t, redis.URL(), quiet), start(t, redis.URL(), quiet)
 	client := redistest.NewClient(t, redis.Addr())
 	p := played.player(t)
@@ -135,6 +134,8 @@ func TestOtherServer(t *testing.T) {
 		assert.Equal(t, version, watching.event(t).GetVersion())
 		assert.Equal(t, version, a.get(t, g.GetId()).GetVersion(), "what was acknowledged is seen everywhere at once")
 		assert.Equal(t, version, b.get(t, g.GetId()).GetVersion())
+		assert.Equal(t, version, a.watch(t, a.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t).GetVersion())
+		assert.Equal(t, version, b.watch(t, b.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t).GetVersion())
 	}
 	resigned := a.resign(t, p, g.GetId())
 	assert.True(t, proto.Equal(resigned, b.resign(t, elsewhere, g.GetId())))

@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"testing"
 
@@ -46,7 +47,7 @@ func (w *watcher) next(t testing.TB) *pb.WatchResponse {
 	t.Helper()
 	for {
 		update, err := w.receive(t)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		require.NoError(t, err)

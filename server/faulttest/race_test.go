@@ -17,8 +17,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// raceTo is the version up to which two clients race each other.
-const raceTo = 200
+// raceTo is the version up to which two clients race each other, and freeTo the
+// one up to which several do whatever they like.
+const (
+	raceTo = 200
+	freeTo = 120
+)
 
 // overServers runs test on one server and on two.
 func overServers(t *testing.T, test func(t *testing.T, w *world, first, second *server)) {
@@ -129,7 +133,7 @@ func TestRace_free(t *testing.T) {
 	})
 }
 
-// hammer moves until the game is at raceTo, and returns how many versions others
+// hammer moves until the game is at freeTo, and returns how many versions others
 // won. newest is the latest version that any of the clients was told.
 func (c *client) hammer(ctx context.Context, rng *rand.Rand, game *pb.Game, newest *atomic.Int32) (lost int, err error) {
 	tell := func(version int32) {
@@ -137,7 +141,7 @@ func (c *client) hammer(ctx context.Context, rng *rand.Rand, game *pb.Game, newe
 		}
 	}
 	version, position := game.GetVersion(), game.GetPosition()
-	for version < raceTo {
+	for version < freeTo {
 		before := newest.Load()
 		event, err := c.move(ctx, game.GetId(), version, random(rng, position))
 		if err == nil {

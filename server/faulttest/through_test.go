@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	crowd      = 6   // players who move through a fault
-	faultEvery = 25  // moves
-	movesOfOne = 120 // of one player
+	crowd      = 4  // players who move through a fault
+	faultEvery = 15 // moves
+	movesOfOne = 75 // of one player
 )
 
 // moveThrough lets players move on two servers, which reach Redis at the given

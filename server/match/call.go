@@ -305,7 +305,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 	settled := make(chan outcome, 1)
 	if !m.hub.start(m, func(ctx context.Context) {
-		next, err := m.hub.settle(ctx, draft)
+		next, err := m.hub.settle(ctx, m.id, draft)
 		e, err := m.appended(ctx, tip, next, err)
 		settled <- outcome{e, err}
 	}) {
@@ -322,7 +322,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 
 // settle sends a draft whose outcome is not known until an answer says what
 // became of it, or ctx ends.
-func (h *Hub) settle(ctx context.Context, draft *gamelog.Draft) (gamelog.Appended, error) {
+func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (gamelog.Appended, error) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval = 20 * time.Millisecond
 	wait.MaxInterval = time.Second
@@ -331,6 +331,10 @@ func (h *Hub) settle(ctx context.Context, draft *gamelog.Draft) (gamelog.Appende
 		case <-ctx.Done():
 			return gamelog.Appended{}, gamelog.ErrUnsettled
 		case <-time.After(wait.NextBackOff()):
+		}
+		// This may go on for long, and somebody may have looked meanwhile.
+		if draft.NeedsLook() && h.Agenda.Soon(ctx, gameID) != nil {
+			continue
 		}
 		next, err := h.log.Append(ctx, draft)
 		var conflict *gamelog.ConflictError

@@ -77,35 +77,35 @@ func NewHub(c Config) *Hub {
 	}
 }
 
-// sweepEvery is how often matches that nobody needs are looked for, and
-// audienceEvery how often watchers are counted; followEvery is the slow round
-// in which every followed game is compared with its log, for whatever a
-// connection may have swallowed.
+// sweepEvery is how often matches that nobody needs are looked for, tick how
+// often watchers are counted. Every so many ticks a followed game is compared
+// with its log, for whatever a connection may have swallowed; each match does
+// so in a phase of its own, so that not all of them queue up in one moment.
 const (
-	sweepEvery    = 5 * time.Second
-	audienceEvery = time.Second
-	followEvery   = 5 * time.Second
+	sweepEvery  = 5 * time.Second
+	tick        = time.Second
+	followTicks = 5
 )
 
 // Run works until ctx ends, and then until everything that the hub began has
 // ended. Watchers and calls get ErrStopping meanwhile.
 func (h *Hub) Run(ctx context.Context) error {
-	sweep, audience, follow := time.NewTicker(sweepEvery), time.NewTicker(audienceEvery), time.NewTicker(followEvery)
+	sweep, ticks := time.NewTicker(sweepEvery), time.NewTicker(tick)
 	defer sweep.Stop()
-	defer audience.Stop()
-	defer follow.Stop()
-	for {
+	defer ticks.Stop()
+	for n := 0; ; {
 		select {
 		case <-ctx.Done():
 			h.close()
+			h.farewell()
 			return nil
 		case <-sweep.C:
 			h.sweep(time.Now())
-		case <-audience.C:
+		case <-ticks.C:
+			n++
 			h.countAudiences(time.Now())
-		case <-follow.C:
 			for _, m := range h.all() {
-				if m.followed() {
+				if m.due(n, followTicks) && m.followed() {
 					m.refresh()
 				}
 			}
@@ -122,6 +122,22 @@ func (h *Hub) close() {
 		m.wake()
 	}
 	h.group.Wait()
+}
+
+// farewellTimeout bounds farewell. Who hears nothing forgets this server soon.
+const farewellTimeout = time.Second
+
+// farewell tells the other servers that nobody watches here any more.
+func (h *Hub) farewell() {
+	ctx, cancel := context.WithTimeout(context.Background(), farewellTimeout)
+	defer cancel()
+	var group sync.WaitGroup
+	for _, m := range h.all() {
+		if m.crowd.told.Swap(0) > 0 {
+			group.Go(func() { _, _ = h.log.Audience(ctx, m.id, h.ServerID, 0) })
+		}
+	}
+	group.Wait()
 }
 
 // start runs f in a goroutine of the hub, unless the hub is closed. The match
@@ -263,7 +279,7 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	}
 	appended, err := h.log.Append(ctx, draft)
 	if errors.Is(err, gamelog.ErrUnsettled) {
-		appended, err = h.settle(ctx, draft)
+		appended, err = h.settle(ctx, gameID, draft)
 	}
 	var conflict *gamelog.ConflictError
 	switch {

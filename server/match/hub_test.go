@@ -92,6 +92,26 @@ func TestAudience(t *testing.T) {
 	})
 }
 
+// Ensure a server that stops takes its watchers off the count.
+func TestAudience_Farewell(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s, other := w.serve(w.addr), w.serve(w.addr)
+		s.create(name("a"), "classic")
+		watcher := s.match(name("a")).Watch(true)
+		defer watcher.Close()
+		m := other.match(name("a"))
+		watchers := func() int {
+			_, err := m.Confirm(t.Context())
+			require.NoError(t, err)
+			return m.Watchers()
+		}
+		require.Eventually(t, func() bool { return watchers() == 1 }, patience, 10*time.Millisecond)
+		s.stop()
+		assert.Zero(t, watchers())
+	})
+}
+
 // Ensure a match that nobody needs leaves memory, no other does, and what comes
 // back is the same.
 func TestSweep(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,8 +27,9 @@ import (
 // while the outcome of an append is not known, so that nothing is judged on a
 // state that may be past. mu guards tip and is never held across I/O.
 type Match struct {
-	id  string
-	hub *Hub
+	id    string
+	hub   *Hub
+	phase int // spreads what is done every few ticks
 
 	writing chan struct{} // a semaphore of one
 
@@ -51,11 +53,15 @@ type Match struct {
 }
 
 func newMatch(h *Hub, gameID string) *Match {
-	m := &Match{id: gameID, hub: h, writing: make(chan struct{}, 1), ready: make(chan struct{})}
+	m := &Match{id: gameID, hub: h, phase: rand.IntN(1 << 16), writing: make(chan struct{}, 1), ready: make(chan struct{})}
 	c := make(chan struct{})
 	m.changed.Store(&c)
 	return m
 }
+
+// due reports whether something that is done every few ticks is done in the
+// given one.
+func (m *Match) due(n, every int) bool { return (n+m.phase)%every == 0 }
 
 // State is the game as far as this server knows it; Confirm asks the log.
 func (m *Match) State() *replay.State { return m.currentTip().State }

@@ -99,8 +99,8 @@ func TestDo_Unsettled(t *testing.T) {
 		require.ErrorIs(t, err, gamelog.ErrUnsettled)
 		proxy.Accept()
 		require.Eventually(t, func() bool {
-			_, ended := s.plans.told()
-			return ended == 1
+			soon, ended := s.plans.told()
+			return ended == 1 && soon > 1 // A trace before each attempt.
 		}, patience, 5*time.Millisecond)
 		last := w.check(name("a"), s, other)
 		assert.Equal(t, replay.Finished, last.Status)

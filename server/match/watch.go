@@ -2,6 +2,7 @@ package match
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -209,8 +210,13 @@ func (h *Hub) countAudiences(now time.Time) {
 		c := &m.crowd
 		local := c.local.Load()
 		if local != c.told.Load() || local > 0 && now.Sub(c.toldAt) >= refreshEvery {
-			c.told.Store(local)
-			c.toldAt = now
+			if local != c.told.Swap(local) {
+				// As if some time ago, so that not all games that were joined
+				// in one moment are told anew in one.
+				c.toldAt = now.Add(-rand.N(refreshEvery))
+			} else {
+				c.toldAt = now
+			}
 			h.start(m, func(ctx context.Context) { m.tell(ctx, int(local)) })
 		}
 		total, before := m.Watchers(), c.announced.Load()

@@ -46,9 +46,13 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	if r := request.GetRequestId(); r != "" {
 		newID = id.Derive([]byte("game"), []byte(player.ID), []byte(r))
 		// The game may be there, also when no new one would be allowed.
-		state, err := s.Hub.Existing(ctx, newID, created)
+		_, err := s.Hub.Existing(ctx, newID, created)
+		if err == nil {
+			g, err := s.game(ctx, newID)
+			return &pb.CreateGameResponse{Game: g}, err
+		}
 		if !errors.Is(err, gamelog.ErrNotFound) {
-			return createdGame(state, err)
+			return createdGame(nil, err)
 		}
 	}
 	if err := s.reserve(ctx, player.ID, newID); err != nil {
@@ -56,7 +60,7 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	}
 	// Noted before there is anything to look at: a server that dies between
 	// here and the lists leaves a game that is seen to.
-	if err := s.Planner.Soon(ctx, newID); err != nil {
+	if err := s.Planner.Begin(ctx, newID); err != nil {
 		return nil, err
 	}
 	state, err := s.Hub.Create(ctx, newID, created, seed)
@@ -192,7 +196,16 @@ func (s *Service) reserve(ctx context.Context, playerID, gameID string) error {
 
 // GetGame implements the contract.
 func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.GetGameResponse, error) {
-	m, err := s.acquire(ctx, request.GetGameId(), game.NoSeat)
+	g, err := s.game(ctx, request.GetGameId())
+	if err != nil {
+		return nil, err
+	}
+	return &pb.GetGameResponse{Game: g}, nil
+}
+
+// game is a game as it is now.
+func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
+	m, err := s.acquire(ctx, givenID, game.NoSeat)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +214,7 @@ func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.
 	if err != nil {
 		return nil, err
 	}
-	return &pb.GetGameResponse{Game: translate.Game(state, m.Watchers())}, nil
+	return translate.Game(state, m.Watchers()), nil
 }
 
 // JoinGame implements the contract.

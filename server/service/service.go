@@ -33,8 +33,8 @@ type Limits struct {
 
 // Planner is told about games that begin.
 type Planner interface {
-	// Soon notes that a game is to be looked at within seconds.
-	Soon(ctx context.Context, gameID string) error
+	// Begin notes a game that is about to be created.
+	Begin(ctx context.Context, gameID string) error
 	// Plan notes when the game is to be looked at next.
 	Plan(ctx context.Context, state *replay.State) error
 }

@@ -70,6 +70,9 @@ const (
 	// claimFor is after what time a game is looked at again that was claimed by
 	// a server that then said nothing.
 	claimFor = 30 * time.Second
+	// answerWithin is how long the answer to a move may wait for what follows
+	// from it, such as a result to be recorded.
+	answerWithin = time.Second
 	// damagedFor is after what time a damaged game is looked at again, in case
 	// its log was brought back.
 	damagedFor = time.Hour
@@ -82,6 +85,12 @@ const (
 // Soon implements match.Agenda.
 func (s *Steward) Soon(ctx context.Context, gameID string) error {
 	return s.agenda.soon(ctx, gameID, soonIn)
+}
+
+// Begin notes a game that is about to be created, before it is. Its first entry
+// may land as late as its call may last, so it is looked at only after that.
+func (s *Steward) Begin(ctx context.Context, gameID string) error {
+	return s.agenda.soon(ctx, gameID, claimFor)
 }
 
 // Plan notes when a game that has begun must be looked at, and puts it in the
@@ -99,10 +108,12 @@ func (s *Steward) Plan(ctx context.Context, state *replay.State) error {
 	return s.agenda.at(ctx, state.ID, s.next(state))
 }
 
-// Appended implements match.Agenda: it records a result, notes a deadline, and
-// lets a bot move whose turn it is. Where that fails, the list brings the game
-// up again.
+// Appended implements match.Agenda: it records a result, so that whoever ended
+// the game finds it recorded, notes a deadline, and lets a bot move whose turn
+// it is. Where that fails or takes long, the list brings the game up again.
 func (s *Steward) Appended(ctx context.Context, state *replay.State) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	var err error
 	switch deadline := state.Deadline(); {
 	case state.Status == replay.Finished:

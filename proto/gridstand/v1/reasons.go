@@ -1,3 +1,5 @@
+// Package gridstandv1 is the contract: what programs and servers say to each
+// other. The .proto files beside it are its manual.
 package gridstandv1
 
 // ErrorDomain is the domain of every google.rpc.ErrorInfo that a server sends.

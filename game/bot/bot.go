@@ -1,0 +1,186 @@
+// Package bot holds players that choose a move from a position. A bot sees
+// what any player sees, the position and the rules of its variant, and never
+// the seed: where it needs chance it draws from a source of its own.
+//
+// Some bots choose at once. The others search, for as long as their options
+// and the context let them.
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/gridstand/gridstand/game"
+)
+
+// Bot is a player of one variant. It is safe for concurrent use, and remembers
+// nothing from one move to the next but where its source of chance stands.
+type Bot interface {
+	// Name is the name under which New makes the bot.
+	Name() string
+
+	// Choose returns a legal move for the seat whose turn it is in p. When the
+	// context's deadline passes, or the work that the options allow is done,
+	// a searching bot answers with the best move found so far. When the
+	// context is cancelled, which says that nobody waits for an answer, it
+	// returns the context's error.
+	//
+	// It returns an error that wraps ErrNoMove when nobody is to move in p,
+	// and another for a position of another variant.
+	Choose(ctx context.Context, p game.Position) (game.Move, error)
+}
+
+var (
+	// ErrUnknown is returned, wrapped, for a name that no bot of the variant's
+	// kind has.
+	ErrUnknown = errors.New("no such bot")
+
+	// ErrNoMove is returned, wrapped, by a bot that is asked for a move in a
+	// game that has none left.
+	ErrNoMove = errors.New("no move to choose")
+)
+
+// Options tell a bot how hard to think. The zero Options are every bot's
+// defaults. What does not concern a bot it ignores.
+type Options struct {
+	// Source is where a bot that plays by chance gets it from, one value for a
+	// decision. The bot keeps it and uses it under a lock of its own, so no two
+	// bots may share it. By default it is seeded by the operating system.
+	Source rand.Source
+
+	// Depth is the number of moves that a searching bot looks ahead at most.
+	Depth int
+
+	// Rollouts is the number of random games that montecarlo plays out for
+	// each legal move.
+	Rollouts int
+
+	// Work bounds a searching bot's decision: the number of moves that it
+	// tries on a board. With the same source and the same work it decides the
+	// same on every machine.
+	Work int64
+
+	// Time bounds a searching bot's decision by the clock, as a deadline of
+	// the context does; the earlier one counts.
+	Time time.Duration
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Depth < 0:
+		return fmt.Errorf("depth: %d is negative", o.Depth)
+	case o.Rollouts < 0:
+		return fmt.Errorf("rollouts: %d is negative", o.Rollouts)
+	case o.Work < 0:
+		return fmt.Errorf("work: %d is negative", o.Work)
+	case o.Time < 0:
+		return fmt.Errorf("time: %s is negative", o.Time)
+	}
+	return nil
+}
+
+// chooser decides for a bot. Everything about the rules is checked and every
+// default filled in when it is made.
+type chooser interface {
+	choose(m *meter, p game.Position) (game.Move, error)
+}
+
+// kind is one way to play, for all variants of a kind of game.
+type maker struct {
+	name string
+	make func(v game.Variant, o Options) (chooser, error)
+}
+
+// makers are the bots of each kind of game, the weakest first.
+var makers = map[game.Kind][]maker{
+	game.Twenty48: {
+		{"random", newRandom},
+		{"rote", newRote},
+		{"greedy", newGreedy48},
+		{"montecarlo", newMonteCarlo},
+		{"expectimax", newExpectimax},
+	},
+}
+
+// Names lists the bots that play games of a kind, the weakest first. The slice
+// belongs to the caller.
+func Names(k game.Kind) []string {
+	var names []string
+	for _, m := range makers[k] {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// New makes a bot for a variant. It returns an error that wraps ErrUnknown
+// when the variant's kind has no bot of that name, and another for an option
+// that is out of range.
+func New(name string, v game.Variant, o Options) (Bot, error) {
+	if err := o.validate(); err != nil {
+		return nil, fmt.Errorf("bot %s: %w", name, err)
+	}
+	for _, m := range makers[v.Kind] {
+		if m.name != name {
+			continue
+		}
+		if o.Source == nil {
+			o.Source = rand.NewPCG(rand.Uint64(), rand.Uint64())
+		}
+		c, err := m.make(v, o)
+		if err != nil {
+			return nil, fmt.Errorf("bot %s: %w", name, err)
+		}
+		return &bot{name: name, chooser: c, options: o, source: o.Source}, nil
+	}
+	return nil, fmt.Errorf("%w of %s: %q", ErrUnknown, v.ID, name)
+}
+
+type bot struct {
+	name    string
+	chooser chooser
+	options Options
+
+	mu     sync.Mutex // guards source
+	source rand.Source
+}
+
+// Name implements Bot.
+func (b *bot) Name() string { return b.name }
+
+// Choose implements Bot.
+func (b *bot) Choose(ctx context.Context, p game.Position) (game.Move, error) {
+	move, _, err := b.decide(ctx, p)
+	return move, err
+}
+
+// decide is Choose, and tells the work that it took.
+func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, error) {
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return game.Move{}, 0, err
+	}
+	if p.Turn() == game.NoSeat {
+		return game.Move{}, 0, fmt.Errorf("bot %s: %w: the game has ended, %s", b.name, ErrNoMove, p.Ended())
+	}
+	m := meters.Get().(*meter)
+	defer meters.Put(m)
+	m.start(ctx, b.options, b.chance())
+	move, err := b.chooser.choose(m, p)
+	if err == nil && m.cancelled {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return game.Move{}, m.done, fmt.Errorf("bot %s: %w", b.name, err)
+	}
+	return move, m.done, nil
+}
+
+// chance draws the number from which all chance of a decision comes.
+func (b *bot) chance() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.source.Uint64()
+}

@@ -1,0 +1,164 @@
+package bot
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/variants"
+)
+
+// small makes every bot quick.
+var small = Options{Depth: 1, Rollouts: 2}
+
+// TestEveryBotPlays plays the first moves of a game of every variant with
+// every bot, twice: with the same chance it is the same game.
+func TestEveryBotPlays(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants.All() {
+		for _, name := range Names(v.Kind) {
+			t.Run(v.ID+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				var games [2][]game.Move
+				for i := range games {
+					b := seeded(t, name, v, small)
+					assert.Equal(t, name, b.Name())
+					p := v.Rules.Start(seed(t, 1).Draws(1))
+					for version := int32(2); p.Turn() != game.NoSeat && version < 60; version++ {
+						m, err := b.Choose(t.Context(), p)
+						require.NoError(t, err)
+						require.Contains(t, p.LegalMoves(), m)
+						games[i] = append(games[i], m)
+						p, _, err = v.Rules.Move(p, p.Turn(), m, seed(t, 1).Draws(version))
+						require.NoError(t, err)
+					}
+				}
+				assert.Equal(t, games[0], games[1])
+			})
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	v := variant(t, "classic")
+	_, err := New("nobody", v, Options{})
+	require.ErrorIs(t, err, ErrUnknown)
+	for _, o := range []Options{{Depth: -1}, {Rollouts: -1}, {Work: -1}, {Time: -1}} {
+		_, err := New("random", v, o)
+		require.Error(t, err, "%+v", o)
+		assert.NotErrorIs(t, err, ErrUnknown)
+	}
+}
+
+func TestChooseRefuses(t *testing.T) {
+	t.Parallel()
+	v := variant(t, "classic")
+	stuck := board48(t, v, 0, 2, 4, 2, 4, 4, 2, 4, 2, 2, 4, 2, 4, 4, 2, 4, 2)
+	other := variant(t, "3x3").Rules.Start(seed(t, 1).Draws(1))
+	for _, name := range Names(game.Twenty48) {
+		b := seeded(t, name, v, small)
+		_, err := b.Choose(t.Context(), stuck)
+		require.ErrorIs(t, err, ErrNoMove, name)
+		if name != "random" {
+			_, err = b.Choose(t.Context(), other)
+			require.Error(t, err, name)
+		}
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = b.Choose(cancelled, v.Rules.Start(seed(t, 1).Draws(1)))
+		require.ErrorIs(t, err, context.Canceled, name)
+	}
+}
+
+// searching lists the bots that think.
+func searching(k game.Kind) []string {
+	return slices.DeleteFunc(Names(k), func(name string) bool {
+		return !slices.Contains([]string{"montecarlo", "expectimax", "minimax"}, name)
+	})
+}
+
+// TestWorkIsBounded gives searching bots some work, on boards of all stages.
+func TestWorkIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants.All() {
+		for _, name := range searching(v.Kind) {
+			t.Run(v.ID+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				for _, p := range positions(t, v, *budgetPositions) {
+					const work = 500
+					m, did, err := seeded(t, name, v, Options{Work: work}).decide(t.Context(), p)
+					require.NoError(t, err)
+					require.Contains(t, p.LegalMoves(), m)
+					require.LessOrEqual(t, did, int64(work*11/10))
+				}
+			})
+		}
+	}
+}
+
+func TestADeadlineGivesTheBestSoFar(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants.All() {
+		for _, name := range searching(v.Kind) {
+			p := v.Rules.Start(seed(t, 1).Draws(1))
+			endless := Options{Depth: maxDepth, Rollouts: 1 << 40}
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+			m, err := seeded(t, name, v, endless).Choose(ctx, p)
+			cancel()
+			require.NoError(t, err, "%s %s", v.ID, name)
+			require.Contains(t, p.LegalMoves(), m)
+
+			passed, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+			m, err = seeded(t, name, v, endless).Choose(passed, p)
+			cancel()
+			require.NoError(t, err, "%s %s", v.ID, name)
+			require.Contains(t, p.LegalMoves(), m)
+
+			endless.Time = time.Millisecond
+			m, err = seeded(t, name, v, endless).Choose(t.Context(), p)
+			require.NoError(t, err, "%s %s", v.ID, name)
+			require.Contains(t, p.LegalMoves(), m)
+		}
+	}
+}
+
+func TestCancellingStopsAThought(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants.All() {
+		for _, name := range searching(v.Kind) {
+			ctx, cancel := context.WithCancel(t.Context())
+			timer := time.AfterFunc(2*time.Millisecond, cancel)
+			defer timer.Stop()
+			_, err := seeded(t, name, v, Options{Depth: maxDepth, Rollouts: 1 << 40}).
+				Choose(ctx, v.Rules.Start(seed(t, 1).Draws(1)))
+			require.ErrorIs(t, err, context.Canceled, "%s %s", v.ID, name)
+		}
+	}
+}
+
+func TestABotIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	v := variant(t, "classic")
+	ps := positions48(t, v, 20)
+	for _, name := range Names(v.Kind) {
+		b := seeded(t, name, v, small)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for _, p := range ps {
+					m, err := b.Choose(t.Context(), p)
+					assert.NoError(t, err)
+					assert.True(t, p.Legal().Has(m.Direction))
+				}
+			})
+		}
+		wg.Wait()
+	}
+}

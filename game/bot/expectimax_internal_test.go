@@ -1,0 +1,215 @@
+package bot
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/twenty48"
+	"github.com/gridstand/gridstand/game/variants"
+)
+
+// reference is expectimax as it is written down in books, on the plain engine.
+// With a table it keeps every board that it has met in a Go map.
+type reference struct {
+	*odds
+	table map[referenceKey]float64
+	tried int64
+}
+
+type referenceKey struct {
+	cells [16]uint8
+	depth int
+}
+
+func (r *reference) slid(cells []uint8, d game.Direction) []uint8 {
+	g := twenty48.Grid{Columns: r.columns, Cells: append([]uint8(nil), cells...)}
+	g.Slide(d)
+	return g.Cells
+}
+
+func (r *reference) after(cells []uint8, depth int) float64 {
+	for _, e := range cells {
+		if r.goal > 0 && e == r.goal {
+			return worthWon
+		}
+	}
+	if depth == 0 {
+		return float64(gridWorth(twenty48.Grid{Columns: r.columns, Cells: cells}))
+	}
+	key := referenceKey{depth: depth}
+	if r.table != nil {
+		copy(key.cells[:], cells)
+		if value, ok := r.table[key]; ok {
+			return value
+		}
+	}
+	var sum float64
+	empty := 0
+	for i, e := range cells {
+		if e != 0 {
+			continue
+		}
+		empty++
+		cells[i] = 1
+		sum += r.before(cells, depth-1) * float64(1-r.four)
+		if r.foursIn > 0 {
+			cells[i] = 2
+			sum += r.before(cells, depth-1) * float64(r.four)
+		}
+		cells[i] = 0
+	}
+	value := sum / float64(empty)
+	if r.table != nil {
+		r.table[key] = value
+	}
+	return value
+}
+
+func (r *reference) before(cells []uint8, depth int) float64 {
+	g := twenty48.Grid{Columns: r.columns, Cells: cells}
+	empty := false
+	for _, e := range cells {
+		empty = empty || e == 0
+	}
+	value := float64(worthLost)
+	for _, d := range directions {
+		if g.Changing().Has(d) || r.idle && empty {
+			r.tried++
+			value = max(value, r.after(r.slid(cells, d), depth))
+		}
+	}
+	return value
+}
+
+func TestSearchesValueAsTheReference(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants.All() {
+		if v.Kind != game.Twenty48 {
+			continue
+		}
+		t.Run(v.ID, func(t *testing.T) {
+			t.Parallel()
+			o, err := oddsOf(v)
+			require.NoError(t, err)
+			deepest, boards := 2, 20
+			if v.Rows > 4 {
+				deepest, boards = 1, 10
+			}
+			one := searches64.New().(*search64)
+			one.odds, one.meter = &o, startMeter(Options{})
+			grid := searchGrids.New().(*searchGrid)
+			grid.odds, grid.meter = &o, startMeter(Options{})
+			for _, p := range positions48(t, v, boards) {
+				want := reference{odds: &o}
+				var fits bool
+				one.root, fits = p.Board64()
+				one.table.forget()
+				grid.begin(p.Grid())
+				grid.table.forget()
+				for depth := range deepest + 1 {
+					for _, d := range directions {
+						if !p.Legal().Has(d) {
+							continue
+						}
+						value := want.after(want.slid(p.Grid().Cells, d), depth)
+						// A float32 has seven digits, and sums lose some.
+						assert.InEpsilonf(t, value+1, grid.value(d, depth)+1, 1e-4, "the plain search of %v, %s, depth %d", p.Tiles(), d, depth)
+						if fits {
+							assert.InEpsilonf(t, value+1, one.value(d, depth)+1, 1e-4, "the search of %v, %s, depth %d", p.Tiles(), d, depth)
+						}
+					}
+				}
+				require.Equal(t, v.Rows == 4 && v.Columns == 4, fits)
+			}
+		})
+	}
+}
+
+func TestExpectimaxSeesTheGoal(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"twos", "restless", "vt100"} {
+		v := variant(t, id)
+		p := board48(t, v, 0,
+			2, 0, 0, 0,
+			1024, 4, 8, 16,
+			1024, 512, 256, 64,
+			2, 0, 2, 4)
+		for _, o := range []Options{{Depth: 1}, {Depth: 2}, {Work: 1}, {}} {
+			m, err := seeded(t, "expectimax", v, o).Choose(t.Context(), p)
+			require.NoError(t, err)
+			assert.Contains(t, []game.Direction{game.Up, game.Down}, m.Direction, "%s, %+v", id, o)
+		}
+	}
+}
+
+func TestExpectimaxGoesOnWithALargeTile(t *testing.T) {
+	t.Parallel()
+	v := variant(t, "classic")
+	tiles := []int32{
+		32768, 16384, 8192, 4096,
+		256, 512, 1024, 2048,
+		128, 64, 32, 16,
+		0, 2, 2, 4,
+	}
+	large := board48(t, v, 0, tiles...)
+	_, fits := large.Board64()
+	require.False(t, fits)
+	m, err := seeded(t, "expectimax", v, Options{Depth: 2}).Choose(t.Context(), large)
+	require.NoError(t, err)
+	// The chain merges on with the 4 that is made at the right.
+	assert.Equal(t, game.Slide(game.Right), m)
+
+	// Two of them merge, which a board in one word could not hold.
+	tiles[1] = 32768
+	m, err = seeded(t, "greedy", v, Options{}).Choose(t.Context(), board48(t, v, 0, tiles...))
+	require.NoError(t, err)
+	assert.Equal(t, game.Slide(game.Right), m)
+}
+
+// TestExpectimaxAnswersFromAWholeSearch checks that what was searched in part
+// when the work was done does not count.
+func TestExpectimaxAnswersFromAWholeSearch(t *testing.T) {
+	t.Parallel()
+	v := variant(t, "classic")
+	for _, p := range positions48(t, v, 10) {
+		s := searches64.New().(*search64)
+		o, err := oddsOf(v)
+		require.NoError(t, err)
+		s.odds, s.meter = &o, startMeter(Options{})
+		s.root, _ = p.Board64()
+		s.table.forget()
+		at0, _ := (&expectimax{}).best(s.meter, p.Legal(), s, 0)
+		answers := []game.Move{at0}
+		for depth := 1; depth <= 3; depth++ {
+			m, err := seeded(t, "expectimax", v, Options{Depth: depth}).Choose(t.Context(), p)
+			require.NoError(t, err)
+			answers = append(answers, m)
+		}
+		for work := int64(4); work < 2000; work += work / 3 {
+			m, did, err := seeded(t, "expectimax", v, Options{Depth: 3, Work: work}).decide(t.Context(), p)
+			require.NoError(t, err)
+			assert.Contains(t, answers, m, "%v", p.Tiles())
+			assert.LessOrEqual(t, did, work+20, "work")
+		}
+	}
+}
+
+func TestExpectimaxTakesNoMemory(t *testing.T) {
+	v := variant(t, "classic")
+	ps := positions48(t, v, 20)
+	for _, name := range []string{"rote", "expectimax", "montecarlo"} {
+		b := seeded(t, name, v, Options{Depth: 1, Rollouts: 2})
+		i := 0
+		n := testing.AllocsPerRun(200, func() {
+			_, err := b.Choose(t.Context(), ps[i%len(ps)])
+			if err != nil {
+				t.Error(err)
+			}
+			i++
+		})
+		assert.Zerof(t, n, "allocations of a decision of %s", name)
+	}
+}

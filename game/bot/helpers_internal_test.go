@@ -1,0 +1,96 @@
+package bot
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/twenty48"
+	"github.com/gridstand/gridstand/game/variants"
+)
+
+// variant returns a current variant.
+func variant(t testing.TB, id string) game.Variant {
+	t.Helper()
+	v, ok := variants.Current(id)
+	require.Truef(t, ok, "no variant %s", id)
+	return v
+}
+
+// seed returns one of 256 seeds.
+func seed(t testing.TB, first byte) game.Seed {
+	t.Helper()
+	b := make([]byte, game.SeedSize)
+	b[0] = first
+	s, err := game.SeedFromBytes(b)
+	require.NoError(t, err)
+	return s
+}
+
+// seeded makes a bot whose chance is the same every time.
+func seeded(t testing.TB, name string, v game.Variant, o Options) *bot {
+	t.Helper()
+	o.Source = rand.NewPCG(1, 2)
+	b, err := New(name, v, o)
+	require.NoError(t, err)
+	return b.(*bot)
+}
+
+// startMeter is a meter as a decision gets it.
+func startMeter(o Options) *meter {
+	m := new(meter)
+	m.start(context.Background(), o, 1)
+	return m
+}
+
+var budgetPositions = flag.Int("budget-positions", 25, "positions of each variant on which searching bots are held to their work")
+
+// positions are boards of a variant in all stages of a few games.
+func positions(t testing.TB, v game.Variant, n int) []game.Position {
+	t.Helper()
+	var all []game.Position
+	for _, p := range positions48(t, v, n) {
+		all = append(all, p)
+	}
+	return all
+}
+
+// positions48 are boards of a version of 2048 in all stages of a few games,
+// played well enough that there are crowded ones with large tiles.
+func positions48(t testing.TB, v game.Variant, n int) []*twenty48.Position {
+	t.Helper()
+	player := seeded(t, "expectimax", v, Options{Depth: 1})
+	other := seeded(t, "random", v, Options{})
+	random := rand.New(rand.NewPCG(1, 2))
+	var all []*twenty48.Position
+	for g := byte(0); len(all) < n; g++ {
+		require.Less(t, g, byte(255), "too few positions")
+		p := v.Rules.Start(seed(t, g).Draws(1))
+		for version := int32(2); p.Turn() != game.NoSeat && len(all) < n; version++ {
+			if random.IntN(50) == 0 {
+				all = append(all, p.(*twenty48.Position))
+			}
+			by := player
+			if random.IntN(20) == 0 {
+				by = other
+			}
+			m, err := by.Choose(t.Context(), p)
+			require.NoError(t, err)
+			p, _, err = v.Rules.Move(p, 0, m, seed(t, g).Draws(version))
+			require.NoError(t, err)
+		}
+	}
+	return all
+}
+
+// board48 makes a position from face values, row by row.
+func board48(t testing.TB, v game.Variant, moves int32, tiles ...int32) *twenty48.Position {
+	t.Helper()
+	p, err := v.Rules.(*twenty48.Rules).Position(tiles, 0, moves)
+	require.NoError(t, err)
+	return p
+}

@@ -1,0 +1,162 @@
+package bot
+
+import (
+	"slices"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/twenty48"
+)
+
+// A rollout plays random games of 2048 from one position, each beginning with
+// a given move.
+type rollout struct {
+	*odds
+	meter *meter
+	cut   int64 // moves after which a game is cut short
+
+	// A board of 4×4 is played in one word, any other in grid.
+	slider *twenty48.Slider
+	board  twenty48.Board64
+
+	from []uint8
+	grid twenty48.Grid
+}
+
+func newRollout(o *odds, m *meter, p *twenty48.Position, cut int64) rollout {
+	r := rollout{odds: o, meter: m, cut: cut}
+	if b, ok := p.Board64(); ok {
+		r.slider, r.board = twenty48.NewSlider(), b
+	} else {
+		r.grid = p.Grid()
+		r.from = slices.Clone(r.grid.Cells)
+	}
+	return r
+}
+
+// play plays a game and returns what it scored from the position on, where all
+// merges count in full. It is cut short too when the meter's work is done.
+func (r *rollout) play(first game.Direction) int64 {
+	if r.slider != nil {
+		return r.play64(first)
+	}
+	return r.playGrid(first)
+}
+
+// orders are all orders of four things, two bits for each.
+var orders = func() (all [24]uint8) {
+	n := 0
+	for a := range uint8(4) {
+		for b := range uint8(4) {
+			for c := range uint8(4) {
+				if a != b && b != c && c != a {
+					all[n] = a | b<<2 | c<<4 | (6-a-b-c)<<6
+					n++
+				}
+			}
+		}
+	}
+	return all
+}()
+
+func (r *rollout) play64(first game.Direction) int64 {
+	s, chance := r.slider, &r.meter.chance
+	b, score := s.Slide(r.board, first)
+	left := min(r.cut, r.meter.left())
+	moves := int64(1)
+	for ; moves < left; moves++ {
+		if r.goal > 0 && b.Has(r.goal) {
+			break
+		}
+		x := chance.next()
+		empty := b.Empty()
+		for skip := x >> 32 * uint64(empty.Count()) >> 32; skip > 0; skip-- {
+			empty &= empty - 1
+		}
+		spawned := empty & -empty
+		if r.foursIn > 0 && x&(1<<32-1)*uint64(r.foursIn)>>32 == 0 {
+			spawned <<= 1
+		}
+		b |= spawned
+
+		// The first legal one of the directions in random order is a random
+		// legal one. A board and its transpose are worth the same, and so it
+		// stays transposed once it was for a move up or down.
+		t := b.Transposed()
+		order := orders[chance.next()>>32*24>>32]
+		idle := r.idle && b.Empty() != 0
+		moved := false
+		for range 4 {
+			from, slid := b, twenty48.Board64(0)
+			if order&1 != 0 {
+				from = t
+			}
+			if order&2 != 0 {
+				slid = s.Right(from)
+			} else {
+				slid = s.Left(from)
+			}
+			if slid != from || idle {
+				score += s.Made(from)
+				b, moved = slid, true
+				break
+			}
+			order >>= 2
+		}
+		if !moved {
+			break
+		}
+	}
+	r.meter.spend(moves)
+	return score
+}
+
+func (r *rollout) playGrid(first game.Direction) int64 {
+	g, chance := r.grid, &r.meter.chance
+	copy(g.Cells, r.from)
+	score := g.Slide(first)
+	left := min(r.cut, r.meter.left())
+	moves := int64(1)
+	for ; moves < left; moves++ {
+		if r.goal > 0 && slices.Max(g.Cells) >= r.goal {
+			break
+		}
+		full := r.spawn(g.Cells, chance)
+		legal := g.Changing()
+		order := orders[chance.below(len(orders))]
+		moved := false
+		for range 4 {
+			if d := directions[order&3]; legal.Has(d) || r.idle && !full {
+				score += g.Slide(d)
+				moved = true
+				break
+			}
+			order >>= 2
+		}
+		if !moved {
+			break
+		}
+	}
+	r.meter.spend(moves)
+	return score
+}
+
+// spawn puts a tile into an empty cell, of which there must be one, and
+// reports whether it was the last.
+func (o *odds) spawn(cells []uint8, c *chance) (full bool) {
+	empty := 0
+	for _, e := range cells {
+		if e == 0 {
+			empty++
+		}
+	}
+	skip := c.below(empty)
+	at := slices.Index(cells, 0)
+	for ; skip > 0; skip-- {
+		at += 1 + slices.Index(cells[at+1:], 0)
+	}
+	cells[at] = 1
+	if o.foursIn > 0 && c.below(o.foursIn) == 0 {
+		cells[at] = 2
+	}
+	return empty == 1
+}

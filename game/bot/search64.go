@@ -1,0 +1,117 @@
+package bot
+
+import (
+	"sync"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/twenty48"
+)
+
+// search64 is a search on a board of 4×4 in one word. A board and its
+// transpose are worth the same, so a move up is searched as a move to the left
+// of the transpose, which is not turned back.
+type search64 struct {
+	*odds
+	meter  *meter
+	slider *twenty48.Slider
+	worths *rowWorths
+	table  table
+	root   twenty48.Board64
+}
+
+// searches64 keeps the searches, for the sake of their tables.
+var searches64 = sync.Pool{New: func() any {
+	return &search64{slider: twenty48.NewSlider(), worths: newRowWorths(), table: newTable()}
+}}
+
+// value implements search.
+func (s *search64) value(d game.Direction, depth int) float32 {
+	b, _ := s.slider.Slide(s.root, d)
+	return s.after(b, depth)
+}
+
+// after is the value of b after a move, before a tile spawns: the mean over
+// all that can spawn.
+func (s *search64) after(b twenty48.Board64, depth int) float32 {
+	if s.goal > 0 && b.Has(s.goal) {
+		return worthWon
+	}
+	if depth == 0 {
+		return s.worths.board(b)
+	}
+	if value, ok := s.table.get(uint64(b), depth); ok {
+		return value
+	}
+	empty := b.Empty()
+	count := float32(empty.Count())
+	var twos, fours float32
+	for ; empty != 0; empty &= empty - 1 {
+		if s.meter.over {
+			return 0 // as good as any: nothing comes of this search any more
+		}
+		spawned := empty & -empty
+		twos += s.before(b|spawned, depth-1)
+		if s.foursIn > 0 {
+			fours += s.before(b|spawned<<1, depth-1)
+		}
+	}
+	value := (twos*(1-s.four) + fours*s.four) / count
+	s.table.put(uint64(b), depth, value)
+	return value
+}
+
+// before is the value of b for the player, who is to move: that of the best
+// move, and of no move if the game is lost.
+func (s *search64) before(b twenty48.Board64, depth int) float32 {
+	// Where no move can make the goal the last move is looked at in short.
+	if depth == 0 && (s.goal == 0 || !b.Has(s.goal-1)) {
+		return s.last(b)
+	}
+	t := b.Transposed()
+	idle := s.idle && b.Empty() != 0
+	value, tried := float32(worthLost), int64(0)
+	if left := s.slider.Left(b); left != b || idle {
+		value = max(value, s.after(left, depth))
+		tried++
+	}
+	if right := s.slider.Right(b); right != b || idle {
+		value = max(value, s.after(right, depth))
+		tried++
+	}
+	if up := s.slider.Left(t); up != t || idle {
+		value = max(value, s.after(up, depth))
+		tried++
+	}
+	if down := s.slider.Right(t); down != t || idle {
+		value = max(value, s.after(down, depth))
+		tried++
+	}
+	s.meter.spend(tried)
+	return value
+}
+
+// last is before with depth 0 where the goal is out of reach. A search spends
+// nearly all of its time here.
+func (s *search64) last(b twenty48.Board64) float32 {
+	t := b.Transposed()
+	idle := s.idle && b.Empty() != 0
+	value, tried := float32(worthLost), int64(0)
+	if left := s.slider.Left(b); left != b || idle {
+		value = max(value, s.worths.rows(left)+s.worths.rows(left.Transposed()))
+		tried++
+	}
+	if right := s.slider.Right(b); right != b || idle {
+		value = max(value, s.worths.rows(right)+s.worths.rows(right.Transposed()))
+		tried++
+	}
+	if up := s.slider.Left(t); up != t || idle {
+		value = max(value, s.worths.rows(up)+s.worths.rows(up.Transposed()))
+		tried++
+	}
+	if down := s.slider.Right(t); down != t || idle {
+		value = max(value, s.worths.rows(down)+s.worths.rows(down.Transposed()))
+		tried++
+	}
+	s.meter.spend(tried)
+	return value
+}

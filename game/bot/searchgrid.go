@@ -1,0 +1,112 @@
+package bot
+
+import (
+	"encoding/binary"
+	"slices"
+	"sync"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/twenty48"
+)
+
+// searchGrid is the search of search64 by the plain engine, for boards that
+// do not fit into one word.
+type searchGrid struct {
+	*odds
+	meter *meter
+	table table
+	root  twenty48.Grid
+
+	// Boards to work on: where d spawns are still to be looked at, the moves
+	// are tried on boards[d].
+	boards [maxDepth + 1][]uint8
+}
+
+// searchGrids keeps the searches, for the sake of their tables.
+var searchGrids = sync.Pool{New: func() any { return &searchGrid{table: newTable()} }}
+
+// begin searches from root.
+func (s *searchGrid) begin(root twenty48.Grid) {
+	s.root = root
+	for i := range s.boards {
+		s.boards[i] = slices.Grow(s.boards[i][:0], len(root.Cells))[:len(root.Cells)]
+	}
+}
+
+// try slides cells towards d on the board kept for that depth.
+func (s *searchGrid) try(cells []uint8, d game.Direction, depth int) twenty48.Grid {
+	g := twenty48.Grid{Columns: s.columns, Cells: s.boards[depth]}
+	copy(g.Cells, cells)
+	g.Slide(d)
+	return g
+}
+
+// value implements search.
+func (s *searchGrid) value(d game.Direction, depth int) float32 {
+	return s.after(s.try(s.root.Cells, d, depth), depth)
+}
+
+// after is the value of g after a move, before a tile spawns: the mean over
+// all that can spawn.
+func (s *searchGrid) after(g twenty48.Grid, depth int) float32 {
+	if s.goal > 0 && slices.Contains(g.Cells, s.goal) {
+		return worthWon
+	}
+	if depth == 0 {
+		return gridWorth(g)
+	}
+	key := hash(g.Cells)
+	if value, ok := s.table.get(key, depth); ok {
+		return value
+	}
+	empty := 0
+	var twos, fours float32
+	for i, e := range g.Cells {
+		if e != 0 {
+			continue
+		}
+		if s.meter.over {
+			return 0
+		}
+		empty++
+		g.Cells[i] = 1
+		twos += s.before(g, depth-1)
+		if s.foursIn > 0 {
+			g.Cells[i] = 2
+			fours += s.before(g, depth-1)
+		}
+		g.Cells[i] = 0
+	}
+	value := (twos*(1-s.four) + fours*s.four) / float32(empty)
+	s.table.put(key, depth, value)
+	return value
+}
+
+// before is the value of g for the player, who is to move: that of the best
+// move, and of no move if the game is lost.
+func (s *searchGrid) before(g twenty48.Grid, depth int) float32 {
+	changing := g.Changing()
+	idle := s.idle && slices.Contains(g.Cells, 0)
+	value, tried := float32(worthLost), int64(0)
+	for _, d := range directions {
+		if changing.Has(d) || idle {
+			value = max(value, s.after(s.try(g.Cells, d, depth), depth))
+			tried++
+		}
+	}
+	s.meter.spend(tried)
+	return value
+}
+
+// hash is a key for a board. That two boards of one search have the same is
+// possible and of no account: there are 2⁶⁴ of them.
+func hash(cells []uint8) uint64 {
+	h := uint64(len(cells))
+	for len(cells) > 0 {
+		var chunk [8]byte
+		cells = cells[copy(chunk[:], cells):]
+		h = (h ^ binary.LittleEndian.Uint64(chunk[:])) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	return h
+}

@@ -41,6 +41,10 @@ func (s Seat) Open() bool { return s.Player.ID == "" && s.Bot == "" }
 // not resigned.
 func (s Seat) Held() bool { return s.Player.ID != "" && s.StandIn == "" && !s.Resigned }
 
+// Lent reports whether a stand-in holds the seat for its player, who may take
+// it back.
+func (s Seat) Lent() bool { return s.StandIn != "" && !s.Resigned }
+
 // Mover is the bot that moves here, "" where a human does.
 func (s Seat) Mover() string {
 	if s.Bot != "" {

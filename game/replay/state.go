@@ -243,7 +243,7 @@ func (s *State) join(seat int, player Player) error {
 		others := slices.Delete(slices.Clone(s.Seats), seat, seat+1)
 		s.Ranked = s.Ranked && ranks(*held, others)
 		s.begin()
-	case held.Player.ID == player.ID && held.StandIn != "":
+	case held.Player.ID == player.ID && held.Lent():
 		held.StandIn = ""
 	default:
 		return fmt.Errorf("%w: seat %d is taken", ErrInvalid, seat)
@@ -255,18 +255,27 @@ func (s *State) timeOut(seat int, standIn string) error {
 	if seat != s.Turn() || s.Deadline().IsZero() || s.UpdateTime.Before(s.Deadline()) {
 		return fmt.Errorf("%w: no clock of seat %d ran out", ErrInvalid, seat)
 	}
-	s.Seats = slices.Clone(s.Seats)
-	s.Seats[seat].StandIn = standIn
-	ends := !slices.ContainsFunc(s.Seats, func(o Seat) bool { return o.Held() && o != s.Seats[seat] })
-	if ends != (standIn == "") {
+	if s.LastHuman(seat) != (standIn == "") {
 		return fmt.Errorf("%w: stand-in %q", ErrInvalid, standIn)
 	}
-	if ends {
+	if standIn == "" {
 		s.end(game.TimedOut)
 		return nil
 	}
-	s.Seats[seat].Absent = true
+	s.Seats = slices.Clone(s.Seats)
+	s.Seats[seat].StandIn, s.Seats[seat].Absent = standIn, true
 	return nil
+}
+
+// LastHuman reports whether no human holds a seat himself but, maybe, the given
+// one: if its time runs out, the game is over.
+func (s *State) LastHuman(seat int) bool {
+	for i, other := range s.Seats {
+		if i != seat && other.Held() {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *State) extend(seat int, by time.Duration) error {

@@ -10,7 +10,7 @@ func tribolos() []game.Variant {
 	return []game.Variant{{
 		ID:      "tribolo",
 		Title:   "Tribolo",
-		Summary: "Three players jump over each other's cells; whoever owns the most at the end wins.",
+		Summary: "Three players take each other's cells by jumping over them; the most win.",
 		Manual: "Blue, red and green begin with twelve cells each, among twelve walls. When it is your turn, " +
 			"name an empty cell from which, looking along a row, a column or a diagonal, there is an unbroken " +
 			"line of one opponent's cells with one of yours behind it. That line becomes yours, and so does the " +

@@ -74,9 +74,9 @@ func Event(e *replay.Event) *pb.Event {
 }
 
 func moved(a replay.Moved, change game.Change) *pb.Moved {
-	m := &pb.Moved{ByBot: a.ByBot, Gained: change.Gained}
+	m := &pb.Moved{ByBot: a.ByBot}
 	if d := a.Move.Direction; d != 0 {
-		m.Move = &pb.Moved_Direction{Direction: pb.Direction(d)}
+		m.Move, m.Gained = &pb.Moved_Direction{Direction: pb.Direction(d)}, change.Gained
 	} else {
 		m.Move = &pb.Moved_Cell{Cell: cell(a.Move.Cell)}
 	}

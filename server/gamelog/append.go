@@ -125,7 +125,8 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 	}
 	var notBefore int64
 	if !d.notBefore.IsZero() {
-		notBefore = d.notBefore.UnixMilli()
+		// Rounded up: a time in a log is never before the one that was asked for.
+		notBefore = d.notBefore.Add(time.Millisecond - time.Nanosecond).UnixMilli()
 	}
 	reply, err := l.run(ctx, appendScript, appendSource,
 		[]string{logKey(d.gameID), metaKey(d.gameID)},

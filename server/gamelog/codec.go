@@ -160,7 +160,7 @@ func encodeSeats(seats []replay.Seat) []*gamelogv1.Seat {
 func decodeSeats(ms []*gamelogv1.Seat) []replay.Seat {
 	seats := make([]replay.Seat, len(ms))
 	for i, m := range ms {
-		seats[i] = replay.Seat{Bot: m.GetBot(), Resigned: m.GetResigned(), StandIn: m.GetStandIn()}
+		seats[i] = replay.Seat{Bot: m.GetBot(), Resigned: m.GetResigned(), StandIn: m.GetStandIn(), Absent: m.GetAbsent()}
 		// A player without an id is none.
 		if p := m.GetPlayer(); p.GetId() != "" {
 			seats[i].Player = decodePlayer(p)

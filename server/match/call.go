@@ -130,10 +130,13 @@ func (m *Match) draft(ctx context.Context, tip gamelog.Tip, call Call, entry rep
 			return nil, nil, replay.ErrNotYourTurn
 		}
 	case replay.Undone:
+		if state.Status == replay.Waiting {
+			return nil, nil, replay.ErrNotStarted
+		}
 		if action.To == 0 {
 			action.To = state.UndoTo()
 		}
-		if action.To == 0 && state.Status == replay.Active {
+		if action.To == 0 {
 			return nil, nil, replay.ErrNoUndo
 		}
 		entry.Action = action
@@ -146,7 +149,8 @@ func (m *Match) draft(ctx context.Context, tip gamelog.Tip, call Call, entry rep
 // creator resigns, seated or not, while seats are open.
 func (c Call) callsOff(state *replay.State) bool {
 	_, resigning := c.Action.(replay.Resigned)
-	return resigning && c.PlayerID == state.Creator.ID && slices.ContainsFunc(state.Seats, replay.Seat.Open)
+	return resigning && c.PlayerID == state.Creator.ID && slices.ContainsFunc(state.Seats, replay.Seat.Open) &&
+		(c.Seat == game.NoSeat || slices.Contains(state.SeatsOf(c.PlayerID), c.Seat))
 }
 
 // ErrSeatTaken means no seat is open, or not the one named.
@@ -154,23 +158,27 @@ var ErrSeatTaken = errors.New("the seat is taken")
 
 // Join sits a player down, in the seat named or, for game.NoSeat, in the
 // player's own, else the first open one. A seat that a stand-in holds is given
-// back to its player; in a seat of one's own nothing happens.
+// back to its player; in a seat of one's own nothing happens. Whoever has no
+// seat yet gets one only if admit, which may be called more than once, allows it.
 //
-// Errors: replay.ErrGameOver, ErrSeatTaken, and those of Do that can happen to
-// any call.
-func (m *Match) Join(ctx context.Context, player replay.Player, seat int) (*replay.State, error) {
+// Errors: replay.ErrGameOver, ErrSeatTaken, that of admit, and those of Do that
+// can happen to any call.
+func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit func() error) (*replay.State, error) {
 	_, state, err := m.carry(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 		state := tip.State
 		chosen := chooseSeat(state, player.ID, seat)
-		if chosen != game.NoSeat && state.Seats[chosen].Player.ID == player.ID &&
-			(state.Seats[chosen].StandIn == "" || state.Status == replay.Finished) {
+		mine := chosen != game.NoSeat && state.Seats[chosen].Player.ID == player.ID
+		switch {
+		case mine && (state.Status == replay.Finished || !state.Seats[chosen].Lent()):
 			return nil, nil, nil
-		}
-		if state.Status == replay.Finished {
+		case state.Status == replay.Finished:
 			return nil, nil, replay.ErrGameOver
-		}
-		if chosen == game.NoSeat {
+		case chosen == game.NoSeat:
 			return nil, nil, ErrSeatTaken
+		case len(state.SeatsOf(player.ID)) == 0:
+			if err := admit(); err != nil {
+				return nil, nil, err
+			}
 		}
 		draft, err := tip.Draft(replay.Entry{Seat: chosen, Action: replay.Joined{Player: player}}, time.Time{}, m.past(ctx))
 		return nil, draft, err
@@ -181,7 +189,7 @@ func (m *Match) Join(ctx context.Context, player replay.Player, seat int) (*repl
 // chooseSeat is where a player who joins sits down; game.NoSeat for nowhere.
 func chooseSeat(state *replay.State, playerID string, named int) int {
 	mine := func(s replay.Seat) bool { return s.Player.ID == playerID }
-	lent := func(s replay.Seat) bool { return mine(s) && s.StandIn != "" }
+	lent := func(s replay.Seat) bool { return mine(s) && s.Lent() }
 	if named != game.NoSeat {
 		if s := state.Seats[named]; mine(s) || s.Open() {
 			return named
@@ -218,20 +226,20 @@ func (c Call) seat(state *replay.State, own []int) int {
 // the event that followed its version, if it says the same at a seat of the
 // caller; and for a seat that has resigned, whatever the version, that event.
 func (m *Match) repeated(ctx context.Context, state *replay.State, version int32, entry replay.Entry, own []int) (*Event, error) {
-	same := func(e replay.Entry) bool {
-		if wanted, ok := entry.Action.(replay.Undone); ok && wanted.To == 0 {
-			_, undone := e.Action.(replay.Undone)
-			return undone && slices.Contains(own, e.Seat)
-		}
-		return slices.Contains(own, e.Seat) && e.Action == entry.Action
-	}
-
 	if _, resigning := entry.Action.(replay.Resigned); resigning && entry.Seat != game.NoSeat && state.Seats[entry.Seat].Resigned {
 		return m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Same(entry) })
 	}
 	if version < 1 || version >= state.Version {
 		return nil, nil
 	}
+	if undone, ok := entry.Action.(replay.Undone); ok && undone.To == 0 {
+		then, err := m.past(ctx)(version)
+		if err != nil {
+			return nil, err
+		}
+		entry.Action = replay.Undone{To: then.UndoTo()}
+	}
+	same := func(e replay.Entry) bool { return slices.Contains(own, e.Seat) && e.Action == entry.Action }
 	if event := m.ring.at(version + 1); event != nil {
 		if !same(event.Entry) {
 			return nil, nil

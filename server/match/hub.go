@@ -22,8 +22,8 @@ type Agenda interface {
 	// seconds, by whichever server is alive then.
 	Soon(ctx context.Context, gameID string) error
 	// Appended is called with every state to which this server brought a game.
-	// For one that is over it returns when the result is recorded or ctx ends,
-	// else at once.
+	// It returns within a second, of a game that is over with the result
+	// recorded if it can be.
 	Appended(ctx context.Context, state *replay.State)
 }
 

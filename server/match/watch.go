@@ -46,15 +46,21 @@ func (m *Match) Watch(counted bool) *Watcher {
 	return &Watcher{m: m, counted: counted}
 }
 
+// Discount takes the watcher off the count: it has become a player.
+func (w *Watcher) Discount() {
+	if w.counted {
+		w.counted = false
+		w.m.crowd.local.Add(-1)
+		w.m.hub.watchers.Add(-1)
+	}
+}
+
 // Close ends the watching.
 func (w *Watcher) Close() {
+	w.Discount()
 	m := w.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if w.counted {
-		m.crowd.local.Add(-1)
-		m.hub.watchers.Add(-1)
-	}
 	m.crowd.open--
 	if m.crowd.open == 0 {
 		m.follows = false

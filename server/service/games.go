@@ -232,26 +232,33 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 		return nil, err
 	}
 	defer m.Release()
-	// Noted before it is so: released, should it come to nothing.
-	state := m.State()
-	if len(state.SeatsOf(player.ID)) == 0 {
-		if err := s.reserve(ctx, player.ID, state.ID); err != nil {
+	// Counted among the player's games before it is so.
+	counted := false
+	state, err := m.Join(ctx, replay.Player{ID: player.ID, Name: player.Name, Bot: player.Bot}, seat, func() error {
+		err := s.reserve(ctx, player.ID, request.GetGameId())
+		counted = err == nil
+		return err
+	})
+	if counted && (errors.Is(err, match.ErrSeatTaken) || errors.Is(err, replay.ErrGameOver)) {
+		if err := s.leave(ctx, m.State(), player.ID); err != nil {
 			return nil, err
 		}
 	}
-	joined, err := m.Join(ctx, replay.Player{ID: player.ID, Name: player.Name, Bot: player.Bot}, seat)
-	if err == nil {
-		if err := s.Directory.Put(ctx, directory.Of(joined, m.Watchers())); err != nil {
-			return nil, err
-		}
-		return &pb.JoinGameResponse{Game: translate.Game(joined, m.Watchers())}, nil
+	if err != nil {
+		return nil, err
 	}
-	if len(m.State().SeatsOf(player.ID)) == 0 && player.ID != state.Creator.ID {
-		if err := s.Accounts.Release(ctx, player.ID, state.ID); err != nil {
-			return nil, err
-		}
+	if err := s.Directory.Put(ctx, directory.Of(state, m.Watchers())); err != nil {
+		return nil, err
 	}
-	return nil, err
+	return &pb.JoinGameResponse{Game: translate.Game(state, m.Watchers())}, nil
+}
+
+// leave takes a game off the count of a player who did not get into it.
+func (s *Service) leave(ctx context.Context, state *replay.State, playerID string) error {
+	if playerID == state.Creator.ID || len(state.SeatsOf(playerID)) > 0 {
+		return nil
+	}
+	return s.Accounts.Release(ctx, playerID, state.ID)
 }
 
 // seatNamed reads a seat that a request may name.

@@ -24,6 +24,8 @@ const (
 )
 
 const (
+	// beatEvery is how often each server says that it is alive.
+	beatEvery = time.Second
 	// outageAfter is after what silence of all servers time is given back to
 	// the clocks that ran.
 	outageAfter = 3 * time.Second
@@ -31,15 +33,28 @@ const (
 	outagesKept = 8 * 24 * time.Hour
 )
 
-// beat says that a server is alive. It returns how long none was, if that was
-// an outage.
-func (a agenda) beat(ctx context.Context) (time.Duration, error) {
-	gap, err := beatScript.Run(ctx, a.client, []string{beatKey, outagesKey},
-		outageAfter.Milliseconds(), outagesKept.Milliseconds()).Int64()
-	if err != nil {
-		return 0, fmt.Errorf("raising the beat: %w", err)
+// beat says that this server is alive, and returns when it did, by Redis's
+// clock. Every outage before that is noted then.
+func (s *Steward) beat(ctx context.Context) (time.Time, error) {
+	now, gap, err := s.agenda.beat(ctx)
+	if err == nil && gap > 0 {
+		s.Logger.Warn("no moves could be taken; clocks that ran get the time back", "for", gap)
 	}
-	return time.Duration(gap) * time.Millisecond, nil
+	return now, err
+}
+
+// beat raises the beat. It returns when, and how long no server had, if that
+// was an outage.
+func (a agenda) beat(ctx context.Context) (now time.Time, gap time.Duration, err error) {
+	reply, err := beatScript.Run(ctx, a.client, []string{beatKey, outagesKey},
+		outageAfter.Milliseconds(), outagesKept.Milliseconds()).Int64Slice()
+	if err == nil && len(reply) != 2 {
+		err = fmt.Errorf("a reply of %d numbers", len(reply))
+	}
+	if err != nil {
+		return now, 0, fmt.Errorf("raising the beat: %w", err)
+	}
+	return time.UnixMilli(reply[0]), time.Duration(reply[1]) * time.Millisecond, nil
 }
 
 // outage returns for how long since the given time no server could take moves.

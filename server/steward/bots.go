@@ -3,8 +3,10 @@ package steward
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -25,7 +27,6 @@ const (
 // bots lets the bots of this server's games move. A bot whose server dies is
 // moved by the one that finds its game on the list.
 type bots struct {
-	pace   time.Duration
 	logger *slog.Logger
 	// thinkers are the places to think in: fewer than processors, where there
 	// are several, so that bots never starve the moves of people.
@@ -34,16 +35,16 @@ type bots struct {
 	mu        sync.Mutex
 	hub       *match.Hub // nil while not running
 	ctx       context.Context
-	scheduled int
+	scheduled map[string]int32 // games and their versions
 	group     sync.WaitGroup
 	made      map[botKey]bot.Bot
 }
 
 type botKey struct{ variant, name string }
 
-func newBots(pace time.Duration, logger *slog.Logger) *bots {
+func newBots(logger *slog.Logger) *bots {
 	return &bots{
-		pace: pace, logger: logger, made: map[botKey]bot.Bot{},
+		logger: logger, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
 		thinkers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
 	}
 }
@@ -64,18 +65,21 @@ func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
 }
 
 // schedule lets the bot move that is to move in a state, in a while.
-func (b *bots) schedule(state *replay.State) {
+func (b *bots) schedule(state *replay.State, in time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.hub == nil || b.scheduled >= maxScheduled {
+	version, ok := b.scheduled[state.ID]
+	if b.hub == nil || ok && version >= state.Version || !ok && len(b.scheduled) >= maxScheduled {
 		return
 	}
 	hub, ctx := b.hub, b.ctx
-	b.scheduled++
+	b.scheduled[state.ID] = state.Version
 	b.group.Go(func() {
-		err := b.paced(ctx, hub, state)
+		err := b.paced(ctx, hub, state, in)
 		b.mu.Lock()
-		b.scheduled--
+		if b.scheduled[state.ID] == state.Version {
+			delete(b.scheduled, state.ID)
+		}
 		b.mu.Unlock()
 		var conflict *match.VersionConflictError
 		if err != nil && ctx.Err() == nil && !errors.As(err, &conflict) && !errors.Is(err, replay.ErrGameOver) {
@@ -84,11 +88,11 @@ func (b *bots) schedule(state *replay.State) {
 	})
 }
 
-func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State) error {
+func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State, in time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(b.pace):
+	case <-time.After(in):
 	}
 	m, err := hub.Acquire(ctx, state.ID)
 	if err != nil {
@@ -121,12 +125,20 @@ func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) er
 }
 
 // think lets a bot choose. It ends when the game moves on without it.
-func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, player bot.Bot) (game.Move, error) {
+func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, player bot.Bot) (move game.Move, err error) {
+	defer func() {
+		// A fault in a bot must not end the games of everybody else, on one
+		// server after the other.
+		if r := recover(); r != nil {
+			b.logger.Error("bot failed", "bot", player.Name(), "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("bot %s failed", player.Name())
+		}
+	}()
 	thinking, cancel := context.WithTimeout(ctx, thinkFor)
 	defer cancel()
 	thinking, stop := m.While(thinking, state.Version)
 	defer stop()
-	move, err := player.Choose(thinking, state.Position)
+	move, err = player.Choose(thinking, state.Position)
 	if err != nil && m.State().Version != state.Version {
 		err = &match.VersionConflictError{Version: m.State().Version}
 	}

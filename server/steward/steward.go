@@ -57,12 +57,11 @@ type Steward struct {
 
 // New makes a Steward. Run must be called for it to work.
 func New(c Config) *Steward {
-	return &Steward{Config: c, agenda: agenda{c.Client}, bots: newBots(c.BotPace, c.Logger)}
+	return &Steward{Config: c, agenda: agenda{c.Client}, bots: newBots(c.Logger)}
 }
 
 const (
-	// lookEvery is how often the list is asked for games that are due, and how
-	// often the beat is raised.
+	// lookEvery is how often the list is asked for games that are due.
 	lookEvery = time.Second
 	// soonIn is when a game is looked at whose server should have seen to it
 	// itself by then.
@@ -102,8 +101,10 @@ func (s *Steward) Plan(ctx context.Context, state *replay.State) error {
 	if err := s.Directory.Put(ctx, directory.Of(state, 0)); err != nil {
 		return err
 	}
-	if mover(state) != "" {
-		return nil // noted for soon, which is right
+	if state.Status == replay.Waiting || state.TurnLimit > 0 || mover(state) != "" {
+		// Others may have noted something already, now that it is listed: a
+		// look settles it.
+		return s.agenda.soon(ctx, state.ID, soonIn)
 	}
 	return s.agenda.at(ctx, state.ID, s.next(state))
 }
@@ -119,7 +120,7 @@ func (s *Steward) Appended(ctx context.Context, state *replay.State) {
 	case state.Status == replay.Finished:
 		err = s.record(ctx, state)
 	case mover(state) != "":
-		s.bots.schedule(state)
+		s.bots.schedule(state, s.BotPace)
 	case !deadline.IsZero():
 		err = s.agenda.by(ctx, state.ID, deadline)
 	}
@@ -189,25 +190,26 @@ func (s *Steward) record(ctx context.Context, final *replay.State) error {
 func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 	stop := s.bots.start(ctx, hub)
 	defer stop()
-	look, renew := time.NewTicker(lookEvery), time.NewTicker(renewEvery)
-	defer look.Stop()
-	defer renew.Stop()
+	var group sync.WaitGroup
+	defer group.Wait()
+	// Apart from each other: a round that takes long must not pass for an
+	// outage.
+	group.Go(func() { every(ctx, beatEvery, func() { _, _ = s.beat(ctx) }) })
+	group.Go(func() { every(ctx, lookEvery, func() { s.round(ctx, hub) }) })
+	group.Go(func() { every(ctx, renewEvery, func() { s.renew(ctx) }) })
+	return nil
+}
+
+// every calls do again and again until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func()) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-look.C:
-			// The beat first: a clock must not run out in an outage that is
-			// over but not noted yet.
-			gap, err := s.agenda.beat(ctx)
-			if gap > 0 {
-				s.Logger.Warn("no moves could be taken; clocks get the time back", "for", gap)
-			}
-			if err == nil {
-				s.round(ctx, hub)
-			}
-		case <-renew.C:
-			s.renew(ctx)
+			return
+		case <-ticker.C:
+			do()
 		}
 	}
 }
@@ -240,7 +242,7 @@ func (s *Steward) round(ctx context.Context, hub *match.Hub) {
 func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, claimFor/2)
 	defer cancel()
-	next, err := s.see(ctx, hub, gameID)
+	next, err := s.see(ctx, hub, gameID, until)
 	var damaged *gamelog.DamagedError
 	switch {
 	case errors.As(err, &damaged):
@@ -258,8 +260,9 @@ func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until
 	}
 }
 
-// see does what is due with a game and returns the next moment; zero for none.
-func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string) (time.Time, error) {
+// see does what is due with a game that was claimed until a moment, and returns
+// the next moment; zero for none.
+func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until time.Time) (time.Time, error) {
 	m, err := hub.Acquire(ctx, gameID)
 	if err != nil {
 		return time.Time{}, err
@@ -269,12 +272,7 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string) (time.
 	if err != nil {
 		return time.Time{}, err
 	}
-	switch {
-	case state.Status == replay.Finished:
-		return time.Time{}, s.record(ctx, state)
-	case mover(state) != "":
-		err = s.bots.move(ctx, m, state)
-	default:
+	if state.Status == replay.Active && mover(state) == "" || state.Status == replay.Waiting {
 		err = s.overdue(ctx, m, state)
 	}
 	// What this server or another one appended meanwhile is seen to by it.
@@ -285,7 +283,14 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string) (time.
 	if state = m.State(); state.Status == replay.Finished {
 		return time.Time{}, s.record(ctx, state)
 	}
-	return s.next(state), s.Directory.Put(ctx, directory.Of(state, m.Watchers()))
+	next := s.next(state)
+	if mover(state) != "" {
+		// Not here, where others wait for their turn. If it comes to nothing,
+		// the game comes up again.
+		s.bots.schedule(state, 0)
+		next = until.Add(soonIn - claimFor)
+	}
+	return next, s.Directory.Put(ctx, directory.Of(state, m.Watchers()))
 }
 
 // overdue appends what happens when nobody moves for too long. Whether it is
@@ -294,34 +299,44 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string) (time.
 func (s *Steward) overdue(ctx context.Context, m *match.Match, state *replay.State) error {
 	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: s.next(state)}
 	if !state.Deadline().IsZero() {
-		call.Seat = state.Turn()
-		call.Action = replay.TimedOut{StandIn: standIn(state)}
-		clock := state.Memory()
-		outage, err := s.agenda.outage(ctx, clock.ClockFrom)
+		action, err := s.timeUp(ctx, state)
 		if err != nil {
 			return err
 		}
-		if more := outage - clock.ClockExtended; more > 0 {
-			call.Action = replay.ClockExtended{By: more}
-		}
+		call.Seat, call.Action = state.Turn(), action
 	}
 	_, err := m.Do(ctx, call)
 	return err
 }
 
-// standIn is who moves for the seat to move from now on: nobody, if it is the
-// last that a human holds.
-func standIn(state *replay.State) string {
-	for i, seat := range state.Seats {
-		if i != state.Turn() && seat.Held() {
-			return standInBot
-		}
+// timeUp is what becomes of a clock whose deadline has come: it is given back
+// the time in which no move could be taken, else it has run out.
+func (s *Steward) timeUp(ctx context.Context, state *replay.State) (replay.Action, error) {
+	// Every outage that began before the deadline is noted once this is said
+	// after the deadline.
+	now, err := s.beat(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return ""
+	if now.Before(state.Deadline()) {
+		return nil, gamelog.ErrTooEarly
+	}
+	clock := state.Memory()
+	outage, err := s.agenda.outage(ctx, clock.ClockFrom)
+	if err != nil {
+		return nil, err
+	}
+	if more := outage - clock.ClockExtended; more > 0 {
+		return replay.ClockExtended{By: more}, nil
+	}
+	if state.LastHuman(state.Turn()) {
+		return replay.TimedOut{}, nil
+	}
+	return replay.TimedOut{StandIn: standIn}, nil
 }
 
-// standInBot is the bot that moves for players who ran out of time.
-const standInBot = "greedy"
+// standIn is the bot that moves for players who ran out of time.
+const standIn = "greedy"
 
 // renewEvery is how often games that the boards point to are kept for longer.
 const renewEvery = time.Hour

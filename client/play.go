@@ -79,11 +79,13 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	if err != nil {
 		return err
 	}
-	config := tui.PlayConfig{Game: g, Private: o.private, Ends: own, Clock: p.clock}
+	config := tui.PlayConfig{
+		Game: g, Me: c.PlayerID(), Options: session.GameOptions{Private: o.private}, Ends: own, Clock: p.clock,
+	}
 	if c.Target() != session.DefaultTarget {
 		config.Server = c.Target()
 	}
-	screen := tui.NewPlay(ctx, tui.NewServer(c), config)
+	screen := tui.NewPlayer(ctx, tui.NewServer(c), config)
 	return tui.Run(ctx, screen, p.screen())
 }
 

@@ -28,8 +28,11 @@ const none = pb.Direction_DIRECTION_UNSPECIFIED
 type PlayConfig struct {
 	// Game to begin with, as the server returned it.
 	Game *pb.Game
-	// Private makes new games private.
-	Private bool
+	// Me is the id of the player's account.
+	Me string
+	// Options are those of new games, as far as the game to begin with does not
+	// tell.
+	Options session.GameOptions
 	// Server that others have to name to watch; empty where they need not.
 	Server string
 	// Ends says that the server ends with the screen, and its games with it.
@@ -45,7 +48,7 @@ type Play struct {
 	match
 	keys    *playKeys
 	server  Server
-	private bool
+	options session.GameOptions
 	address string // of the server, as far as others need it
 	ends    bool   // there will be nothing to come back to
 
@@ -76,7 +79,7 @@ type Play struct {
 func NewPlay(ctx context.Context, server Server, c PlayConfig) *Play {
 	p := &Play{
 		base: newBase(ctx, c.Clock), keys: newPlayKeys(), server: server,
-		private: c.Private, address: c.Server, ends: c.Ends,
+		options: c.Options, address: c.Server, ends: c.Ends,
 	}
 	p.open(c.Game)
 	return p

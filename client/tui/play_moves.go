@@ -39,7 +39,7 @@ func (p *Play) send() tea.Cmd {
 	p.moving, p.queue, p.movingSince = p.queue[0], p.queue[1:], p.now
 	game, version, d := p.opened, p.game.GetVersion(), p.moving
 	return p.tasks.do(func(ctx context.Context) tea.Msg {
-		e, err := p.server.Slide(ctx, game, version, d)
+		e, err := p.server.Slide(ctx, game, version, d, false)
 		return movedMsg{gameID: game.GetId(), event: e, err: err}
 	})
 }

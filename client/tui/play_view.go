@@ -14,14 +14,14 @@ const playPanelLines = 6
 
 // View implements tea.Model.
 func (p *Play) View() tea.View {
-	board := p.board()
+	board := twenty48Picture{p.board(), p.marks}
 	l, ok := p.layout(board, playPanelLines)
 	if !ok {
 		return p.view(p.tooSmall(board), 0, "", 0)
 	}
 	content := page{
 		head:  p.head,
-		board: drawBoard(board, p.marks, l.cell, p.theme),
+		board: board.draw(l.cell, p.theme),
 		bar:   p.helpBar(p.keys),
 		state: p.state(),
 	}

@@ -124,7 +124,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Play and watch:", []*cobra.Command{p.playCommand(), p.watchCommand()}},
+		{"Play and watch:", []*cobra.Command{p.playCommand(), p.joinCommand(), p.watchCommand()}},
 		{"Look around:", []*cobra.Command{
 			p.gamesCommand(), p.topCommand(), p.variantsCommand(), p.showCommand(), p.verifyCommand(),
 		}},

@@ -107,6 +107,7 @@ func (d *driver) until(what string, holds func() bool) {
 // script is a server that does what a test tells it to.
 type script struct {
 	slide  func(ctx context.Context, version int32, d pb.Direction) (*pb.Event, error)
+	solved func(ctx context.Context, version int32, d pb.Direction) (*pb.Event, error)
 	jump   func(version int32, to *pb.Cell) (*pb.Event, error)
 	undo   func(version int32, to *int32) (*pb.Event, error)
 	join   func(seat *int32) (*pb.Game, error)
@@ -127,7 +128,10 @@ func (s *script) Game(context.Context, string) (*pb.Game, error) { return s.game
 
 func (s *script) LiveGames(_ context.Context, by pb.OrderBy) ([]*pb.Game, error) { return s.live(by) }
 
-func (s *script) Slide(ctx context.Context, _ *pb.Game, version int32, d pb.Direction, _ bool) (*pb.Event, error) {
+func (s *script) Slide(ctx context.Context, _ *pb.Game, version int32, d pb.Direction, byBot bool) (*pb.Event, error) {
+	if byBot {
+		return s.solved(ctx, version, d)
+	}
 	return s.slide(ctx, version, d)
 }
 

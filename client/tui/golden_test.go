@@ -140,7 +140,7 @@ func TestScreens(t *testing.T) {
 		},
 		"question": func() (Screen, *base) {
 			p := somePlay(someGame(someBoard(4, 4)))
-			p.asking = true
+			p.question = askNew
 			return p, &p.base
 		},
 		"slow": func() (Screen, *base) {

@@ -24,10 +24,14 @@ func (p *Play) push(d pb.Direction) tea.Cmd {
 	return p.send()
 }
 
-// send makes the first queued move that is legal, unless one is under way.
+// send makes the first queued move that is legal, unless one is under way. What
+// is to be taken back comes first.
 func (p *Play) send() tea.Cmd {
-	if p.moving != none {
+	if p.moving != none || p.undoing != nil && p.undoing.sent {
 		return nil
+	}
+	if p.undoing != nil && !p.over() {
+		return p.sendUndo()
 	}
 	for len(p.queue) > 0 && !p.legal(p.queue[0]) {
 		p.queue = p.queue[1:]

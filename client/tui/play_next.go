@@ -17,7 +17,7 @@ func (p *Play) another() tea.Cmd {
 	case p.over():
 		return p.create()
 	default:
-		p.asking = true
+		p.question = askNew
 		return nil
 	}
 }

@@ -50,6 +50,7 @@ type question uint8
 const (
 	noQuestion question = iota
 	askNew
+	askUndo
 	askRestart
 )
 
@@ -167,7 +168,11 @@ func (t *Tribolo) key(msg tea.KeyPressMsg) tea.Cmd {
 			return t.create()
 		}
 		t.question = askNew
-	case pressed(msg, k.Undo):
+	case pressed(msg, k.Undo) && !t.over():
+		if t.game.GetRanked() {
+			t.question = askUndo
+			return nil
+		}
 		return t.undo(nil)
 	case pressed(msg, k.Restart) && !t.over():
 		t.question = askRestart
@@ -202,11 +207,15 @@ func (t *Tribolo) answer(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case pressed(msg, t.keys.Yes):
 		t.question = noQuestion
-		if asked == askRestart {
+		switch asked {
+		case askRestart:
 			first := int32(1)
 			return t.undo(&first)
+		case askUndo:
+			return t.undo(nil)
+		default:
+			return t.giveUp()
 		}
-		return t.giveUp()
 	case pressed(msg, t.keys.No):
 		t.question = noQuestion
 	}

@@ -283,10 +283,11 @@ func (m *match) seatLines(b *base, width int, me string) string {
 
 // ask is the box that asks before something is given up.
 func (t *Tribolo) ask(airy bool) string {
+	if t.question != askNew {
+		return t.askBack(t.question, airy, t.keys.Yes, t.keys.No)
+	}
 	title, what, yes := "Give this game up?", "The others play on without you.", "give up, new game"
 	switch {
-	case t.question == askRestart:
-		title, what, yes = "Start again?", "The same board, unranked.", "restart"
 	case t.game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
 		what = "It has not begun yet."
 	case t.alone():

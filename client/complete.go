@@ -29,9 +29,18 @@ func (p *program) completeVariants(cmd *cobra.Command, args []string, _ string) 
 
 // completeGames completes the id of a live game.
 func (p *program) completeGames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.completeGamesAt(cmd, args, pb.GameStatus_GAME_STATUS_ACTIVE)
+}
+
+// completeWaiting completes the id of a game that waits for players.
+func (p *program) completeWaiting(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.completeGamesAt(cmd, args, pb.GameStatus_GAME_STATUS_WAITING)
+}
+
+func (p *program) completeGamesAt(cmd *cobra.Command, args []string, at pb.GameStatus) ([]string, cobra.ShellCompDirective) {
 	var found []string
 	p.complete(cmd, args, func(ctx context.Context, c *session.Client) error {
-		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE})
+		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: at})
 		for _, g := range reply.GetGames() {
 			found = append(found, cobra.CompletionWithDesc(clean(g.GetId(), 26),
 				tui.PlayerName(g)+", "+variantOf(g)+", "+comma(highest(g.GetPosition().GetScores()))))

@@ -143,16 +143,7 @@ func (p *program) game(ctx context.Context, c *session.Client, text string) (*pb
 	if err != nil {
 		return nil, err
 	}
-	reply, err := c.Games.GetGame(ctx, &pb.GetGameRequest{GameId: whole})
-	if err != nil {
-		return nil, err
-	}
-	g := reply.GetGame()
-	if board := g.GetPosition().GetTwenty48(); board != nil &&
-		(len(board.GetTiles()) == 0 || len(board.GetTiles()) != int(board.GetRows())*int(board.GetColumns())) {
-		return nil, session.ErrBadStream
-	}
-	return g, nil
+	return c.Game(ctx, whole)
 }
 
 // variant returns the variant of that id.

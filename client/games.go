@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/tui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -14,7 +13,7 @@ import (
 // gamesOptions are the flags of games.
 type gamesOptions struct {
 	status, order, variant string
-	mine                   bool
+	mine, waiting          bool
 	limit                  int
 }
 
@@ -39,7 +38,12 @@ func (p *program) gamesCommand() *cobra.Command {
 		Short: "List games",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.mine && !cmd.Flags().Changed("status") {
+			switch {
+			case o.waiting && cmd.Flags().Changed("status"):
+				return usagef("--waiting and --status exclude each other")
+			case o.waiting:
+				o.status = "waiting"
+			case o.mine && !cmd.Flags().Changed("status"):
 				o.status = "all"
 			}
 			return p.games(cmd.Context(), o)
@@ -50,6 +54,7 @@ func (p *program) gamesCommand() *cobra.Command {
 	flags.StringVar(&o.status, "status", "live", "live, waiting, finished or all")
 	flags.StringVar(&o.order, "order", "recent", "recent, score or watchers, the latter two of live games alone")
 	flags.StringVar(&o.variant, "variant", "", "only games of this `variant`")
+	flags.BoolVar(&o.waiting, "waiting", false, "only games that wait for players; take a seat with "+name+" join")
 	flags.BoolVar(&o.mine, "mine", false, "only your own games, private ones too")
 	flags.IntVar(&o.limit, "limit", defaultLimit, "how many at most, 0 for all")
 	fixedCompletion(cmd, "status", "live", "waiting", "finished", "all")
@@ -97,7 +102,11 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 		return printMessages(p, games)
 	}
 	if len(games) == 0 {
-		p.notef("%s Start one: %s play", map[bool]string{true: "No such games of yours.", false: "No " + o.status + " games."}[o.mine], name)
+		start := name + " play"
+		if o.status == "waiting" {
+			start += " tribolo --seats me,open,open"
+		}
+		p.notef("%s Start one: %s", map[bool]string{true: "No such games of yours.", false: "No " + o.status + " games."}[o.mine], start)
 		return nil
 	}
 	if err := p.printGames(games); err != nil {
@@ -149,11 +158,14 @@ func (p *program) printGames(games []*pb.Game) error {
 	}
 	rows := make([][]string, len(games))
 	for i, g := range games {
+		tile := ""
+		if board := g.GetPosition().GetTwenty48(); board != nil {
+			tile = strconv.Itoa(int(highest(board.GetTiles())))
+		}
 		rows[i] = []string{
 			shortID(g.GetId()), variantOf(g), tui.PlayerName(g),
 			comma(highest(g.GetPosition().GetScores())),
-			strconv.Itoa(int(highest(g.GetPosition().GetTwenty48().GetTiles()))),
-			comma(g.GetPosition().GetMoveCount()), comma(g.GetWatchers()),
+			tile, comma(g.GetPosition().GetMoveCount()), comma(g.GetWatchers()),
 			status(g.GetStatus()), p.ago(g.GetUpdateTime()),
 		}
 	}
@@ -187,7 +199,7 @@ func (p *program) showCommand() *cobra.Command {
 }
 
 func (p *program) newCommand() *cobra.Command {
-	var private bool
+	var o gameFlags
 	cmd := &cobra.Command{
 		Use: "new [variant]", Short: "Create a game and print its id", Args: usage(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: p.completeVariants,
@@ -205,7 +217,15 @@ func (p *program) newCommand() *cobra.Command {
 			if len(args) > 0 {
 				what = args[0]
 			}
-			g, err := c.NewGame(ctx, what, session.GameOptions{Private: private, RequestID: session.NewSecret()})
+			v, err := variant(ctx, c, what)
+			if err != nil {
+				return err
+			}
+			options, err := o.options(v)
+			if err != nil {
+				return err
+			}
+			g, err := c.NewGame(ctx, v.GetId(), options)
 			if err != nil {
 				return err
 			}
@@ -215,6 +235,6 @@ func (p *program) newCommand() *cobra.Command {
 			return p.printf("%s\n", g.GetId())
 		},
 	}
-	cmd.Flags().BoolVar(&private, "private", false, "keep it out of lists and off the leaderboard")
+	o.add(cmd.Flags())
 	return cmd
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,10 +21,11 @@ func (p *program) moveCommand() *cobra.Command {
 	var version int32
 	var bot bool
 	cmd := &cobra.Command{
-		Use:   "move <game> <direction>",
+		Use:   "move <game> <direction>|<x,y>",
 		Short: "Make a move, for scripts",
-		Long: `Make a move in a game of yours: up, down, left or right. It prints the board
-that came of it. A program that chooses moves says so with --bot; the game does
+		Long: `Make a move in a game of yours: up, down, left or right, or in Tribolo the column
+and the row of the cell to go to, such as 12,4 or c,4. It prints the board that
+came of it. A program that chooses moves says so with --bot; the game does
 not count for the leaderboard then.`,
 		Args: usage(cobra.ExactArgs(2)),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -33,14 +35,14 @@ not count for the leaderboard then.`,
 			return p.completeGames(cmd, args, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, ok := directions[strings.ToLower(args[1])]
+			m, ok := parseMove(args[1])
 			if !ok {
-				return usagef("a direction is up, down, left or right, not %q", args[1])
+				return usagef("a move is up, down, left, right or a cell such as 12,4, not %q", args[1])
 			}
 			if cmd.Flags().Changed("version") && version < 1 {
 				return usagef("--version is 1 or more")
 			}
-			return p.move(cmd.Context(), args[0], d, version, bot)
+			return p.move(cmd.Context(), args[0], m, version, bot)
 		},
 	}
 	cmd.Flags().Int32Var(&version, "version", 0, "`version` of the game that the move is meant for (default: whatever it is now)")
@@ -48,8 +50,32 @@ not count for the leaderboard then.`,
 	return cmd
 }
 
+// parseMove reads a direction, or a cell.
+func parseMove(text string) (session.Move, bool) {
+	if d, ok := directions[strings.ToLower(text)]; ok {
+		return session.Slide(d), true
+	}
+	x, y, ok := strings.Cut(text, ",")
+	if !ok {
+		return session.Move{}, false
+	}
+	column, okX := coordinate(x)
+	row, okY := coordinate(y)
+	return session.Jump(&pb.Cell{X: column, Y: row}), okX && okY
+}
+
+// coordinate reads a number, or a letter that stands for one from ten on.
+func coordinate(text string) (int32, bool) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if len(text) == 1 && text[0] >= 'a' && text[0] <= 'z' {
+		return int32(text[0]-'a') + 10, true
+	}
+	n, err := strconv.ParseInt(text, 10, 16)
+	return int32(n), err == nil && n >= 0
+}
+
 // move makes a move at a version, 0 for the current one.
-func (p *program) move(ctx context.Context, what string, d pb.Direction, version int32, bot bool) error {
+func (p *program) move(ctx context.Context, what string, m session.Move, version int32, bot bool) error {
 	c, hangUp, g, err := p.ownGame(ctx, what)
 	if err != nil {
 		return err
@@ -58,7 +84,7 @@ func (p *program) move(ctx context.Context, what string, d pb.Direction, version
 	if version == 0 {
 		version = g.GetVersion()
 	}
-	e, err := c.Play(g).Move(ctx, version, session.Slide(d), bot)
+	e, err := c.Play(g).Move(ctx, version, m, bot)
 	if err != nil {
 		return err
 	}

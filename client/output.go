@@ -50,12 +50,21 @@ func (p *program) printJSON(v any) error {
 
 // printGame writes a game as a line about it and its board.
 func (p *program) printGame(g *pb.Game, what string) error {
-	line := fmt.Sprintf("%s  %s  %s points  version %s", variantOf(g), tui.PlayerName(g),
-		comma(highest(g.GetPosition().GetScores())), comma(g.GetVersion()))
+	points := comma(highest(g.GetPosition().GetScores()))
+	if scores := g.GetPosition().GetScores(); len(scores) > 1 {
+		points = ""
+		for i, score := range scores {
+			if i > 0 {
+				points += " : "
+			}
+			points += comma(score)
+		}
+	}
+	line := fmt.Sprintf("%s  %s  %s points  version %s", variantOf(g), tui.PlayerName(g), points, comma(g.GetVersion()))
 	if what != "" {
 		line += "  " + what
 	}
-	return p.printf("%s\n%s\n", line, tui.PlainBoard(g.GetPosition().GetTwenty48()))
+	return p.printf("%s\n%s\n", line, tui.PlainPosition(g.GetPosition()))
 }
 
 // variantOf is a game's variant, fit for a terminal.

@@ -18,7 +18,10 @@ import (
 const defaultVariant = "classic"
 
 // playOptions are the flags of play.
-type playOptions struct{ local, resume, private bool }
+type playOptions struct {
+	gameFlags
+	local, resume bool
+}
 
 func (p *program) playCommand() *cobra.Command {
 	var o playOptions
@@ -27,6 +30,10 @@ func (p *program) playCommand() *cobra.Command {
 		Short: "Play a game",
 		Long: `Play a new game of a variant (` + defaultVariant + ` where none is named), or go on with a game
 of yours. Leaving a game does not end it.
+
+--seats says who plays a game of several: me,open,minimax is a game against a
+bot and whoever takes the open seat with ` + name + ` join. Two seats for me are
+for two people at one keyboard.
 
 Keys: the arrows, WASD or hjkl move, ? shows all.`,
 		Args:              usage(cobra.MaximumNArgs(1)),
@@ -38,7 +45,7 @@ Keys: the arrows, WASD or hjkl move, ? shows all.`,
 	cmd.Flags().BoolVar(&o.local, "local", false,
 		"start a server in this program, at "+session.DefaultTarget+", unless one is there")
 	cmd.Flags().BoolVar(&o.resume, "resume", false, "go on with the latest game of yours that is not over")
-	cmd.Flags().BoolVar(&o.private, "private", false, "keep a new game out of lists and off the leaderboard")
+	o.add(cmd.Flags())
 	return cmd
 }
 
@@ -79,12 +86,9 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	if err != nil {
 		return err
 	}
-	config := tui.PlayConfig{Game: g, Private: o.private, Ends: own, Clock: p.clock}
-	if c.Target() != session.DefaultTarget {
-		config.Server = c.Target()
-	}
-	screen := tui.NewPlay(ctx, tui.NewServer(c), config)
-	return tui.Run(ctx, screen, p.screen())
+	return p.playScreen(ctx, c, tui.PlayConfig{
+		Game: g, Options: session.GameOptions{Private: o.private}, Ends: own,
+	})
 }
 
 // screen is the terminal as a screen needs it.
@@ -108,16 +112,20 @@ func (p *program) gameToPlay(ctx context.Context, c *session.Client, what string
 	var missing *missingError
 	switch {
 	case errors.As(err, &missing) && what != "":
+		if o.set() {
+			return nil, usagef("--seats, --turn-limit and --private are for new games, and %q is no variant", clean(what, 26))
+		}
 		return p.gameToGoOn(ctx, c, what)
 	case err != nil:
 		return nil, err
-	case v.GetKind() != pb.Kind_KIND_TWENTY48:
-		return nil, fmt.Errorf("this program cannot play %s", clean(v.GetTitle(), 24))
 	case o.resume:
 		return latest(ctx, c, what)
-	default:
-		return c.NewGame(ctx, v.GetId(), session.GameOptions{Private: o.private, RequestID: session.NewSecret()})
 	}
+	options, err := o.options(v)
+	if err != nil {
+		return nil, err
+	}
+	return c.NewGame(ctx, v.GetId(), options)
 }
 
 // gameToGoOn is the game of the user's with that id.
@@ -129,9 +137,10 @@ func (p *program) gameToGoOn(ctx context.Context, c *session.Client, what string
 		return nil, missingf("%q is neither a variant nor a game. All variants: %s variants", clean(what, 26), name)
 	case err != nil:
 		return nil, err
-	case g.GetPosition().GetTwenty48() == nil:
-		return nil, fmt.Errorf("this program cannot play %s", variantOf(g))
 	case c.Play(g).Index() < 0:
+		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+			return nil, fmt.Errorf("you have no seat in that game. Take one: %s join %s", name, g.GetId())
+		}
 		return nil, fmt.Errorf("that is not your game. Watch it: %s watch %s", name, g.GetId())
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
 		return nil, fmt.Errorf("that game is over. A new one: %s play %s", name, variantOf(g))
@@ -150,9 +159,8 @@ func latest(ctx context.Context, c *session.Client, variant string) (*pb.Game, e
 		return nil, err
 	}
 	for _, g := range reply.GetGames() {
-		if g.GetPosition().GetTwenty48() != nil && c.Play(g).Index() >= 0 {
-			again, err := c.Games.GetGame(ctx, &pb.GetGameRequest{GameId: g.GetId()})
-			return again.GetGame(), err
+		if c.Play(g).Index() >= 0 {
+			return c.Game(ctx, g.GetId())
 		}
 	}
 	return nil, missingf("you have no game to go on with. A new one: %s play", name)

@@ -124,11 +124,11 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Play and watch:", []*cobra.Command{p.playCommand(), p.watchCommand()}},
+		{"Play and watch:", []*cobra.Command{p.playCommand(), p.joinCommand(), p.watchCommand()}},
 		{"Look around:", []*cobra.Command{
 			p.gamesCommand(), p.topCommand(), p.variantsCommand(), p.showCommand(), p.verifyCommand(),
 		}},
-		{"For scripts:", []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand()}},
+		{"For scripts:", []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand(), p.botCommand()}},
 		{"Your account:", []*cobra.Command{p.loginCommand(), p.whoamiCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})

@@ -37,7 +37,7 @@ func newPanes(t *testing.T) *panes {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "conf"), []byte("set -g status off\n"), 0o600))
-	return &panes{t: t, dir: dir, binary: binary, socket: fmt.Sprintf("gridstand-test-%d", os.Getpid())}
+	return &panes{t: t, dir: dir, binary: binary, socket: fmt.Sprintf("gridstand-%s-%d", t.Name(), os.Getpid())}
 }
 
 // tmux runs a command of tmux.

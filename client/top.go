@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -168,12 +169,15 @@ func (p *program) variantsCommand() *cobra.Command {
 			columns := []column{
 				{title: "VARIANT"},
 				{title: "BOARD", right: true, drop: 1},
+				{title: "SEATS", right: true, drop: 3},
 				{title: "WHAT SETS IT APART", flexible: true},
+				{title: "BOTS", drop: 2},
 			}
 			var rows [][]string
 			for _, v := range reply.GetVariants() {
 				rows = append(rows, []string{
-					clean(v.GetId(), 24), comma(v.GetRows()) + "×" + comma(v.GetColumns()), clean(v.GetSummary(), 200),
+					clean(v.GetId(), 24), comma(v.GetRows()) + "×" + comma(v.GetColumns()), comma(v.GetSeats()), clean(v.GetSummary(), 200),
+					strings.Join(bots(v), ", "),
 				})
 			}
 			return p.printTable(columns, rows)

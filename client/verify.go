@@ -100,9 +100,13 @@ func (p *program) verify(events iter.Seq2[*pb.Event, error]) error {
 			"ranked": r.Ranked, "begin": r.Begin, "end": r.End,
 		})
 	}
+	spawned := ""
+	if r.Spawned > 0 {
+		spawned = comma(int32(r.Spawned)) + " tiles that appeared, "
+	}
 	return p.printf("Verified: %s, a game of %s by %s, ended: %s.\n"+
 		"The seed is the one that was committed to at the beginning. From it follow all %s versions:\n"+
-		"%s moves, %s tiles that appeared, every board, and the score of %s.\n",
+		"%s moves, %severy board, and the score of %s.\n",
 		r.GameID, r.Variant, strings.Join(r.Players, ", "), r.Reason,
-		comma(int32(r.Versions)), comma(int32(r.Moves)), comma(int32(r.Spawned)), strings.Join(scores, ", "))
+		comma(int32(r.Versions)), comma(int32(r.Moves)), spawned, strings.Join(scores, ", "))
 }

@@ -57,9 +57,6 @@ func (p *program) watchScreen(ctx context.Context, what string) error {
 		if err != nil {
 			return err
 		}
-		if g.GetPosition().GetTwenty48() == nil {
-			return errors.New("this program cannot show " + variantOf(g))
-		}
 		config.GameID = g.GetId()
 	} else if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
 		return err // rather than an empty screen
@@ -128,9 +125,13 @@ func (p *program) printUpdate(g *pb.Game, u session.Update) error {
 	switch {
 	case u.Game != nil:
 		g.Position, g.Version, g.Result = u.Game.GetPosition(), u.Game.GetVersion(), u.Game.GetResult()
+		g.Seats = u.Game.GetSeats()
 	case u.Event != nil:
 		g.Position, g.Version, g.Result = u.Event.GetPosition(), u.Event.GetVersion(), u.Event.GetResult()
-		what = action(u.Event)
+		if j := u.Event.GetJoined(); j != nil && int(u.Event.GetSeat()) < len(g.GetSeats()) {
+			g.Seats[u.Event.GetSeat()] = j.GetSeat()
+		}
+		what = action(g, u.Event)
 	default:
 		return nil
 	}
@@ -144,21 +145,18 @@ func (p *program) printUpdate(g *pb.Game, u session.Update) error {
 }
 
 // action is what an event says in a few words.
-func action(e *pb.Event) string {
-	switch a := e.GetAction().(type) {
-	case *pb.Event_Moved:
-		text := word(a.Moved.GetDirection().String(), "DIRECTION_")
-		if a.Moved.GetGained() > 0 {
-			text += "  +" + comma(a.Moved.GetGained())
-		}
-		return text
-	case *pb.Event_Created:
+func action(g *pb.Game, e *pb.Event) string {
+	if e.GetCreated() != nil {
 		return "created"
-	case *pb.Event_Undone:
-		return "undone"
-	default:
-		return ""
 	}
+	text := tui.Happened(g, e)
+	if n := e.GetMoved().GetGained(); n > 0 {
+		text += "  +" + comma(n)
+	}
+	if n := len(e.GetMoved().GetTaken()); n > 0 {
+		text += "  takes " + comma(int32(n))
+	}
+	return text
 }
 
 // word makes the name of an enum's value fit for people.

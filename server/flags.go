@@ -28,6 +28,9 @@ func addFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.DurationVar(&c.Keepalive, "keepalive", c.Keepalive,
 		"after what silence to probe a connection, and end it if it is dead; 0 for never")
 	flags.DurationVar(&c.AbandonAfter, "abandon-after", c.AbandonAfter, "after what time without a move a game ends")
+	flags.DurationVar(&c.WaitingFor, "waiting-for", c.WaitingFor, "after what time a game ends that still waits for players")
+	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest time for a move that a game may have, at most 5s")
+	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "how long a bot waits before it moves, so that people can follow")
 	flags.DurationVar(&c.KeepFinished, "keep-finished", c.KeepFinished,
 		"how long finished games are kept; those on an all-time leaderboard stay")
 	flags.IntVar(&c.MaxMessageBytes, "max-message-bytes", c.MaxMessageBytes, "largest message to take, in bytes; 0 for no limit")

@@ -61,6 +61,9 @@ func checkPosition(p *pb.Position, seats int) error {
 	if rows < 1 || columns < 1 || rows > maxSide || columns > maxSide || int(rows)*int(columns) != cells {
 		return fmt.Errorf("%w: a board of %d×%d with %d cells", ErrBadStream, rows, columns, cells)
 	}
+	if !within(p.GetTribolo()) {
+		return fmt.Errorf("%w: a move off the board", ErrBadStream)
+	}
 	if len(p.GetScores()) != seats || seats < 1 {
 		return fmt.Errorf("%w: %d scores for %d seats", ErrBadStream, len(p.GetScores()), seats)
 	}
@@ -68,4 +71,22 @@ func checkPosition(p *pb.Position, seats int) error {
 		return fmt.Errorf("%w: seat %d to move, of %d", ErrBadStream, p.GetTurn(), seats)
 	}
 	return nil
+}
+
+// within reports whether all that the moves of a board name lies on it.
+func within(b *pb.TriboloBoard) bool {
+	on := func(c *pb.Cell) bool {
+		return c != nil && c.GetX() >= 0 && c.GetY() >= 0 && c.GetX() < b.GetColumns() && c.GetY() < b.GetRows()
+	}
+	for _, move := range b.GetLegalMoves() {
+		if !on(move.GetCell()) {
+			return false
+		}
+		for _, c := range move.GetTaken() {
+			if !on(c) {
+				return false
+			}
+		}
+	}
+	return true
 }

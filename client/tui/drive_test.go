@@ -24,6 +24,9 @@ type driver struct {
 	screen Screen
 	msgs   chan tea.Msg
 	quit   bool
+	// heard are the messages that were for Bubble Tea itself, as far as a test
+	// wants them.
+	heard []tea.Msg
 
 	running sync.WaitGroup // commands
 }
@@ -59,8 +62,12 @@ func (d *driver) run(cmd tea.Cmd) {
 
 // send gives the screen a message.
 func (d *driver) send(msg tea.Msg) {
-	if _, ok := msg.(tea.QuitMsg); ok {
+	switch msg.(type) {
+	case tea.QuitMsg:
 		d.quit = true
+		return
+	case tea.RawMsg:
+		d.heard = append(d.heard, msg)
 		return
 	}
 	_, cmd := d.screen.Update(msg)
@@ -100,6 +107,10 @@ func (d *driver) until(what string, holds func() bool) {
 // script is a server that does what a test tells it to.
 type script struct {
 	slide  func(ctx context.Context, version int32, d pb.Direction) (*pb.Event, error)
+	solved func(ctx context.Context, version int32, d pb.Direction) (*pb.Event, error)
+	jump   func(version int32, to *pb.Cell) (*pb.Event, error)
+	undo   func(version int32, to *int32) (*pb.Event, error)
+	join   func(seat *int32) (*pb.Game, error)
 	resign func() (*pb.Event, error)
 	game   func() (*pb.Game, error)
 	create func() (*pb.Game, error)
@@ -109,14 +120,31 @@ type script struct {
 	streams map[string]*stream
 }
 
-func (s *script) NewGame(context.Context, string, bool) (*pb.Game, error) { return s.create() }
+func (s *script) NewGame(context.Context, string, session.GameOptions) (*pb.Game, error) {
+	return s.create()
+}
 
 func (s *script) Game(context.Context, string) (*pb.Game, error) { return s.game() }
 
 func (s *script) LiveGames(_ context.Context, by pb.OrderBy) ([]*pb.Game, error) { return s.live(by) }
 
-func (s *script) Slide(ctx context.Context, _ *pb.Game, version int32, d pb.Direction) (*pb.Event, error) {
+func (s *script) Slide(ctx context.Context, _ *pb.Game, version int32, d pb.Direction, byBot bool) (*pb.Event, error) {
+	if byBot {
+		return s.solved(ctx, version, d)
+	}
 	return s.slide(ctx, version, d)
+}
+
+func (s *script) Jump(_ context.Context, _ *pb.Game, version int32, to *pb.Cell) (*pb.Event, error) {
+	return s.jump(version, to)
+}
+
+func (s *script) Undo(_ context.Context, _ *pb.Game, version int32, to *int32) (*pb.Event, error) {
+	return s.undo(version, to)
+}
+
+func (s *script) Join(_ context.Context, _ string, seat *int32) (*pb.Game, error) {
+	return s.join(seat)
 }
 
 func (s *script) Resign(context.Context, *pb.Game) (*pb.Event, error) { return s.resign() }

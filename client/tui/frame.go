@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/client/session"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Measures of a screen, in columns and rows.
@@ -36,17 +35,14 @@ type layout struct {
 // layout finds the largest cells with which the board fits the window, beside
 // a panel or above one of panelLines lines. Failing that the panel loses lines.
 // It reports false where not even bare numbers fit.
-func (b *base) layout(board *pb.Twenty48Board, panelLines int) (layout, bool) {
-	sizes := []cellSize{sizeHuge, sizeLarge, sizeMiddle, sizeSmall, sizeFlat}
-	if !b.theme.coloured() {
-		sizes = []cellSize{sizeHuge, sizeLarge, sizeSmall, sizeFlat} // numbers need a middle row
-	}
+func (b *base) layout(board picture, panelLines int) (layout, bool) {
+	sizes, tight := board.sizes(b.theme)
 	below := b.width // columns of a panel below the board
 	if below > panelMinWidth+6 {
 		below -= 2
 	}
 	for _, c := range sizes {
-		width, height := boardSize(board, c)
+		width, height := board.size(c)
 		spare := b.height - height - barRows
 		if room := b.width - width - panelGap; room >= panelMinWidth && height >= 4 && spare >= 0 {
 			return layout{cell: c, wide: true, panelWidth: min(room, panelWidth), panelHeight: height, spare: spare}, true
@@ -55,8 +51,8 @@ func (b *base) layout(board *pb.Twenty48Board, panelLines int) (layout, bool) {
 			return layout{cell: c, panelWidth: min(below, panelWidth), panelHeight: panelLines, spare: spare}, true
 		}
 	}
-	for _, c := range []cellSize{sizeSmall, sizeFlat, bareSize(board)} {
-		width, height := boardSize(board, c)
+	for _, c := range tight {
+		width, height := board.size(c)
 		if room := b.height - height - barRows; width <= b.width && room >= 1 {
 			return layout{cell: c, panelWidth: min(below, panelWidth), panelHeight: min(room, panelLines)}, true
 		}
@@ -64,9 +60,10 @@ func (b *base) layout(board *pb.Twenty48Board, panelLines int) (layout, bool) {
 	return layout{}, false
 }
 
-// tooSmall is what a window shows that not even bare numbers fit.
-func (b *base) tooSmall(board *pb.Twenty48Board) string {
-	width, height := boardSize(board, bareSize(board))
+// tooSmall is what a window shows that the board fits in at no size.
+func (b *base) tooSmall(board picture) string {
+	_, tight := board.sizes(b.theme)
+	width, height := board.size(tight[len(tight)-1])
 	return ansi.Hardwrap(fmt.Sprintf("needs %d×%d, has %d×%d", width, height+barRows+1, b.width, b.height), max(b.width, 1), false)
 }
 
@@ -77,6 +74,9 @@ type page struct {
 	head                     func(width int) string
 	board, panel, bar, state string
 	box                      string
+	// click, where set, makes a command of a click on the board, at a column
+	// and a row of it.
+	click func(x, y int) tea.Cmd
 }
 
 // compose puts a page together and makes the terminal's view of it.
@@ -113,7 +113,22 @@ func (b *base) compose(l layout, p page) tea.View {
 	if boxWidth, _ := blockSize(p.box); boxWidth > boardWidth+2*panelGap {
 		boxX = b.width / 2
 	}
-	return b.view(strings.Join(rows, "\n"), x, p.box, boxX)
+	v := b.view(strings.Join(rows, "\n"), x, p.box, boxX)
+	if p.click != nil && p.box == "" {
+		top := max(b.height-lipgloss.Height(strings.Join(rows, "\n")), 0)/2 + 1
+		if l.spare >= 2 {
+			top++
+		}
+		v.MouseMode = tea.MouseModeCellMotion
+		v.OnMouse = func(msg tea.MouseMsg) tea.Cmd {
+			m, ok := msg.(tea.MouseClickMsg)
+			if !ok || m.Button != tea.MouseLeft {
+				return nil
+			}
+			return p.click(m.X-max(x, 0)-boardX, m.Y-top)
+		}
+	}
+	return v
 }
 
 // cover lays the first of the boxes that fits the window over a page. Where

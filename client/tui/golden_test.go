@@ -92,7 +92,7 @@ func someWatch(g *pb.Game) *Watch {
 	w.gained, w.marks = 128, marks{spawned: 6, merged: []int{9}}
 	gains := []int32{128, 0, 8, 16, 0, 0, 4}
 	for i := range int32(20) {
-		w.log = append(w.log, logged{move: 612 - i, direction: pb.Direction(i%4 + 1), gained: gains[int(i)%len(gains)]})
+		w.log = append(w.log, logged{move: 612 - i, what: arrow(pb.Direction(i%4 + 1)), gained: gains[int(i)%len(gains)]})
 	}
 	return w
 }
@@ -140,7 +140,7 @@ func TestScreens(t *testing.T) {
 		},
 		"question": func() (Screen, *base) {
 			p := somePlay(someGame(someBoard(4, 4)))
-			p.asking = true
+			p.question = askNew
 			return p, &p.base
 		},
 		"slow": func() (Screen, *base) {
@@ -184,33 +184,39 @@ func TestScreens(t *testing.T) {
 	for name, screen := range screens {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var all strings.Builder
-			for _, look := range []struct {
-				width, height int
-				profile       colorprofile.Profile
-			}{
-				{120, 40, colorprofile.TrueColor},
-				{80, 24, colorprofile.TrueColor},
-				{80, 24, colorprofile.ASCII},
-				{40, 20, colorprofile.TrueColor},
-				{20, 8, colorprofile.TrueColor},
-			} {
-				s, b := screen()
-				b.width, b.height, b.theme.Profile = look.width, look.height, look.profile
-				v := s.View()
-				s.stop()
-				assert.True(t, v.AltScreen)
-				fmt.Fprintf(&all, "=== %d×%d %s\n", look.width, look.height, look.profile)
-				lines := strings.Split(ansi.Strip(v.Content), "\n")
-				assert.LessOrEqual(t, len(lines), look.height)
-				for _, line := range lines {
-					assert.LessOrEqual(t, ansi.StringWidth(line), look.width)
-					all.WriteString(strings.TrimRight(line, " ") + "\n")
-				}
-			}
-			golden(t, name+".txt", all.String())
+			goldenScreen(t, name, screen)
 		})
 	}
+}
+
+// goldenScreen compares a screen at every size.
+func goldenScreen(t *testing.T, name string, screen func() (Screen, *base)) {
+	t.Helper()
+	var all strings.Builder
+	for _, look := range []struct {
+		width, height int
+		profile       colorprofile.Profile
+	}{
+		{120, 40, colorprofile.TrueColor},
+		{80, 24, colorprofile.TrueColor},
+		{80, 24, colorprofile.ASCII},
+		{40, 20, colorprofile.TrueColor},
+		{20, 8, colorprofile.TrueColor},
+	} {
+		s, b := screen()
+		b.width, b.height, b.theme.Profile = look.width, look.height, look.profile
+		v := s.View()
+		s.stop()
+		assert.True(t, v.AltScreen)
+		fmt.Fprintf(&all, "=== %d×%d %s\n", look.width, look.height, look.profile)
+		lines := strings.Split(ansi.Strip(v.Content), "\n")
+		assert.LessOrEqual(t, len(lines), look.height)
+		for _, line := range lines {
+			assert.LessOrEqual(t, ansi.StringWidth(line), look.width)
+			all.WriteString(strings.TrimRight(line, " ") + "\n")
+		}
+	}
+	golden(t, name+".txt", all.String())
 }
 
 // TestPalettes compares one board with every tile in every palette, with its

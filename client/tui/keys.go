@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -30,8 +32,11 @@ func newCommonKeys(leave string) commonKeys {
 type playKeys struct {
 	commonKeys
 	Move, Up, Down, Left, Right key.Binding
-	New                         key.Binding
-	Yes, No                     key.Binding
+	New, Undo, Restart          key.Binding
+	// The solvers, and their pace.
+	Solvers, Greedy, Rote, MonteCarlo, Expectimax key.Binding
+	Faster, Slower                                key.Binding
+	Yes, No                                       key.Binding
 }
 
 func newPlayKeys() *playKeys {
@@ -43,6 +48,15 @@ func newPlayKeys() *playKeys {
 		Left:       bind("← a h", "left", "left", "a", "h"),
 		Right:      bind("→ d l", "right", "right", "d", "l"),
 		New:        bind("n S", "new game", "n", "S"),
+		Undo:       bind("u", "undo", "u"),
+		Restart:    bind("R", "restart", "R"),
+		Solvers:    bind("X Y Z B", "solvers"),
+		Greedy:     bind("X", "greedy plays", "X"),
+		Rote:       bind("Y", "rote plays", "Y"),
+		MonteCarlo: bind("Z", "Monte Carlo plays", "Z"),
+		Expectimax: bind("B", "expectimax plays", "B"),
+		Faster:     bind("+", "solver faster", "+", "="),
+		Slower:     bind("-", "solver slower", "-"),
 		Yes:        bind("y", "yes", "y", "Y", "enter"),
 		No:         bind("n", "no", "n", "N", "esc", "q"),
 	}
@@ -50,14 +64,15 @@ func newPlayKeys() *playKeys {
 
 // ShortHelp implements help.KeyMap.
 func (k *playKeys) ShortHelp() []key.Binding {
-	return []key.Binding{k.Move, bind("n", "new"), k.Help, k.Leave}
+	return []key.Binding{k.Move, bind("n", "new"), k.Undo, k.Solvers, k.Help, k.Leave}
 }
 
 // FullHelp implements help.KeyMap.
 func (k *playKeys) FullHelp() [][]key.Binding {
 	return [][]key.Binding{
-		{k.Up, k.Down, k.Left, k.Right},
-		{k.New, k.Leave, k.Help, k.Suspend, k.Interrupt},
+		{k.Up, k.Down, k.Left, k.Right, k.Undo, k.Restart, k.New},
+		{k.Greedy, k.Rote, k.MonteCarlo, k.Expectimax, k.Faster, k.Slower},
+		{k.Leave, k.Help, k.Suspend, k.Interrupt},
 	}
 }
 
@@ -133,17 +148,41 @@ func (b *base) helpBar(keys help.KeyMap) string {
 }
 
 // helpBox is the table of all keys. Where its columns do not fit side by side
-// it has one.
+// it has one, and where that is too high the keys follow each other in lines.
 func (b *base) helpBox(keys help.KeyMap) string {
+	const frameWidth, frameHeight = 4, 4
 	h := b.helpModel()
 	groups := keys.FullHelp()
 	table := h.FullHelpView(groups)
-	if width, _ := blockSize(table); width+6 > b.width {
+	if width, _ := blockSize(table); width+frameWidth+2 > b.width {
 		var all []key.Binding
 		for _, g := range groups {
 			all = append(all, g...)
 		}
 		table = h.FullHelpView([][]key.Binding{all})
+		if _, height := blockSize(table); height+frameHeight > b.height-barRows {
+			table = flow(h, all, b.width-frameWidth)
+		}
 	}
 	return b.box("Keys", lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
+}
+
+// flow writes keys one after the other into lines of at most width columns.
+func flow(h help.Model, keys []key.Binding, width int) string {
+	var lines []string
+	line := 0 // width of the last line
+	for _, k := range keys {
+		if !k.Enabled() {
+			continue
+		}
+		text := h.ShortHelpView([]key.Binding{k})
+		n := ansi.StringWidth(text)
+		if len(lines) == 0 || line+2+n > width {
+			lines, line = append(lines, text), n
+			continue
+		}
+		lines[len(lines)-1] += "  " + text
+		line += 2 + n
+	}
+	return strings.Join(lines, "\n")
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -10,19 +11,23 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// match is a game of 2048 as far as the server acknowledged it, whoever
-// brought the news: the reply to a move or the stream. The higher version
-// wins; what is not news is ignored.
+// match is a game as far as the server acknowledged it, whoever brought the
+// news: the reply to a move or the stream. The higher version wins; what is not
+// news is ignored.
 type match struct {
 	// game is the game at its newest known version. It belongs to the match.
 	game *pb.Game
-	// marks and gained tell what the last event did.
+	// marks and gained tell what the last event did in 2048.
 	marks  marks
 	gained int32
-	// log holds the last moves, the newest first.
+	// jump is the last move of Tribolo that still stands, nil while none is
+	// known.
+	jump *jump
+	// log holds what happened last, the newest first.
 	log []logged
-	// undone says that something was taken back while we looked.
-	undone bool
+	// undone and programmed say that something was taken back, or that a
+	// program moved for a human, while we looked.
+	undone, programmed bool
 
 	// connection as it was at connectionTime.
 	connection     session.Connection
@@ -34,11 +39,12 @@ type match struct {
 	skippedTime time.Time
 }
 
-// logged is a line of the log of moves.
+// logged is a line of the log: what happened, after how many moves, and what it
+// earned.
 type logged struct {
-	move      int32
-	direction pb.Direction
-	gained    int32
+	move   int32
+	what   string
+	gained int32
 }
 
 // logLimit bounds the log: no panel shows more.
@@ -55,6 +61,9 @@ func newMatch(g *pb.Game) match {
 
 // board returns the board, nil while there is none.
 func (m *match) board() *pb.Twenty48Board { return m.game.GetPosition().GetTwenty48() }
+
+// tribolo returns the board of Tribolo, nil where there is none.
+func (m *match) tribolo() *pb.TriboloBoard { return m.game.GetPosition().GetTribolo() }
 
 // over reports whether the game is finished.
 func (m *match) over() bool { return m.game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED }
@@ -76,30 +85,67 @@ const nameLimit = 24
 // player is the name of whoever plays, fit for a terminal.
 func (m *match) player() string { return PlayerName(m.game) }
 
-// PlayerName is the name of whoever plays a game, fit for a terminal.
+// PlayerName is the name of whoever plays a game, fit for a terminal; of all
+// where there are several.
 func PlayerName(g *pb.Game) string {
+	var names []string
 	for _, seat := range g.GetSeats() {
-		switch who := seat.GetOccupant().(type) {
-		case *pb.Seat_Player:
-			return session.CleanName(who.Player.GetName())
-		case *pb.Seat_Bot:
-			return session.CleanName(who.Bot)
-		}
+		names = append(names, seatName(seat))
 	}
-	return "?"
+	if len(names) == 0 {
+		return "?"
+	}
+	return strings.Join(names, ", ")
+}
+
+// seatName is who sits there, fit for a terminal.
+func seatName(seat *pb.Seat) string {
+	switch who := seat.GetOccupant().(type) {
+	case *pb.Seat_Player:
+		return session.CleanName(who.Player.GetName())
+	case *pb.Seat_Bot:
+		return session.CleanName(who.Bot)
+	default:
+		return "open"
+	}
 }
 
 // unranked says why the game does not count, empty when it does.
 func (m *match) unranked() string {
+	people := map[string]int{}
+	machine, random := false, false
+	for _, seat := range m.game.GetSeats() {
+		switch who := seat.GetOccupant().(type) {
+		case *pb.Seat_Player:
+			people[who.Player.GetId()]++
+			machine = machine || who.Player.GetBot()
+		case *pb.Seat_Open:
+			people[""] = 1
+		case *pb.Seat_Bot:
+			random = random || who.Bot == "random"
+		}
+	}
+	twice := false
+	for _, seats := range people {
+		twice = twice || seats > 1
+	}
 	switch {
 	case m.game.GetRanked():
 		return ""
 	case m.game.GetPrivate():
 		return "a private game"
-	case slices.ContainsFunc(m.game.GetSeats(), func(s *pb.Seat) bool { return s.GetPlayer().GetBot() }):
+	case machine:
 		return "a bot's account"
+	case len(people) == 0:
+		return "only bots play"
+	case random:
+		return "a bot plays at random"
+	case twice:
+		return "one player has two seats"
 	case m.undone:
 		return "a move was taken back"
+	case m.programmed:
+		return "a program moved"
 	default:
 		return "undone, or a program moved"
 	}
@@ -132,10 +178,13 @@ func (m *match) update(u session.Update, now time.Time) bool {
 func (m *match) replace(g *pb.Game) bool {
 	if m.game != nil && g.GetVersion() <= m.game.GetVersion() {
 		m.game.Watchers = g.GetWatchers()
+		if g.GetVersion() == m.game.GetVersion() {
+			m.game.Seats = proto.CloneOf(g).GetSeats()
+		}
 		return false
 	}
 	m.game = proto.CloneOf(g)
-	m.marks, m.gained = noMarks, 0
+	m.marks, m.gained, m.jump = noMarks, 0, nil
 	return true
 }
 
@@ -150,6 +199,7 @@ func (m *match) apply(e *pb.Event) bool {
 	m.game.Position = e.GetPosition()
 	m.game.Ranked = e.GetRanked()
 	m.game.UpdateTime = e.GetTime()
+	m.sit(e)
 	if e.GetResult() != nil {
 		m.game.Status = pb.GameStatus_GAME_STATUS_FINISHED
 		m.game.Result, m.game.Seed = e.GetResult(), e.GetSeed()
@@ -164,13 +214,48 @@ func (m *match) apply(e *pb.Event) bool {
 		if d := action.Moved.GetDirection(); next && before != nil {
 			m.marks.merged = mergedBy(before, d)
 		}
+		if c := action.Moved.GetCell(); c != nil {
+			m.jump = &jump{seat: int(e.GetSeat()), to: c, taken: action.Moved.GetTaken()}
+		}
+		if who := m.seat(int(e.GetSeat())); action.Moved.GetByBot() && who.GetPlayer() != nil && who.GetStandIn() == "" {
+			m.programmed = true
+		}
+	case *pb.Event_Undone:
+		m.undone, m.jump = true, nil
+	}
+	if what := happened(m.game, e); what != "" {
 		m.log = slices.Insert(m.log, 0, logged{
-			move: m.game.GetPosition().GetMoveCount(), direction: action.Moved.GetDirection(), gained: m.gained,
+			move: m.game.GetPosition().GetMoveCount(), what: what, gained: max(m.gained, int32(len(e.GetMoved().GetTaken()))),
 		})
 		m.log = m.log[:min(len(m.log), logLimit)]
-	case *pb.Event_Undone:
-		m.undone = true
-		m.log = nil
 	}
 	return true
+}
+
+// sit keeps the seats up to date, which events bring only in part.
+func (m *match) sit(e *pb.Event) {
+	held := m.seat(int(e.GetSeat()))
+	if held == nil {
+		return
+	}
+	switch action := e.GetAction().(type) {
+	case *pb.Event_Joined:
+		m.game.Seats[e.GetSeat()] = action.Joined.GetSeat()
+		open := func(s *pb.Seat) bool { return s.GetOpen() != nil }
+		if !slices.ContainsFunc(m.game.GetSeats(), open) {
+			m.game.Status = pb.GameStatus_GAME_STATUS_ACTIVE
+		}
+	case *pb.Event_Resigned:
+		held.Resigned = true
+	case *pb.Event_TimedOut:
+		held.StandIn = action.TimedOut.GetStandIn()
+	}
+}
+
+// seat returns a seat by its index, nil where there is none.
+func (m *match) seat(i int) *pb.Seat {
+	if i < 0 || i >= len(m.game.GetSeats()) {
+		return nil
+	}
+	return m.game.GetSeats()[i]
 }

@@ -18,6 +18,9 @@ type palette struct {
 	// tiles from 2 to 131072, by exponent less one. Small ones are cool, large
 	// ones hot, 2048 is gold; beyond it the tones turn inside out.
 	tiles [17]tone
+	// owners are blue, red and green, as a cell's ground and its letter; fresh
+	// ones are those of the last jump.
+	owners, fresh [3]tone
 	// board shows in the gaps between the cells, empty in those without a tile.
 	board, empty color.Color
 	// card lies under the scores.
@@ -65,7 +68,9 @@ var trueDark = palette{
 		rgb("#ffe0df", "#a01c1c"), // 65536
 		rgb("#ffffff", "#12151d"), // 131072
 	},
-	board: lipgloss.Color("#242833"), empty: lipgloss.Color("#313643"),
+	owners: [3]tone{rgb("#2f6fd0", "#eef5ff"), rgb("#c23b45", "#fff0f0"), rgb("#3d9a4c", "#f0fff2")},
+	fresh:  [3]tone{rgb("#8cc0ff", "#06244f"), rgb("#ff9c9c", "#4d060b"), rgb("#9be7a4", "#06350e")},
+	board:  lipgloss.Color("#242833"), empty: lipgloss.Color("#313643"),
 	card: lipgloss.Color("#242833"),
 	dim:  lipgloss.Color("#8b93a9"), faint: lipgloss.Color("#4a5165"),
 	accent: lipgloss.Color("#ffd54a"), good: lipgloss.Color("#63d297"),
@@ -92,7 +97,9 @@ var trueLight = palette{
 		rgb("#8c1a1a", "#ffe0df"), // 65536
 		rgb("#12151d", "#ffffff"), // 131072
 	},
-	board: lipgloss.Color("#b4bac8"), empty: lipgloss.Color("#d3d7e1"),
+	owners: [3]tone{rgb("#5c9bf0", "#031b40"), rgb("#ec7076", "#3d0306"), rgb("#6cc27a", "#04280a")},
+	fresh:  [3]tone{rgb("#1f4fa8", "#e6f0ff"), rgb("#9c1f2a", "#ffecec"), rgb("#1f6b2d", "#eaffed")},
+	board:  lipgloss.Color("#b4bac8"), empty: lipgloss.Color("#d3d7e1"),
 	card: lipgloss.Color("#e6e9f0"),
 	dim:  lipgloss.Color("#636b80"), faint: lipgloss.Color("#a9afbd"),
 	accent: lipgloss.Color("#9a6700"), good: lipgloss.Color("#157a48"),
@@ -119,7 +126,9 @@ var indexedDark = palette{
 		indexed(217, 88),  // 65536
 		indexed(231, 16),  // 131072
 	},
-	board: ansi.IndexedColor(235), empty: ansi.IndexedColor(237),
+	owners: [3]tone{indexed(26, 231), indexed(124, 231), indexed(28, 231)},
+	fresh:  [3]tone{indexed(117, 16), indexed(217, 16), indexed(120, 16)},
+	board:  ansi.IndexedColor(235), empty: ansi.IndexedColor(237),
 	card: ansi.IndexedColor(235),
 	dim:  ansi.IndexedColor(246), faint: ansi.IndexedColor(240),
 	accent: ansi.IndexedColor(220), good: ansi.IndexedColor(78),
@@ -146,7 +155,9 @@ var indexedLight = palette{
 		indexed(88, 217),  // 65536
 		indexed(16, 231),  // 131072
 	},
-	board: ansi.IndexedColor(248), empty: ansi.IndexedColor(252),
+	owners: [3]tone{indexed(75, 16), indexed(210, 16), indexed(114, 16)},
+	fresh:  [3]tone{indexed(25, 231), indexed(88, 231), indexed(22, 231)},
+	board:  ansi.IndexedColor(248), empty: ansi.IndexedColor(252),
 	card: ansi.IndexedColor(254),
 	dim:  ansi.IndexedColor(242), faint: ansi.IndexedColor(248),
 	accent: ansi.IndexedColor(94), good: ansi.IndexedColor(28),
@@ -173,8 +184,10 @@ var basicDark = palette{
 		basic(lipgloss.BrightWhite, lipgloss.Blue),    // 65536
 		basic(lipgloss.BrightWhite, lipgloss.Magenta), // 131072
 	},
-	empty: lipgloss.BrightBlack,
-	dim:   lipgloss.White, faint: lipgloss.BrightBlack,
+	owners: [3]tone{basic(lipgloss.Blue, lipgloss.BrightWhite), basic(lipgloss.Red, lipgloss.BrightWhite), basic(lipgloss.Green, lipgloss.Black)},
+	fresh:  [3]tone{basic(lipgloss.BrightBlue, lipgloss.Black), basic(lipgloss.BrightRed, lipgloss.Black), basic(lipgloss.BrightGreen, lipgloss.Black)},
+	empty:  lipgloss.BrightBlack,
+	dim:    lipgloss.White, faint: lipgloss.BrightBlack,
 	accent: lipgloss.BrightYellow, good: lipgloss.BrightGreen,
 	warn: lipgloss.BrightYellow, bad: lipgloss.BrightRed,
 }
@@ -199,7 +212,9 @@ var basicLight = palette{
 		basic(lipgloss.Black, lipgloss.BrightCyan),    // 65536
 		basic(lipgloss.Black, lipgloss.BrightYellow),  // 131072
 	},
-	board: lipgloss.BrightBlack, empty: lipgloss.White,
+	owners: [3]tone{basic(lipgloss.BrightBlue, lipgloss.Black), basic(lipgloss.BrightRed, lipgloss.Black), basic(lipgloss.BrightGreen, lipgloss.Black)},
+	fresh:  [3]tone{basic(lipgloss.Blue, lipgloss.BrightWhite), basic(lipgloss.Red, lipgloss.BrightWhite), basic(lipgloss.Green, lipgloss.BrightWhite)},
+	board:  lipgloss.BrightBlack, empty: lipgloss.White,
 	dim: lipgloss.BrightBlack, faint: lipgloss.White,
 	accent: lipgloss.Blue, good: lipgloss.Green,
 	warn: lipgloss.Magenta, bad: lipgloss.Red,

@@ -86,10 +86,13 @@ func (b *base) columns(width int, pairs ...pair) string {
 }
 
 // command shows a command line under what it is for. Where it is too wide, the
-// id gets a line of its own.
+// id gets a line of its own, and where even that is, nothing says what it is for.
 func (b *base) command(width int, what, command, id string) string {
 	if ansi.StringWidth(command)+1+len(id) <= width {
 		return b.theme.dim().Render(what) + "\n" + b.theme.bold().Render(command+" "+id)
+	}
+	if first := what + " " + command; width > 0 && ansi.StringWidth(first) > width {
+		return b.theme.bold().Render(command) + "\n" + b.theme.bold().Render(id)
 	}
 	return b.theme.dim().Render(what) + " " + b.theme.bold().Render(command) + "\n" + b.theme.bold().Render(id)
 }

@@ -28,8 +28,11 @@ const none = pb.Direction_DIRECTION_UNSPECIFIED
 type PlayConfig struct {
 	// Game to begin with, as the server returned it.
 	Game *pb.Game
-	// Private makes new games private.
-	Private bool
+	// Me is the id of the player's account.
+	Me string
+	// Options are those of new games, as far as the game to begin with does not
+	// tell.
+	Options session.GameOptions
 	// Server that others have to name to watch; empty where they need not.
 	Server string
 	// Ends says that the server ends with the screen, and its games with it.
@@ -45,7 +48,7 @@ type Play struct {
 	match
 	keys    *playKeys
 	server  Server
-	private bool
+	options session.GameOptions
 	address string // of the server, as far as others need it
 	ends    bool   // there will be nothing to come back to
 
@@ -62,9 +65,15 @@ type Play struct {
 	queue       []pb.Direction
 	dropped     bool
 
-	// asking shows the question before a running game is given up; starting is
-	// set while the next one is being made.
-	asking, starting bool
+	// undoing is what is to be taken back, nil for nothing.
+	undoing *undoing
+	// solving is the solver that plays, nil while the player does himself.
+	solving *solving
+
+	// question is what is asked before something is lost; starting is set while
+	// the next game is being made.
+	question question
+	starting bool
 
 	// day and all are the player's places, nil until they are known.
 	day, all *Place
@@ -76,7 +85,7 @@ type Play struct {
 func NewPlay(ctx context.Context, server Server, c PlayConfig) *Play {
 	p := &Play{
 		base: newBase(ctx, c.Clock), keys: newPlayKeys(), server: server,
-		private: c.Private, address: c.Server, ends: c.Ends,
+		options: c.Options, address: c.Server, ends: c.Ends,
 	}
 	p.open(c.Game)
 	return p
@@ -89,6 +98,7 @@ func (p *Play) open(g *pb.Game) {
 	}
 	p.opened, p.match = g, newMatch(g)
 	p.moving, p.queue, p.dropped, p.starting = none, nil, false, false
+	p.undoing, p.solving, p.question = nil, nil, noQuestion
 	p.day, p.problem, p.notice = nil, "", ""
 }
 
@@ -182,6 +192,16 @@ func (p *Play) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.gameID == p.opened.GetId() {
 			return p, p.fetched(msg)
 		}
+	case actedMsg:
+		if msg.gameID == p.opened.GetId() {
+			return p, p.undone(msg)
+		}
+	case solvedMsg:
+		return p, p.solved(msg)
+	case solveMsg:
+		if msg.by == p.solving {
+			return p, p.solveOn()
+		}
 	case resignedMsg:
 		if msg.gameID == p.opened.GetId() {
 			return p, p.resigned(msg)
@@ -210,19 +230,24 @@ func (p *Play) key(msg tea.KeyPressMsg) tea.Cmd {
 	if p.help {
 		return nil
 	}
-	if p.asking {
-		switch {
-		case pressed(msg, p.keys.Yes):
-			p.asking = false
-			return p.giveUp()
-		case pressed(msg, p.keys.No):
-			p.asking = false
-		}
+	if p.question != noQuestion {
+		return p.answer(msg)
+	}
+	if p.solving != nil {
+		p.solverTake(msg)
 		return nil
+	}
+	if name, ok := p.keys.solverKey(msg); ok {
+		return p.solve(name)
 	}
 	switch {
 	case pressed(msg, p.keys.Leave):
 		return tea.Quit
+	case pressed(msg, p.keys.Undo):
+		return p.wantUndo()
+	case pressed(msg, p.keys.Restart) && !p.over() && !p.starting:
+		p.question = askRestart
+		return nil
 	case pressed(msg, p.keys.New):
 		return p.another()
 	}
@@ -230,6 +255,34 @@ func (p *Play) key(msg tea.KeyPressMsg) tea.Cmd {
 		return p.push(d)
 	}
 	return nil
+}
+
+// answer handles a key while something is asked.
+func (p *Play) answer(msg tea.KeyPressMsg) tea.Cmd {
+	asked := p.question
+	switch {
+	case pressed(msg, p.keys.Yes):
+		p.question = noQuestion
+	case pressed(msg, p.keys.No):
+		p.question = noQuestion
+		return nil
+	default:
+		return nil
+	}
+	switch {
+	case asked == askNew:
+		return p.giveUp()
+	case p.over():
+		return nil
+	case asked == askUndo:
+		return p.undo(nil)
+	case p.game.GetVersion() <= 1:
+		p.notice = "This is the beginning."
+		return nil
+	default:
+		first := int32(1)
+		return p.undo(&first)
+	}
 }
 
 // heard takes in an update of the stream.
@@ -256,7 +309,8 @@ func (p *Play) changed(changed bool) tea.Cmd {
 		cmds = append(cmds, p.tasks.after(markTime, unmarkMsg{gameID: p.opened.GetId(), version: p.game.GetVersion()}))
 	}
 	if p.over() {
-		p.queue, p.asking, p.day, p.all = nil, false, nil, nil
+		p.queue, p.question, p.day, p.all = nil, noQuestion, nil, nil
+		p.undoing, p.solving = nil, nil
 		cmds = append(cmds, p.look(1))
 	}
 	return tea.Batch(cmds...)

@@ -24,10 +24,14 @@ func (p *Play) push(d pb.Direction) tea.Cmd {
 	return p.send()
 }
 
-// send makes the first queued move that is legal, unless one is under way.
+// send makes the first queued move that is legal, unless one is under way. What
+// is to be taken back comes first.
 func (p *Play) send() tea.Cmd {
-	if p.moving != none {
+	if p.moving != none || p.undoing != nil && p.undoing.sent {
 		return nil
+	}
+	if p.undoing != nil && !p.over() {
+		return p.sendUndo()
 	}
 	for len(p.queue) > 0 && !p.legal(p.queue[0]) {
 		p.queue = p.queue[1:]
@@ -39,7 +43,7 @@ func (p *Play) send() tea.Cmd {
 	p.moving, p.queue, p.movingSince = p.queue[0], p.queue[1:], p.now
 	game, version, d := p.opened, p.game.GetVersion(), p.moving
 	return p.tasks.do(func(ctx context.Context) tea.Msg {
-		e, err := p.server.Slide(ctx, game, version, d)
+		e, err := p.server.Slide(ctx, game, version, d, false)
 		return movedMsg{gameID: game.GetId(), event: e, err: err}
 	})
 }

@@ -17,7 +17,7 @@ func (p *Play) another() tea.Cmd {
 	case p.over():
 		return p.create()
 	default:
-		p.asking = true
+		p.question = askNew
 		return nil
 	}
 }
@@ -54,9 +54,9 @@ func (p *Play) resigned(msg resignedMsg) tea.Cmd {
 // create asks for a new game of the same variant.
 func (p *Play) create() tea.Cmd {
 	p.starting = true
-	variant := p.opened.GetVariant()
+	variant, options := p.opened.GetVariant(), p.options
 	return p.tasks.do(func(ctx context.Context) tea.Msg {
-		g, err := p.server.NewGame(ctx, variant, p.private)
+		g, err := p.server.NewGame(ctx, variant, options)
 		return openedMsg{game: g, err: err}
 	})
 }

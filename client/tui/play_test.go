@@ -222,7 +222,7 @@ func TestEndAndNext(t *testing.T) {
 	d.press("up") // not a move any more
 	assert.Equal(t, none, p.moving)
 	d.press("n")
-	assert.False(t, p.asking)
+	assert.Equal(t, noQuestion, p.question)
 	d.until("the new game", func() bool { return p.opened.GetId() != gameID })
 	assert.False(t, p.over())
 	assert.Contains(t, p.state(), "12,340 points")
@@ -246,12 +246,12 @@ func TestNewGameAsks(t *testing.T) {
 	}
 	p, d := newPlay(t, s)
 	d.press("S")
-	require.True(t, p.asking)
+	require.Equal(t, askNew, p.question)
 	d.press("up", "x") // neither yes nor no
-	require.True(t, p.asking)
+	require.Equal(t, askNew, p.question)
 	assert.Equal(t, none, p.moving)
 	d.press("n")
-	require.False(t, p.asking)
+	require.Equal(t, noQuestion, p.question)
 	d.press("n", "esc", "n", "y")
 	d.until("the new game", func() bool { return p.opened.GetId() != gameID })
 	assert.True(t, resigned)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -14,14 +15,14 @@ const playPanelLines = 6
 
 // View implements tea.Model.
 func (p *Play) View() tea.View {
-	board := p.board()
+	board := twenty48Picture{p.board(), p.marks}
 	l, ok := p.layout(board, playPanelLines)
 	if !ok {
 		return p.view(p.tooSmall(board), 0, "", 0)
 	}
 	content := page{
 		head:  p.head,
-		board: drawBoard(board, p.marks, l.cell, p.theme),
+		board: board.draw(l.cell, p.theme),
 		bar:   p.helpBar(p.keys),
 		state: p.state(),
 	}
@@ -33,8 +34,8 @@ func (p *Play) View() tea.View {
 	switch {
 	case p.help:
 		p.cover(&content, "? closes; too small", p.helpBox(p.keys))
-	case p.asking:
-		p.cover(&content, "Give up? y n", p.question(true), p.question(false))
+	case p.question != noQuestion:
+		p.cover(&content, "Sure? y n", p.ask(true), p.ask(false))
 	case p.over() && !p.starting:
 		p.cover(&content, "Over: n new, q leave", p.result(true), p.result(false))
 	}
@@ -56,7 +57,9 @@ func (p *Play) state() string {
 		return p.theme.dim().Render("A new game is on its way …")
 	case p.problem != "":
 		return p.theme.bad().Render("! " + p.problem)
-	case p.moving != none && p.now.Sub(p.movingSince) > slowTime:
+	case p.solving != nil && p.moving == none:
+		return p.theme.warn().Render(p.solverState())
+	case (p.moving != none || p.undoing != nil) && p.now.Sub(p.movingSince) > slowTime:
 		return p.theme.warn().Render(fmt.Sprintf("No answer for %d s; %d keys wait.",
 			int(p.now.Sub(p.movingSince).Seconds()), len(p.queue)))
 	case p.dropped:
@@ -123,8 +126,11 @@ func (p *Play) ranking() string {
 	return ""
 }
 
-// question is the box that asks before the running game is given up.
-func (p *Play) question(airy bool) string {
+// ask is the box that asks before something is lost.
+func (p *Play) ask(airy bool) string {
+	if p.question != askNew {
+		return p.askBack(p.question, airy, p.keys.Yes, p.keys.No)
+	}
 	counts := "Its " + comma(p.score()) + " points count."
 	switch {
 	case !p.game.GetRanked():
@@ -137,6 +143,16 @@ func (p *Play) question(airy bool) string {
 		"",
 		p.choice(p.keys.Yes.Help().Key, "give up, new game")+"\n"+p.choice(p.keys.No.Help().Key, "go on"),
 	))
+}
+
+// askBack is the box that asks before moves are taken back.
+func (b *base) askBack(asked question, airy bool, yes, no key.Binding) string {
+	title, what := "Take the last move back?", "take it back"
+	if asked == askRestart {
+		title, what = "Start again on the same board?", "restart"
+	}
+	return b.box(title, lines(airy, "The game does not count then.", "",
+		b.choice(yes.Help().Key, what)+"\n"+b.choice(no.Help().Key, "go on")))
 }
 
 // choice is a key and what it does.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -102,17 +103,31 @@ func (p *Play) Farewell() string {
 
 // Farewell implements Screen: how the game stood.
 func (w *Watch) Farewell() string {
-	if w.board() == nil {
+	if w.picture() == nil {
 		return ""
 	}
 	follow := "Go on with gridstand watch "
 	if w.over() {
 		follow = "Verify it with gridstand verify "
 	}
+	if w.tribolo() != nil {
+		return fmt.Sprintf("%s: %s. %s%s", w.variant(), w.facts(), follow, w.gameID)
+	}
 	return fmt.Sprintf("%s: a %s game at %s. %s%s", w.player(), w.variant(), w.facts(), follow, w.gameID)
 }
 
 // facts are the numbers of a game in a line.
 func (m *match) facts() string {
+	if m.tribolo() != nil {
+		var parts []string
+		for i := range m.game.GetSeats() {
+			parts = append(parts, fmt.Sprintf("%s %d", actor(m.game, i), m.scoreOf(i)))
+		}
+		text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s moves)", m.moves())
+		if m.over() {
+			text += "; " + m.winners("")
+		}
+		return text
+	}
 	return fmt.Sprintf("%s points (best tile %s, %s moves)", comma(m.score()), m.bestTile(), m.moves())
 }

@@ -12,14 +12,22 @@ import (
 // ends, and are safe for concurrent use; errors are those of package session.
 type Server interface {
 	// NewGame creates a game of a variant for the player.
-	NewGame(ctx context.Context, variant string, private bool) (*pb.Game, error)
+	NewGame(ctx context.Context, variant string, o session.GameOptions) (*pb.Game, error)
 	// Game returns a game as it is now.
 	Game(ctx context.Context, id string) (*pb.Game, error)
 	// LiveGames lists the first games that are being played, in an order.
 	LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error)
-	// Slide makes a move in the player's game. It goes on trying where it is
-	// not known whether it took effect, which it does once.
-	Slide(ctx context.Context, game *pb.Game, version int32, d pb.Direction) (*pb.Event, error)
+	// Slide makes a move in the player's game; byBot says that a program chose
+	// it. It goes on trying where it is not known whether it took effect, which
+	// it does once. So do the three that follow.
+	Slide(ctx context.Context, game *pb.Game, version int32, d pb.Direction, byBot bool) (*pb.Event, error)
+	// Jump makes a move in the player's game of Tribolo.
+	Jump(ctx context.Context, game *pb.Game, version int32, to *pb.Cell) (*pb.Event, error)
+	// Undo takes moves back, to a version, or the player's last move if that is
+	// nil.
+	Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error)
+	// Join takes a seat, as session.Client does.
+	Join(ctx context.Context, id string, seat *int32) (*pb.Game, error)
 	// Resign ends the player's game.
 	Resign(ctx context.Context, game *pb.Game) (*pb.Event, error)
 	// Place returns where the player stands on a board.
@@ -51,21 +59,12 @@ func NewServer(c *session.Client) Server { return &server{client: c} }
 
 type server struct{ client *session.Client }
 
-func (s *server) NewGame(ctx context.Context, variant string, private bool) (*pb.Game, error) {
-	return s.client.NewGame(ctx, variant, session.GameOptions{Private: private, RequestID: session.NewSecret()})
+func (s *server) NewGame(ctx context.Context, variant string, o session.GameOptions) (*pb.Game, error) {
+	return s.client.NewGame(ctx, variant, o)
 }
 
 func (s *server) Game(ctx context.Context, id string) (*pb.Game, error) {
-	reply, err := s.client.Games.GetGame(ctx, &pb.GetGameRequest{GameId: id})
-	if err != nil {
-		return nil, err
-	}
-	g := reply.GetGame()
-	board := g.GetPosition().GetTwenty48()
-	if g.GetId() != id || len(board.GetTiles()) == 0 || len(board.GetTiles()) != int(board.GetRows())*int(board.GetColumns()) {
-		return nil, session.ErrBadStream
-	}
-	return g, nil
+	return s.client.Game(ctx, id)
 }
 
 func (s *server) LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error) {
@@ -75,8 +74,20 @@ func (s *server) LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, erro
 	return reply.GetGames(), err
 }
 
-func (s *server) Slide(ctx context.Context, game *pb.Game, version int32, d pb.Direction) (*pb.Event, error) {
-	return s.client.Play(game).Move(ctx, version, session.Slide(d), false)
+func (s *server) Slide(ctx context.Context, game *pb.Game, version int32, d pb.Direction, byBot bool) (*pb.Event, error) {
+	return s.client.Play(game).Move(ctx, version, session.Slide(d), byBot)
+}
+
+func (s *server) Jump(ctx context.Context, game *pb.Game, version int32, to *pb.Cell) (*pb.Event, error) {
+	return s.client.Play(game).Move(ctx, version, session.Jump(to), false)
+}
+
+func (s *server) Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error) {
+	return s.client.Play(game).Undo(ctx, version, to)
+}
+
+func (s *server) Join(ctx context.Context, id string, seat *int32) (*pb.Game, error) {
+	return s.client.Join(ctx, id, seat)
 }
 
 func (s *server) Resign(ctx context.Context, game *pb.Game) (*pb.Event, error) {

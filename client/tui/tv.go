@@ -121,7 +121,7 @@ func (t *tv) choose(watched, best []*pb.Game, now time.Time) (*pb.Game, string) 
 	for _, but := range [][]string{t.seen, last, nil} {
 		for _, idle := range []bool{false, true} {
 			fits := func(g *pb.Game) bool {
-				return g.GetPosition().GetTwenty48() != nil && !slices.Contains(but, g.GetId()) &&
+				return pictureOf(g.GetPosition(), noMarks, nil) != nil && !slices.Contains(but, g.GetId()) &&
 					(idle || now.Sub(g.GetUpdateTime().AsTime()) < idleTime)
 			}
 			if i := slices.IndexFunc(watched, fits); i >= 0 && watched[i].GetWatchers() > 0 {

@@ -15,7 +15,7 @@ const watchPanelLines = 6
 
 // View implements tea.Model.
 func (w *Watch) View() tea.View {
-	board := w.board()
+	board := w.picture()
 	if board == nil {
 		return w.waiting()
 	}
@@ -25,7 +25,7 @@ func (w *Watch) View() tea.View {
 	}
 	content := page{
 		head:  w.head,
-		board: drawBoard(board, w.marks, l.cell, w.theme),
+		board: board.draw(l.cell, w.theme),
 		bar:   w.helpBar(w.keys),
 		state: w.state(),
 	}
@@ -52,7 +52,7 @@ func (w *Watch) head(width int) string {
 	}
 	return header(width,
 		[]string{brand + "  " + game, game, ""},
-		[]string{badge + "   " + w.theme.dim().Render(w.watching()), badge})
+		[]string{strings.TrimRight(badge+"   "+w.theme.dim().Render(w.watching())+"   "+w.clockText(&w.base), " "), badge})
 }
 
 // state is the line about what is the matter, empty when nothing is.
@@ -88,6 +88,12 @@ func (w *Watch) scores() []pair {
 // sidePanel is the panel beside the board; the log of moves gets what the rest
 // leaves of it.
 func (w *Watch) sidePanel(width, height int) string {
+	if w.tribolo() != nil {
+		top := strings.TrimSuffix(w.seatBlocks(&w.base, width, "")+"\n"+w.why(), "\n")
+		turn := w.turnText(&w.base, false)
+		room := height - lipgloss.Height(top) - lipgloss.Height(turn) - 4
+		return stack(height, top, turn, w.moveLog(room), w.since())
+	}
 	top := stack(height, strings.TrimSuffix(w.name(width)+"\n"+w.why(), "\n"), w.cards(width, w.scores()...))
 	room := height - lipgloss.Height(top) - 4
 	return stack(height, top, w.moveLog(room), w.since())
@@ -95,6 +101,9 @@ func (w *Watch) sidePanel(width, height int) string {
 
 // lowPanel is the panel below the board.
 func (w *Watch) lowPanel(width, height int) string {
+	if w.tribolo() != nil {
+		return stack(height, w.seatLines(&w.base, width, "")+"\n"+w.turnText(&w.base, false), w.since())
+	}
 	name := w.theme.accent().Bold(true).Render(w.player())
 	if why := w.why(); why != "" {
 		name += "  " + why
@@ -115,7 +124,7 @@ func (w *Watch) moveLog(rows int) string {
 		if i == 0 {
 			style = w.theme.bold()
 		}
-		out = append(out, style.Render(fmt.Sprintf("%7s  %s  %8s", comma(entry.move), arrow(entry.direction), gained)))
+		out = append(out, style.Render(strings.TrimRight(fmt.Sprintf("%7s  %s  %8s", comma(entry.move), entry.what, gained), " ")))
 	}
 	return strings.Join(out, "\n")
 }
@@ -132,8 +141,12 @@ func (w *Watch) result(airy bool) string {
 	if w.tv != nil {
 		end = w.theme.dim().Render("the next game follows")
 	}
+	facts := w.outcome(&w.base)
+	if w.tribolo() != nil {
+		facts = w.theme.bold().Render(w.winners("")) + "\n" + w.standings(&w.base, "")
+	}
 	return w.box(w.ending(), lines(airy,
-		w.outcome(&w.base),
+		facts,
 		"",
 		w.theme.dim().Render("verify with gridstand verify")+"\n"+w.game.GetId(),
 		"",

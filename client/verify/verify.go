@@ -157,6 +157,7 @@ func record(events iter.Seq2[*pb.Event, error]) (tape [][]byte, seed []byte, err
 type replayer struct {
 	seed   []byte
 	state  *replay.State
+	states []*replay.State // by version, from 1
 	report Report
 }
 
@@ -175,7 +176,7 @@ func (r *replayer) check(event *pb.Event) error {
 	if r.state == nil {
 		again, err = r.begin(event, entry, at)
 	} else {
-		again, err = r.state.Apply(entry, at)
+		again, err = r.apply(entry, at)
 	}
 	if err != nil {
 		return refused(version, err)
@@ -184,8 +185,18 @@ func (r *replayer) check(event *pb.Event) error {
 		return &Difference{Version: version, What: what}
 	}
 	r.state = again.State
+	r.states = append(r.states, again.State)
 	r.count(again)
 	return nil
+}
+
+// apply applies an entry, also one that goes back to an earlier state.
+func (r *replayer) apply(entry replay.Entry, at time.Time) (*replay.Event, error) {
+	undone, ok := entry.Action.(replay.Undone)
+	if !ok || undone.To < 1 || int(undone.To) > len(r.states) {
+		return r.state.Apply(entry, at)
+	}
+	return r.state.Undo(entry, r.states[undone.To-1], at)
 }
 
 // begin applies the first event, after a look at the seed.

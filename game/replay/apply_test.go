@@ -22,10 +22,11 @@ func TestApply_WholeGame(t *testing.T) {
 			s := begin(t, created(t, v.ID, sd), sd)
 			p := v.Rules.Start(sd.Draws(1))
 			for s.Status != replay.Finished {
-				move := s.LegalMoves()[0]
-				want, change, err := v.Rules.Move(p, 0, move, sd.Draws(s.Version+1))
+				turn, move := s.Turn(), s.LegalMoves()[0]
+				want, change, err := v.Rules.Move(p, turn, move, sd.Draws(s.Version+1))
 				require.NoError(t, err)
-				event, err := s.Apply(replay.Entry{Seat: 0, Action: replay.Moved{Move: move}}, at(int(s.Version)+1))
+				moved := replay.Moved{Move: move, ByBot: turn > 0}
+				event, err := s.Apply(replay.Entry{Seat: turn, Action: moved}, at(int(s.Version)+1))
 				require.NoError(t, err)
 				require.Equal(t, change, event.Change)
 				require.Equal(t, board(t, want), board(t, event.State.Position))
@@ -162,9 +163,10 @@ func TestScored_Twenty48(t *testing.T) {
 				c := created(t, "classic", sd)
 				tt.change(&c)
 				s := begin(t, c, sd)
-				s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0], ByBot: tt.byBot})
+				bot := !s.Seats[0].Held()
+				s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0], ByBot: tt.byBot || bot})
 				for s.Position.Scores()[0] == 0 {
-					s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0]})
+					s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0], ByBot: bot})
 				}
 				assert.False(t, s.Scored(0), "it is not over")
 				s = end(s)

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -32,14 +33,16 @@ var (
 	deep = replay.Player{ID: "deep", Name: "Deep", Bot: true}
 )
 
-// created is how Ann creates a game of a variant for herself.
+// created is how Ann creates a game of a variant for herself, against bots where
+// there are more seats.
 func created(t testing.TB, variant string, s game.Seed) replay.Created {
 	t.Helper()
 	v, ok := variants.Current(variant)
 	require.True(t, ok)
+	seats := slices.Repeat([]replay.Seat{{Bot: "greedy"}}, v.Seats)
+	seats[0] = replay.Seat{Player: ann}
 	return replay.Created{
-		Variant: v.ID, Revision: v.Revision, Creator: ann, Seats: []replay.Seat{{Player: ann}},
-		Commitment: s.Commitment(),
+		Variant: v.ID, Revision: v.Revision, Creator: ann, Seats: seats, Commitment: s.Commitment(),
 	}
 }
 
@@ -63,7 +66,7 @@ func apply(t testing.TB, s *replay.State, seat int, a replay.Action) *replay.Sta
 func playOut(t testing.TB, s *replay.State) *replay.State {
 	t.Helper()
 	for s.Status != replay.Finished {
-		s = apply(t, s, s.Turn(), replay.Moved{Move: s.LegalMoves()[0]})
+		s = apply(t, s, s.Turn(), replay.Moved{Move: s.LegalMoves()[0], ByBot: !s.Seats[s.Turn()].Held()})
 	}
 	return s
 }

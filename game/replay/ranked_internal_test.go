@@ -18,7 +18,9 @@ func TestCountsAtFirst(t *testing.T) {
 		want    bool
 	}{
 		{"one human", false, []Seat{human}, true},
-		{"humans", false, []Seat{human, other, human}, true},
+		{"humans", false, []Seat{human, other, bot}, true},
+		{"a human in two seats", false, []Seat{human, other, human}, false},
+		{"against chance", false, []Seat{human, {Bot: "random"}, bot}, false},
 		{"a human and bots", false, []Seat{human, bot, bot}, true},
 		{"whoever comes", false, []Seat{open}, true},
 		{"whoever comes and bots", false, []Seat{bot, open, bot}, true},

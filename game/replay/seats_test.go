@@ -114,7 +114,7 @@ var (
 
 func score(t *testing.T, s *replay.State, n int32) *replay.State {
 	t.Helper()
-	return apply(t, s, s.Turn(), replay.Moved{Move: points(n)})
+	return apply(t, s, s.Turn(), replay.Moved{Move: points(n), ByBot: !s.Seats[s.Turn()].Held()})
 }
 
 // Ensure seats take turns, and nobody moves out of turn.
@@ -233,7 +233,7 @@ func TestApply_ByBot(t *testing.T) {
 // player held to the end.
 func TestScored_Seats(t *testing.T) {
 	t.Parallel()
-	s := table(t, 3, annSits, bobSits, replay.Seat{Player: eve, StandIn: "greedy"})
+	s := table(t, 3, annSits, bobSits, replay.Seat{Player: eve, StandIn: "greedy", Absent: true})
 	s = score(t, s, 3)
 	s = score(t, s, 2)
 	s = score(t, s, 3)

@@ -41,7 +41,7 @@ func TestStart(t *testing.T) {
 			assert.Equal(t, sd.Commitment(), s.Commitment)
 			assert.Equal(t, at(5), s.CreateTime)
 			assert.Equal(t, at(5), s.UpdateTime)
-			assert.Equal(t, 0, s.Turn())
+			assert.Equal(t, v.Rules.Start(sd.Draws(1)).Turn(), s.Turn())
 			assert.NotEmpty(t, s.LegalMoves())
 			assert.True(t, s.RevealedSeed().IsZero())
 		})

@@ -27,6 +27,9 @@ var (
 	ErrGameOver    = errors.New("the game is over")
 	ErrNotStarted  = errors.New("the game waits for players")
 	ErrNotYourTurn = errors.New("another seat is to move")
+	// ErrNoUndo means more than one human plays, or there is nothing to take
+	// back.
+	ErrNoUndo = errors.New("nothing can be undone")
 	// ErrUnknown means a newer program wrote the entry: a variant, a revision
 	// of rules or an action that this one does not know.
 	ErrUnknown = errors.New("unknown to this version of the program")
@@ -61,7 +64,11 @@ type State struct {
 	// CreateTime and UpdateTime are those of the first and the last event.
 	CreateTime, UpdateTime time.Time
 
-	seed game.Seed
+	seed  game.Seed
+	clock clock
+	// before is the version before the last move of a human that still stands,
+	// 0 when there is none.
+	before int32
 }
 
 // Event is an entry that took effect: the state it led to, and what it did on
@@ -97,22 +104,46 @@ func Start(id string, entry Entry, seed game.Seed, at time.Time) (*Event, error)
 		Ranked:     countsAtFirst(created),
 		CreateTime: at, UpdateTime: at, seed: seed,
 	}
-	s.Status = Active
-	if slices.ContainsFunc(s.Seats, Seat.Open) {
-		s.Status = Waiting
-	} else {
-		s.settle()
-	}
+	s.Status = Waiting
+	s.begin()
+	s.windClock(nil, false)
 	return &Event{Entry: entry, State: s}, nil
 }
 
-// countsAtFirst says whether a game is ranked when it begins: it is public and
-// humans play it, not programs under accounts of their own or bots alone.
-func countsAtFirst(c Created) bool {
-	human := func(s Seat) bool { return s.Player.ID != "" || s.Open() }
-	program := func(s Seat) bool { return s.Player.Bot }
-	return !c.Private && slices.ContainsFunc(c.Seats, human) && !slices.ContainsFunc(c.Seats, program)
+// begin starts the game if no seat is open any more.
+func (s *State) begin() {
+	if !slices.ContainsFunc(s.Seats, Seat.Open) {
+		s.Status = Active
+		s.settle()
+	}
 }
+
+// countsAtFirst says whether a game is ranked when it begins: it is public, and
+// humans play it, each in one seat and against no bot that moves at random, not
+// programs under accounts of their own or bots alone.
+func countsAtFirst(c Created) bool {
+	if c.Private {
+		return false
+	}
+	human := false
+	for i, seat := range c.Seats {
+		human = human || seat.Player.ID != "" || seat.Open()
+		if !ranks(seat, c.Seats[:i]) {
+			return false
+		}
+	}
+	return human
+}
+
+// ranks says whether a game can be ranked in which seat plays beside others.
+func ranks(seat Seat, others []Seat) bool {
+	again := func(o Seat) bool { return o.Player.ID == seat.Player.ID }
+	return !seat.Player.Bot && seat.Bot != randomBot &&
+		(seat.Player.ID == "" || !slices.ContainsFunc(others, again))
+}
+
+// randomBot is the bot against whom no win counts.
+const randomBot = "random"
 
 // Apply returns what entry leads to at the given time, drawing from the game's
 // seed. The error says why the entry cannot follow (see ErrGameOver and the
@@ -127,9 +158,17 @@ func (s *State) Apply(entry Entry, at time.Time) (*Event, error) {
 	event := &Event{Entry: entry, State: &next}
 
 	var err error
+	moved := false
 	switch action := entry.Action.(type) {
+	case Joined:
+		err = next.join(entry.Seat, action.Player)
 	case Moved:
+		moved = true
 		event.Change, err = next.move(entry.Seat, action)
+	case TimedOut:
+		err = next.timeOut(entry.Seat, action.StandIn)
+	case ClockExtended:
+		err = next.extend(entry.Seat, action.By)
 	case Resigned:
 		err = next.resign(entry.Seat)
 	case Abandoned:
@@ -143,14 +182,115 @@ func (s *State) Apply(entry Entry, at time.Time) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	next.windClock(s, moved)
 	return event, nil
+}
+
+// Undo applies an entry whose action is Undone: the game is again as it was at
+// past, the state of the version that the action names. What was undone stays
+// in the log, and the game is not ranked any more.
+func (s *State) Undo(entry Entry, past *State, at time.Time) (*Event, error) {
+	undone, ok := entry.Action.(Undone)
+	switch {
+	case s.Status == Finished:
+		return nil, ErrGameOver
+	case s.Status == Waiting:
+		return nil, ErrNotStarted
+	case !ok || past == nil || undone.To != past.Version || past.Version >= s.Version ||
+		entry.Seat < 0 || entry.Seat >= len(s.Seats) || s.Seats[entry.Seat].Player.ID == "":
+		return nil, fmt.Errorf("%w: %+v", ErrInvalid, entry)
+	case past.Status != Active || !s.solo():
+		return nil, ErrNoUndo
+	}
+	next := *past
+	next.Version = s.Version + 1
+	next.UpdateTime = at
+	next.Ranked = false
+	next.windClock(s, true)
+	return &Event{Entry: entry, State: &next}, nil
+}
+
+// solo reports whether all human seats are one player's.
+func (s *State) solo() bool {
+	player := ""
+	for _, seat := range s.Seats {
+		id := seat.Player.ID
+		if id == "" {
+			continue
+		}
+		if player != "" && id != player {
+			return false
+		}
+		player = id
+	}
+	return true
+}
+
+// UndoTo is the version to which an undo goes back that names none: the one
+// before the last move of the human who plays that still stands. It is 0 when
+// there is nothing to undo.
+func (s *State) UndoTo() int32 { return s.before }
+
+func (s *State) join(seat int, player Player) error {
+	if seat < 0 || seat >= len(s.Seats) || player.ID == "" {
+		return fmt.Errorf("%w: nobody can join seat %d", ErrInvalid, seat)
+	}
+	s.Seats = slices.Clone(s.Seats)
+	held := &s.Seats[seat]
+	switch {
+	case held.Open():
+		held.Player = player
+		others := slices.Delete(slices.Clone(s.Seats), seat, seat+1)
+		s.Ranked = s.Ranked && ranks(*held, others)
+		s.begin()
+	case held.Player.ID == player.ID && held.Lent():
+		held.StandIn = ""
+	default:
+		return fmt.Errorf("%w: seat %d is taken", ErrInvalid, seat)
+	}
+	return nil
+}
+
+func (s *State) timeOut(seat int, standIn string) error {
+	if seat != s.Turn() || s.Deadline().IsZero() || s.UpdateTime.Before(s.Deadline()) {
+		return fmt.Errorf("%w: no clock of seat %d ran out", ErrInvalid, seat)
+	}
+	if s.LastHuman(seat) != (standIn == "") {
+		return fmt.Errorf("%w: stand-in %q", ErrInvalid, standIn)
+	}
+	if standIn == "" {
+		s.end(game.TimedOut)
+		return nil
+	}
+	s.Seats = slices.Clone(s.Seats)
+	s.Seats[seat].StandIn, s.Seats[seat].Absent = standIn, true
+	return nil
+}
+
+// LastHuman reports whether no human holds a seat himself but, maybe, the given
+// one: if its time runs out, the game is over.
+func (s *State) LastHuman(seat int) bool {
+	for i, other := range s.Seats {
+		if i != seat && other.Held() {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *State) extend(seat int, by time.Duration) error {
+	if seat != s.Turn() || s.Deadline().IsZero() || by <= 0 {
+		return fmt.Errorf("%w: no clock of seat %d to extend", ErrInvalid, seat)
+	}
+	s.clock.extended += by
+	return nil
 }
 
 func (s *State) move(seat int, m Moved) (game.Change, error) {
 	if s.Status == Waiting {
 		return game.Change{}, ErrNotStarted
 	}
-	if seat != s.Position.Turn() {
+	if seat != s.Position.Turn() || !s.Seats[seat].Held() && !m.ByBot {
 		return game.Change{}, ErrNotYourTurn
 	}
 	position, change, err := s.Variant.Rules.Move(s.Position, seat, m.Move, s.seed.Draws(s.Version))
@@ -158,8 +298,9 @@ func (s *State) move(seat int, m Moved) (game.Change, error) {
 		return game.Change{}, err
 	}
 	s.Position = position
-	if m.ByBot && s.Seats[seat].Held() {
-		s.Ranked = false
+	if s.Seats[seat].Held() {
+		s.Ranked = s.Ranked && !m.ByBot
+		s.before = s.Version - 1
 	}
 	s.settle()
 	return change, nil
@@ -253,7 +394,7 @@ func (s *State) Scored(seat int) bool {
 		return false
 	}
 	held := s.Seats[seat]
-	return held.Player.ID != "" && held.StandIn == "" &&
+	return held.Player.ID != "" && !held.Absent &&
 		(!held.Resigned || s.Result.Reason == game.Resigned) &&
 		s.Position.Scores()[seat] > 0
 }

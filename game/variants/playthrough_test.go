@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/tribolo"
 	"github.com/gridstand/gridstand/game/twenty48"
 	"github.com/gridstand/gridstand/game/variants"
 )
@@ -141,6 +142,11 @@ func notation(m game.Move) string {
 	return fmt.Sprintf("%d,%d", m.Cell.X, m.Cell.Y)
 }
 
+// owners are the marks of what lies on a cell of Tribolo.
+var owners = map[tribolo.Owner]string{
+	tribolo.Empty: " .", tribolo.Wall: " #", tribolo.Blue: " B", tribolo.Red: " R", tribolo.Green: " G",
+}
+
 // describe writes all that the service shows of a position.
 func describe(t *testing.T, p game.Position) string {
 	t.Helper()
@@ -159,6 +165,13 @@ func describe(t *testing.T, p game.Position) string {
 		}
 		if p.GoalReached() {
 			w.WriteString("the goal was reached\n")
+		}
+	case *tribolo.Position:
+		for i, owner := range p.Cells() {
+			w.WriteString(owners[owner])
+			if (i+1)%tribolo.Columns == 0 {
+				w.WriteByte('\n')
+			}
 		}
 	default:
 		require.Failf(t, "no picture", "describe does not know how to draw a %T", p)

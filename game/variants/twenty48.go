@@ -80,6 +80,7 @@ func twenty48s() []game.Variant {
 		vs[i].Rows, vs[i].Columns = c.Rows, c.Columns
 		vs[i].Seats = 1
 		vs[i].Revision = 1
+		vs[i].Bots = []string{"random", "rote", "greedy", "montecarlo", "expectimax"}
 	}
 	return vs
 }

@@ -13,6 +13,7 @@ import (
 // new games are played by. A kind of game adds its variants as one line.
 var current = slices.Concat(
 	twenty48s(),
+	tribolos(),
 )
 
 // retired are earlier revisions, by which stored games are still replayed. A

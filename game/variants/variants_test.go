@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/bot"
 	"github.com/gridstand/gridstand/game/variants"
 )
 
@@ -17,7 +18,7 @@ func TestAllInOrderOfDisplay(t *testing.T) {
 	for _, v := range variants.All() {
 		ids = append(ids, v.ID)
 	}
-	assert.Equal(t, []string{"classic", "twos", "restless", "vt100", "3x3", "5x5", "6x6"}, ids)
+	assert.Equal(t, []string{"classic", "twos", "restless", "vt100", "3x3", "5x5", "6x6", "tribolo"}, ids)
 }
 
 func TestEveryVariantIsComplete(t *testing.T) {
@@ -46,6 +47,18 @@ func TestEveryVariantIsComplete(t *testing.T) {
 		assert.Len(t, p.Scores(), v.Seats, v.ID)
 		assert.NotEmpty(t, p.LegalMoves(), v.ID)
 		assert.Equal(t, game.ReasonNone, p.Ended(), v.ID)
+	}
+}
+
+// Ensure whoever is offered a seat can play.
+func TestBots(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants.All() {
+		assert.Equal(t, bot.Names(v.Kind), v.Bots, v.ID)
+		for _, name := range v.Bots {
+			_, err := bot.New(name, v, bot.Options{})
+			assert.NoError(t, err, "%s of %s", name, v.ID)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/tribolo"
 	"github.com/gridstand/gridstand/game/twenty48"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -54,8 +55,16 @@ func Event(e *replay.Event) *pb.Event {
 			Variant: a.Variant, Seats: Seats(a.Seats), Private: a.Private, TurnLimit: span(a.TurnLimit),
 			SeedCommitment: a.Commitment[:], RulesRevision: a.Revision,
 		}}
+	case replay.Joined:
+		m.Action = &pb.Event_Joined{Joined: &pb.Joined{Seat: Seats(s.Seats)[e.Entry.Seat]}}
 	case replay.Moved:
 		m.Action = &pb.Event_Moved{Moved: moved(a, e.Change)}
+	case replay.Undone:
+		m.Action = &pb.Event_Undone{Undone: &pb.Undone{ToVersion: a.To}}
+	case replay.TimedOut:
+		m.Action = &pb.Event_TimedOut{TimedOut: &pb.TimedOut{StandIn: a.StandIn}}
+	case replay.ClockExtended:
+		m.Action = &pb.Event_ClockExtended{ClockExtended: &pb.ClockExtended{By: durationpb.New(a.By)}}
 	case replay.Resigned:
 		m.Action = &pb.Event_Resigned{Resigned: &pb.Resigned{}}
 	case replay.Abandoned:
@@ -65,19 +74,25 @@ func Event(e *replay.Event) *pb.Event {
 }
 
 func moved(a replay.Moved, change game.Change) *pb.Moved {
-	m := &pb.Moved{ByBot: a.ByBot, Gained: change.Gained}
+	m := &pb.Moved{ByBot: a.ByBot}
 	if d := a.Move.Direction; d != 0 {
-		m.Move = &pb.Moved_Direction{Direction: pb.Direction(d)}
+		m.Move, m.Gained = &pb.Moved_Direction{Direction: pb.Direction(d)}, change.Gained
 	} else {
 		m.Move = &pb.Moved_Cell{Cell: cell(a.Move.Cell)}
 	}
 	if s := change.Spawned; s != nil {
 		m.Spawned = &pb.Spawn{Index: s.Index, Value: s.Value}
 	}
-	for _, c := range change.Taken {
-		m.Taken = append(m.Taken, cell(c))
-	}
+	m.Taken = cells(change.Taken)
 	return m
+}
+
+func cells(cs []game.Cell) []*pb.Cell {
+	var ms []*pb.Cell
+	for _, c := range cs {
+		ms = append(ms, cell(c))
+	}
+	return ms
 }
 
 func cell(c game.Cell) *pb.Cell { return &pb.Cell{X: c.X, Y: c.Y} }
@@ -89,9 +104,14 @@ func Position(s *replay.State) *pb.Position {
 		t := int32(turn)
 		m.Turn = &t
 	}
+	if deadline := s.Deadline(); !deadline.IsZero() {
+		m.TurnDeadline = timestamppb.New(deadline)
+	}
 	switch p := s.Position.(type) {
 	case *twenty48.Position:
 		m.Board = &pb.Position_Twenty48{Twenty48: twenty48Board(p, s.LegalMoves())}
+	case *tribolo.Position:
+		m.Board = &pb.Position_Tribolo{Tribolo: triboloBoard(p, s.LegalMoves())}
 	}
 	return m
 }
@@ -110,6 +130,10 @@ func Result(s *replay.State) *pb.Result {
 
 // Player describes an account in a seat.
 func Player(p replay.Player) *pb.Player { return &pb.Player{Id: p.ID, Name: p.Name, Bot: p.Bot} }
+
+func playerOf(m *pb.Player) replay.Player {
+	return replay.Player{ID: m.GetId(), Name: m.GetName(), Bot: m.GetBot()}
+}
 
 // Seats describes the seats of a game.
 func Seats(seats []replay.Seat) []*pb.Seat {
@@ -164,10 +188,8 @@ func Entry(m *pb.Event) (replay.Entry, error) {
 			TurnLimit: c.GetTurnLimit().AsDuration(), Commitment: [game.SeedSize]byte(c.GetSeedCommitment()),
 		}
 		for _, s := range c.GetSeats() {
-			p := s.GetPlayer()
 			created.Seats = append(created.Seats, replay.Seat{
-				Player: replay.Player{ID: p.GetId(), Name: p.GetName(), Bot: p.GetBot()}, Bot: s.GetBot(),
-				Resigned: s.GetResigned(), StandIn: s.GetStandIn(),
+				Player: playerOf(s.GetPlayer()), Bot: s.GetBot(), Resigned: s.GetResigned(), StandIn: s.GetStandIn(),
 			})
 		}
 		e.Action = created
@@ -186,6 +208,14 @@ func Entry(m *pb.Event) (replay.Entry, error) {
 			return e, errors.New("a move without a move")
 		}
 		e.Action = moved
+	case *pb.Event_Joined:
+		e.Action = replay.Joined{Player: playerOf(a.Joined.GetSeat().GetPlayer())}
+	case *pb.Event_Undone:
+		e.Action = replay.Undone{To: a.Undone.GetToVersion()}
+	case *pb.Event_TimedOut:
+		e.Action = replay.TimedOut{StandIn: a.TimedOut.GetStandIn()}
+	case *pb.Event_ClockExtended:
+		e.Action = replay.ClockExtended{By: a.ClockExtended.GetBy().AsDuration()}
 	case *pb.Event_Resigned:
 		e.Action = replay.Resigned{}
 	case *pb.Event_Abandoned:

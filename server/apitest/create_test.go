@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func botSeat(name string) *pb.SeatRequest {
 	return &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: name}}
 }
 
-// Ensure what is played now is listed, and nothing that comes later.
+// Ensure everything that can be played is listed, and can be.
 func TestListVariants(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *server) {
@@ -32,21 +33,32 @@ func TestListVariants(t *testing.T) {
 		sizes := map[string][2]int32{}
 		for _, v := range listed.GetVariants() {
 			sizes[v.GetId()] = [2]int32{v.GetRows(), v.GetColumns()}
-			assert.Equal(t, pb.Kind_KIND_TWENTY48, v.GetKind())
-			assert.EqualValues(t, 1, v.GetSeats())
-			assert.Empty(t, v.GetBots())
 			assert.NotEmpty(t, v.GetTitle())
 			assert.NotEmpty(t, v.GetSummary())
 			assert.NotEmpty(t, v.GetRules())
-
+			assert.Contains(t, v.GetBots(), "greedy")
 			g := s.game(t, p, v.GetId())
+			assert.Len(t, g.GetSeats(), int(v.GetSeats()))
+			for _, bot := range v.GetBots() {
+				seats := slices.Repeat([]*pb.SeatRequest{botSeat(bot)}, int(v.GetSeats()))
+				s.create(t, p, &pb.CreateGameRequest{Variant: v.GetId(), Seats: seats})
+			}
+			if v.GetId() == "tribolo" {
+				assert.Equal(t, pb.Kind_KIND_TRIBOLO, v.GetKind())
+				assert.EqualValues(t, 3, v.GetSeats())
+				assert.Equal(t, v.GetRows(), g.GetPosition().GetTribolo().GetRows())
+				assert.Equal(t, v.GetColumns(), g.GetPosition().GetTribolo().GetColumns())
+				continue
+			}
+			assert.Equal(t, pb.Kind_KIND_TWENTY48, v.GetKind())
+			assert.EqualValues(t, 1, v.GetSeats())
 			assert.Equal(t, v.GetRows(), g.GetPosition().GetTwenty48().GetRows())
 			assert.Equal(t, v.GetColumns(), g.GetPosition().GetTwenty48().GetColumns())
 			s.moves(t, p, g, 20)
 		}
 		assert.Equal(t, map[string][2]int32{
 			"classic": {4, 4}, "twos": {4, 4}, "restless": {4, 4}, "vt100": {4, 4},
-			"3x3": {3, 3}, "5x5": {5, 5}, "6x6": {6, 6},
+			"3x3": {3, 3}, "5x5": {5, 5}, "6x6": {6, 6}, "tribolo": {11, 16},
 		}, sizes)
 		assert.Len(t, listed.GetVariants(), len(sizes), "each once")
 		again, err := s.ListVariants(p.ctx, &pb.ListVariantsRequest{})
@@ -97,14 +109,15 @@ func TestCreateGame_Fields(t *testing.T) {
 			request *pb.CreateGameRequest
 			field   string
 		}{
-			"open seat":     {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{openSeat}}, "seats[0]"},
-			"bot":           {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{botSeat("greedy")}}, "seats[0]"},
+			"bot elsewhere": {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{botSeat("minimax")}}, "seats[0]"},
 			"unknown bot":   {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{botSeat("nobody")}}, "seats[0]"},
 			"nameless bot":  {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{botSeat("")}}, "seats[0]"},
 			"unset seat":    {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{{}}}, "seats[0]"},
 			"second unset":  {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{callerSeat, {}}}, "seats[1]"},
 			"two seats":     {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{callerSeat, callerSeat}}, "seats"},
-			"turn limit":    {&pb.CreateGameRequest{TurnLimit: durationpb.New(time.Minute)}, "turn_limit"},
+			"short limit":   {&pb.CreateGameRequest{TurnLimit: durationpb.New(5*time.Second - 1)}, "turn_limit"},
+			"long limit":    {&pb.CreateGameRequest{TurnLimit: durationpb.New(7*24*time.Hour + 1)}, "turn_limit"},
+			"endless limit": {&pb.CreateGameRequest{TurnLimit: &durationpb.Duration{Seconds: 1 << 60}}, "turn_limit"},
 			"no turn limit": {&pb.CreateGameRequest{TurnLimit: durationpb.New(0)}, "turn_limit"},
 			"negative":      {&pb.CreateGameRequest{TurnLimit: durationpb.New(-time.Hour)}, "turn_limit"},
 			"no duration":   {&pb.CreateGameRequest{TurnLimit: &durationpb.Duration{Seconds: 1, Nanos: -1}}, "turn_limit"},
@@ -143,6 +156,9 @@ func TestCreateGame_Again(t *testing.T) {
 		for _, content := range []*pb.CreateGameRequest{
 			{Variant: "twos", RequestId: request.GetRequestId()},
 			{Variant: "classic", RequestId: request.GetRequestId(), Private: true},
+			{Variant: "classic", RequestId: request.GetRequestId(), TurnLimit: durationpb.New(time.Minute)},
+			{Variant: "classic", RequestId: request.GetRequestId(), Seats: []*pb.SeatRequest{openSeat}},
+			{Variant: "classic", RequestId: request.GetRequestId(), Seats: []*pb.SeatRequest{botSeat("greedy")}},
 		} {
 			_, err := s.CreateGame(p.ctx, content)
 			wantField(t, err, "request_id")

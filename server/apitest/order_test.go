@@ -201,12 +201,20 @@ func TestIDs(t *testing.T) {
 		wantField(t, err, "variant")
 		_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{})
 		wantField(t, err, "variant")
+		_, err = s.JoinGame(p.ctx, &pb.JoinGameRequest{})
+		wantField(t, err, "game_id")
+		_, err = s.Undo(p.ctx, &pb.UndoRequest{Version: 1})
+		wantField(t, err, "game_id")
 
 		for _, id := range append(unknown(), p.GetId()) {
 			_, err := s.GetGame(s.anyone, &pb.GetGameRequest{GameId: id})
 			wantReason(t, err, pb.ReasonGameNotFound)
 			wantReason(t, s.watch(t, s.anyone, &pb.WatchRequest{GameId: id}).refused(t), pb.ReasonGameNotFound)
 			wantReason(t, s.watch(t, s.anyone, from(id, 7)).refused(t), pb.ReasonGameNotFound)
+			_, err = s.JoinGame(p.ctx, &pb.JoinGameRequest{GameId: id, Seat: proto.Int32(99)})
+			wantReason(t, err, pb.ReasonGameNotFound)
+			_, err = s.Undo(p.ctx, &pb.UndoRequest{GameId: id, Version: 9})
+			wantReason(t, err, pb.ReasonGameNotFound)
 		}
 		g := s.game(t, p, "classic")
 		for _, id := range append(unknown(), g.GetId(), "Me", "me ") {
@@ -215,7 +223,7 @@ func TestIDs(t *testing.T) {
 			_, err = s.GetRank(p.ctx, &pb.GetRankRequest{Variant: "classic", PlayerId: id})
 			wantReason(t, err, pb.ReasonPlayerNotFound)
 		}
-		for _, variant := range []string{"chess", "Classic", "classic ", "tribolo", "all", "*", "classic:all", "\x00", newID()} {
+		for _, variant := range []string{"chess", "Classic", "classic ", "Tribolo", "all", "*", "classic:all", "\x00", newID()} {
 			_, err := s.GetRank(s.anyone, &pb.GetRankRequest{Variant: variant, PlayerId: p.GetId()})
 			wantReason(t, err, pb.ReasonVariantNotFound)
 			_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: variant})

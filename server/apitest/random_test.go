@@ -49,7 +49,7 @@ func (g generator) fill(m protoreflect.Message, depth int) {
 		case field.IsMap(): // The requests have none.
 		case field.IsList():
 			list := m.Mutable(field).List()
-			for range pick(g, []int{0, 1, 1, 1, 2, 300}) {
+			for range pick(g, []int{0, 1, 1, 3, 3, 300}) {
 				list.Append(g.value(list.NewElement(), field, depth))
 			}
 		case field.Message() != nil:
@@ -97,6 +97,7 @@ func (g generator) value(zero protoreflect.Value, field protoreflect.FieldDescri
 var often = []string{
 	pb.GameService_CreateGame_FullMethodName, pb.GameService_Move_FullMethodName, pb.GameService_Resign_FullMethodName,
 	pb.GameService_ListGames_FullMethodName, pb.GameService_Watch_FullMethodName,
+	pb.GameService_JoinGame_FullMethodName, pb.GameService_Undo_FullMethodName,
 }
 
 // Ensure any message that decodes is answered by the contract, from whomever it
@@ -110,12 +111,16 @@ func TestRandomMessages(t *testing.T) {
 		person, robot := s.player(t), s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Secret: newID(), Bot: true})
 		nameless, forger := player{ctx: s.anyone}, player{ctx: s.with(newID() + "." + newID())}
 		g := generator{rand.New(rand.NewPCG(seed, 0)), map[protoreflect.Name][]string{
-			"variant": {"classic", "classic", "3x3", "restless"}, "player_id": {"me"}, "request_id": {newID(), newID()},
+			"variant": {"classic", "tribolo", "3x3", "tribolo"}, "player_id": {"me"}, "request_id": {newID(), newID()},
+			"bot":  {"greedy", "random", "minimax", "expectimax"},
 			"name": {"Somebody", "Somebody else", "nobody"}, "secret": {newID(), newID()},
 		}}
 		for _, p := range []player{person, robot} {
 			live := s.game(t, p, "classic")
 			s.moves(t, p, live, 5)
+			table := s.create(t, p, &pb.CreateGameRequest{Variant: "tribolo"})
+			hall := s.create(t, p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, openSeat, openSeat}})
+			g.texts["game_id"] = append(g.texts["game_id"], table.GetId(), hall.GetId())
 			private := s.create(t, p, &pb.CreateGameRequest{Variant: "3x3", Private: true, RequestId: newID()})
 			over := s.finish(t, p, "classic").GetGameId()
 			g.texts["game_id"] = append(g.texts["game_id"], live.GetId(), live.GetId(), private.GetId(), over, newID())
@@ -155,10 +160,10 @@ func TestRandomMessages(t *testing.T) {
 		}
 		t.Log(answers)
 		for _, code := range []codes.Code{
-			codes.OK, codes.InvalidArgument, codes.NotFound, codes.Unauthenticated, codes.PermissionDenied, codes.Aborted, codes.Unimplemented,
+			codes.OK, codes.InvalidArgument, codes.NotFound, codes.Unauthenticated, codes.PermissionDenied, codes.Aborted, codes.FailedPrecondition,
 		} {
 			assert.Positive(t, answers[code], "%v was met", code)
 		}
 		alive(t, s)
-	}, func(c *app.Config) { c.MaxOpenGames, c.MaxMessageBytes = 20, 0 })
+	}, func(c *app.Config) { c.MaxOpenGames, c.MaxMessageBytes, c.BotPace, c.MinTurnLimit = 20, 0, 0, 1 })
 }

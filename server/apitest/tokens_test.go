@@ -1,7 +1,6 @@
 package apitest
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -82,6 +81,8 @@ func TestToken_Missing(t *testing.T) {
 			"Move, fields":      func() error { _, err := s.Move(s.anyone, &pb.MoveRequest{}); return err },
 			"Resign":            func() error { _, err := s.Resign(s.anyone, &pb.ResignRequest{GameId: g.GetId()}); return err },
 			"Resign, not there": func() error { _, err := s.Resign(s.anyone, &pb.ResignRequest{GameId: newID()}); return err },
+			"JoinGame":          func() error { _, err := s.JoinGame(s.anyone, &pb.JoinGameRequest{}); return err },
+			"Undo":              func() error { _, err := s.Undo(s.anyone, &pb.UndoRequest{}); return err },
 			"RotateToken":       func() error { _, err := s.RotateToken(s.anyone, &pb.RotateTokenRequest{}); return err },
 			"RotateToken, fields": func() error {
 				_, err := s.RotateToken(s.anyone, &pb.RotateTokenRequest{Secret: "short"})
@@ -117,26 +118,5 @@ func TestToken_Missing(t *testing.T) {
 			assert.NoError(t, call(), name)
 		}
 		assert.NotNil(t, s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t))
-	})
-}
-
-// Ensure JoinGame and Undo say that they are not there yet, to everybody whose
-// token is not wrong.
-func TestUnimplemented(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, s *server) {
-		p := s.player(t)
-		g := s.game(t, p, "classic")
-		s.moves(t, p, g, 2)
-		to := int32(1)
-		for _, who := range []context.Context{p.ctx, s.player(t).ctx, s.anyone} {
-			for _, id := range []string{g.GetId(), newID(), ""} {
-				_, err := s.JoinGame(who, &pb.JoinGameRequest{GameId: id})
-				assert.Equal(t, codes.Unimplemented, status.Code(err), "%v", err)
-				_, err = s.Undo(who, &pb.UndoRequest{GameId: id, Version: 3, ToVersion: &to})
-				assert.Equal(t, codes.Unimplemented, status.Code(err), "%v", err)
-			}
-		}
-		assert.EqualValues(t, 3, s.get(t, g.GetId()).GetVersion())
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
@@ -72,9 +71,8 @@ func (w *watcher) receive(t testing.TB) (*pb.WatchResponse, error) {
 	case *pb.WatchResponse_Event:
 		require.True(t, w.begun || w.resumed, "the game comes first")
 		require.Equal(t, w.version+1, u.Event.GetVersion(), "no gap and no repeat")
-		if moved := u.Event.GetMoved(); moved != nil && w.last != nil {
-			assert.Equal(t, w.last.GetScores()[0]+moved.GetGained(), u.Event.GetPosition().GetScores()[0])
-			assert.Contains(t, w.last.GetTwenty48().GetLegalMoves(), moved.GetDirection())
+		if w.last != nil {
+			checkStep(t, w.last, u.Event)
 		}
 		w.version, w.last = u.Event.GetVersion(), u.Event.GetPosition()
 	case *pb.WatchResponse_Audience:

@@ -44,6 +44,12 @@ type Config struct {
 	Keepalive time.Duration
 	// AbandonAfter is after what time without a move a game ends.
 	AbandonAfter time.Duration
+	// WaitingFor is after what time a game ends that waits for players.
+	WaitingFor time.Duration
+	// MinTurnLimit is the shortest time for a move that games may have.
+	MinTurnLimit time.Duration
+	// BotPace is how long a bot waits before it moves.
+	BotPace time.Duration
 	// KeepFinished is how long finished games are kept.
 	KeepFinished time.Duration
 	// MaxMessageBytes bounds a message to the server, 0 for no limit. So do
@@ -75,6 +81,9 @@ func DefaultConfig() Config {
 		LogFormat:               "text",
 		Keepalive:               30 * time.Second,
 		AbandonAfter:            7 * 24 * time.Hour,
+		WaitingFor:              24 * time.Hour,
+		MinTurnLimit:            5 * time.Second,
+		BotPace:                 700 * time.Millisecond,
 		KeepFinished:            30 * 24 * time.Hour,
 		MaxMessageBytes:         64 << 10,
 		MaxStreamsPerConnection: 10_000,
@@ -130,6 +139,12 @@ func (c *Config) validate() error {
 		return wrong("keepalive", "must be 0 or at least %v", minKeepalive)
 	case c.AbandonAfter <= 0:
 		return wrong("abandon-after", "must be more than 0")
+	case c.WaitingFor <= 0:
+		return wrong("waiting-for", "must be more than 0")
+	case c.MinTurnLimit <= 0:
+		return wrong("min-turn-limit", "must be more than 0")
+	case c.BotPace < 0:
+		return wrong("bot-pace", "must not be negative")
 	case c.KeepFinished <= 0:
 		return wrong("keep-finished", "must be more than 0")
 	case c.StopTimeout < 0:

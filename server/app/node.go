@@ -108,7 +108,8 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	n.directory = directory.New(n.store.reads, max(n.KeepFinished, n.AbandonAfter), n.logger)
 	n.steward = steward.New(steward.Config{
 		Client: n.store.reads, Log: log, Accounts: accounts, Leaderboard: boards, Directory: n.directory,
-		Logger: n.logger, AbandonAfter: n.AbandonAfter, KeepFinished: n.KeepFinished, Recorded: n.metrics.Recorded,
+		Logger: n.logger, AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor,
+		KeepFinished: n.KeepFinished, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
 	n.hub = match.NewHub(match.Config{
 		Log: log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
@@ -119,7 +120,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	games := service.New(service.Config{
 		Hub: n.hub, Log: log, Accounts: accounts, Leaderboard: boards, Directory: n.directory,
 		Planner: n.steward, Meter: n.metrics, Logger: n.logger,
-		Version: version.String(), Durable: n.store.embedded == nil,
+		Version: version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
 		Limits: service.Limits{
 			MessageBytes:         n.MaxMessageBytes,
 			StreamsPerConnection: n.MaxStreamsPerConnection,

@@ -3,6 +3,7 @@ package app
 import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/directory"
+	"github.com/gridstand/gridstand/server/match"
 	"github.com/gridstand/gridstand/server/metrics"
 )
 
@@ -14,9 +15,9 @@ type observer struct {
 }
 
 // Appended counts the entry and keeps the lists fresh.
-func (o observer) Appended(state *replay.State, watchers int) {
-	o.metrics.Appended(state)
-	o.directory.Touch(directory.Of(state, watchers))
+func (o observer) Appended(event *match.Event, watchers int) {
+	o.metrics.Appended(event.Event)
+	o.directory.Touch(directory.Of(event.State, watchers))
 }
 
 // Conflicted counts an append that came too late.

@@ -52,10 +52,13 @@ func check(t *testing.T, w *world) {
 			continue
 		}
 		over = append(over, gameID)
-		if final.Scored(0) {
-			s := score{final.Position.Scores()[0], final.UpdateTime, gameID}
-			if best, ok := bests[final.Variant.ID][final.Seats[0].Player.ID]; !ok || best.less(s) {
-				bests[final.Variant.ID][final.Seats[0].Player.ID] = s
+		for i, seat := range final.Seats {
+			if !final.Scored(i) {
+				continue
+			}
+			s := score{final.Position.Scores()[i], final.UpdateTime, gameID}
+			if best, ok := bests[final.Variant.ID][seat.Player.ID]; !ok || best.less(s) {
+				bests[final.Variant.ID][seat.Player.ID] = s
 			}
 		}
 	}
@@ -120,18 +123,25 @@ func (w *world) checkGame(ctx context.Context, t *testing.T, c *client, gameID s
 	seed, err := game.SeedFromBytes([]byte(secret))
 	require.NoError(t, err)
 	var state *replay.State
+	var states []*replay.State
 	for i, event := range events {
 		version := int32(i + 1)
 		entry, err := translate.Entry(event)
 		require.NoError(t, err)
 		var again *replay.Event
-		if state == nil {
-			again, err = replay.Start(gameID, entry, seed, event.GetTime().AsTime())
-		} else {
-			again, err = state.Apply(entry, event.GetTime().AsTime())
+		at := event.GetTime().AsTime()
+		undone, back := entry.Action.(replay.Undone)
+		switch {
+		case state == nil:
+			again, err = replay.Start(gameID, entry, seed, at)
+		case back:
+			again, err = state.Undo(entry, states[undone.To-1], at)
+		default:
+			again, err = state.Apply(entry, at)
 		}
 		require.NoError(t, err)
 		state = again.State
+		states = append(states, state)
 		requireSame(t, translate.Event(again), event)
 		if e := told[version]; e != nil {
 			requireSame(t, event, e)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -124,7 +123,7 @@ func (m *mover) client(s *server) *client {
 
 // run plays short games, one after the other, until the fleet stops.
 func (m *mover) run(ctx context.Context, rng *rand.Rand) error {
-	all := variants.All()
+	all := solo()
 	for !m.fleet.stopped() {
 		m.gameID, m.acked = "", 0
 		variant, request := all[rng.IntN(len(all))].ID, id.New()

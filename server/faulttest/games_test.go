@@ -1,6 +1,7 @@
 package faulttest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client/verify"
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -24,14 +26,19 @@ const (
 // giveUps is by variant; the others are played to their end.
 var giveUps = map[string]int32{"5x5": shortened, "6x6": longGame}
 
-// Ensure that everybody who watches a game, of whatever variant, is shown every
+// solo are the variants for one player.
+func solo() []game.Variant {
+	return slices.DeleteFunc(variants.All(), func(v game.Variant) bool { return v.Seats > 1 })
+}
+
+// Ensure that everybody who watches a game of one player, of whatever variant, is shown every
 // event once and in order, on either of two servers, and that the game can be
 // recomputed.
 func TestWholeGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		first, second := w.serve(w.addr), w.serve(w.addr)
-		for _, v := range variants.All() {
+		for _, v := range solo() {
 			t.Run(v.ID, func(t *testing.T) {
 				t.Parallel()
 				watchWholeGame(t, w, v.ID, first, second)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -34,6 +35,18 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// botPace lets a game of bots alone last for some seconds.
+const botPace = 15 * time.Millisecond
+
+// quick is the configuration of every server: with clocks and bots that nobody
+// has to wait for.
+func quick(redis string) app.Config {
+	config := app.DefaultConfig()
+	config.Listen, config.Redis = "127.0.0.1:0", "redis://"+redis
+	config.MaxMovesPerSecond, config.MinTurnLimit, config.BotPace = 0, time.Millisecond, botPace
+	return config
+}
+
 // serveProcess serves on a free port, which it prints, until its standard input
 // ends: it does not outlive the test that started it.
 func serveProcess(redis string) error {
@@ -43,9 +56,8 @@ func serveProcess(redis string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	config := app.DefaultConfig()
-	config.Listen, config.Redis, config.LogLevel = "127.0.0.1:0", redis, slog.LevelWarn
-	config.MaxMovesPerSecond = 0
+	config := quick(redis)
+	config.LogLevel = slog.LevelWarn
 	server, err := app.Start(ctx, config)
 	if err != nil {
 		return err

@@ -85,9 +85,7 @@ type server struct {
 // which may be that of a proxy.
 func (w *world) serve(redis string) *server {
 	w.t.Helper()
-	config := app.DefaultConfig()
-	config.Listen, config.Redis = "127.0.0.1:0", "redis://"+redis
-	config.MaxMovesPerSecond = 0
+	config := quick(redis)
 	config.Logger = slog.New(alarm{slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}), w.t})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
 	running, err := app.Start(ctx, config)
@@ -129,7 +127,7 @@ func (w *world) serveProcess(redis string) *server {
 	self, err := os.Executable()
 	require.NoError(w.t, err)
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), serverVariable+"=redis://"+redis)
+	cmd.Env = append(os.Environ(), serverVariable+"="+redis)
 	cmd.Stderr = w.t.Output()
 	_, err = cmd.StdinPipe() // ends with this process
 	require.NoError(w.t, err)

@@ -41,8 +41,12 @@ func NewGame(gameID string, created replay.Created, seed game.Seed) (*Draft, err
 // Draft drafts the entry that follows t, or says why it cannot follow, with
 // the errors of replay.State.Apply. It is not appended before notBefore; a
 // zero time means any.
-func (t Tip) Draft(entry replay.Entry, notBefore time.Time) (*Draft, error) {
-	event, err := t.State.Apply(entry, t.State.UpdateTime)
+func (t Tip) Draft(entry replay.Entry, notBefore time.Time, past Past) (*Draft, error) {
+	at := t.State.UpdateTime
+	if notBefore.After(at) {
+		at = notBefore
+	}
+	event, err := t.apply(entry, at, past)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +69,15 @@ func draft(gameID string, prev Tip, event *replay.Event, seed []byte, notBefore 
 	}, nil
 }
 
-// Ends reports whether the entry ends its game.
-func (d *Draft) Ends() bool { return d.event.State.Status == replay.Finished }
+// NeedsLook reports whether somebody has to look at the game soon after the
+// entry, and maybe sooner than was noted before: it ends the game, gives the
+// turn to a bot, or is no move, so that it may have set a clock anew. After a
+// move the next deadline is later than the one that was noted.
+func (d *Draft) NeedsLook() bool {
+	s := d.event.State
+	_, move := d.event.Entry.Action.(replay.Moved)
+	return !move || s.Status == replay.Finished || s.Turn() != game.NoSeat && s.Seats[s.Turn()].Mover() != ""
+}
 
 // What Append answers when the entry is not in the log.
 var (
@@ -114,7 +125,8 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 	}
 	var notBefore int64
 	if !d.notBefore.IsZero() {
-		notBefore = d.notBefore.UnixMilli()
+		// Rounded up: a time in a log is never before the one that was asked for.
+		notBefore = d.notBefore.Add(time.Millisecond - time.Nanosecond).UnixMilli()
 	}
 	reply, err := l.run(ctx, appendScript, appendSource,
 		[]string{logKey(d.gameID), metaKey(d.gameID)},
@@ -151,14 +163,8 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 
 // settled is the event of a draft that the log holds, with its time.
 func (d *Draft) settled(at time.Time) Appended {
-	state := *d.event.State
-	state.UpdateTime = at
-	if state.Version == 1 {
-		state.CreateTime = at
-	}
-	event := *d.event
-	event.State = &state
-	return Appended{Event: &event, Tip: Tip{ID: d.next, State: &state}, Watchers: -1}
+	event := d.event.At(at)
+	return Appended{Event: event, Tip: Tip{ID: d.next, State: event.State}, Watchers: -1}
 }
 
 func (d *Draft) conflict(last string, reply []any) (Appended, error) {

@@ -26,6 +26,14 @@ func encodeEntry(e replay.Entry) ([]byte, error) {
 			Seats: encodeSeats(a.Seats), Private: a.Private, TurnLimit: encodeSpan(a.TurnLimit),
 			SeedCommitment: a.Commitment[:],
 		}}
+	case replay.Joined:
+		m.Action = &gamelogv1.Entry_Joined{Joined: &gamelogv1.Joined{Player: encodePlayer(a.Player)}}
+	case replay.Undone:
+		m.Action = &gamelogv1.Entry_Undone{Undone: &gamelogv1.Undone{ToVersion: a.To}}
+	case replay.TimedOut:
+		m.Action = &gamelogv1.Entry_TimedOut{TimedOut: &gamelogv1.TimedOut{StandIn: a.StandIn}}
+	case replay.ClockExtended:
+		m.Action = &gamelogv1.Entry_ClockExtended{ClockExtended: &gamelogv1.ClockExtended{By: durationpb.New(a.By)}}
 	case replay.Moved:
 		moved := &gamelogv1.Moved{ByBot: a.ByBot}
 		if d := a.Move.Direction; d != 0 {
@@ -81,6 +89,14 @@ func decodeEntry(b []byte) (replay.Entry, error) {
 			return e, fmt.Errorf("%w: a sort of move", replay.ErrUnknown)
 		}
 		e.Action = moved
+	case *gamelogv1.Entry_Joined:
+		e.Action = replay.Joined{Player: decodePlayer(a.Joined.GetPlayer())}
+	case *gamelogv1.Entry_Undone:
+		e.Action = replay.Undone{To: a.Undone.GetToVersion()}
+	case *gamelogv1.Entry_TimedOut:
+		e.Action = replay.TimedOut{StandIn: a.TimedOut.GetStandIn()}
+	case *gamelogv1.Entry_ClockExtended:
+		e.Action = replay.ClockExtended{By: a.ClockExtended.GetBy().AsDuration()}
 	case *gamelogv1.Entry_Resigned:
 		e.Action = replay.Resigned{}
 	case *gamelogv1.Entry_Abandoned:
@@ -102,6 +118,11 @@ func encodeHead(s *replay.State, board []byte) ([]byte, error) {
 	if s.Version > 1 {
 		m.CreateTimeMs = s.CreateTime.UnixMilli()
 	}
+	memory := s.Memory()
+	m.UndoTo, m.ClockVersion, m.ClockExtended = memory.UndoTo, memory.ClockVersion, encodeSpan(memory.ClockExtended)
+	if m.ClockVersion != 0 && m.ClockVersion != s.Version {
+		m.ClockFromMs = memory.ClockFrom.UnixMilli()
+	}
 	if r := s.Result; r != nil {
 		m.Result = &gamelogv1.Result{Reason: uint32(r.Reason)}
 		for _, w := range r.Winners {
@@ -122,7 +143,7 @@ func decodePlayer(p *gamelogv1.Player) replay.Player {
 func encodeSeats(seats []replay.Seat) []*gamelogv1.Seat {
 	ms := make([]*gamelogv1.Seat, len(seats))
 	for i, s := range seats {
-		m := &gamelogv1.Seat{Resigned: s.Resigned, StandIn: s.StandIn}
+		m := &gamelogv1.Seat{Resigned: s.Resigned, StandIn: s.StandIn, Absent: s.Absent}
 		switch {
 		case s.Player.ID != "":
 			m.Occupant = &gamelogv1.Seat_Player{Player: encodePlayer(s.Player)}
@@ -139,7 +160,7 @@ func encodeSeats(seats []replay.Seat) []*gamelogv1.Seat {
 func decodeSeats(ms []*gamelogv1.Seat) []replay.Seat {
 	seats := make([]replay.Seat, len(ms))
 	for i, m := range ms {
-		seats[i] = replay.Seat{Bot: m.GetBot(), Resigned: m.GetResigned(), StandIn: m.GetStandIn()}
+		seats[i] = replay.Seat{Bot: m.GetBot(), Resigned: m.GetResigned(), StandIn: m.GetStandIn(), Absent: m.GetAbsent()}
 		// A player without an id is none.
 		if p := m.GetPlayer(); p.GetId() != "" {
 			seats[i].Player = decodePlayer(p)
@@ -191,6 +212,16 @@ func decodeHead(gameID string, id ID, at time.Time, b []byte) (*replay.State, er
 		for _, w := range r.GetWinners() {
 			s.Result.Winners = append(s.Result.Winners, int(w))
 		}
+	}
+	if v := m.GetClockVersion(); v != 0 || m.GetUndoTo() != 0 {
+		memory := replay.Memory{UndoTo: m.GetUndoTo(), ClockVersion: v, ClockExtended: m.GetClockExtended().AsDuration()}
+		switch {
+		case v == id.Version:
+			memory.ClockFrom = at
+		case v != 0:
+			memory.ClockFrom = time.UnixMilli(m.GetClockFromMs()).UTC()
+		}
+		s = s.WithMemory(memory)
 	}
 	if len(m.GetSeed()) == 0 {
 		return s, nil

@@ -1,6 +1,7 @@
 package gamelog
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func entries(t testing.TB) []replay.Entry {
 	full := c
 	full.Private, full.TurnLimit = true, 90*time.Second+time.Millisecond
 	full.Seats = []replay.Seat{
-		{Player: replay.Player{ID: "p", Name: "P", Bot: true}, Resigned: true, StandIn: "greedy"},
+		{Player: replay.Player{ID: "p", Name: "P", Bot: true}, Resigned: true, StandIn: "greedy", Absent: true},
 		{Bot: "random"},
 		{},
 	}
@@ -33,6 +34,11 @@ func entries(t testing.TB) []replay.Entry {
 		{Seat: 1, Action: replay.Moved{Move: game.To(game.Cell{X: 15, Y: 10})}},
 		{Seat: 1, Action: replay.Moved{Move: game.To(game.Cell{})}},
 		{Seat: 1, Action: replay.Moved{Move: game.To(game.Cell{X: -1, Y: -1})}},
+		{Seat: 1, Action: replay.Joined{Player: replay.Player{ID: "p", Name: "P", Bot: true}}},
+		{Seat: 0, Action: replay.Undone{To: 1}},
+		{Seat: 2, Action: replay.TimedOut{StandIn: "greedy"}},
+		{Seat: 0, Action: replay.TimedOut{}},
+		{Seat: 2, Action: replay.ClockExtended{By: 3*time.Second + time.Millisecond}},
 		{Seat: 0, Action: replay.Resigned{}},
 		{Seat: game.NoSeat, Action: replay.Abandoned{}},
 	}
@@ -69,10 +75,6 @@ func TestDecodeEntry_Refused(t *testing.T) {
 		want error
 	}{
 		{"nothing", nil, replay.ErrUnknown},
-		{"joined", sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_Joined{Joined: &gamelogv1.Joined{}}}), replay.ErrUnknown},
-		{"undone", sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_Undone{Undone: &gamelogv1.Undone{ToVersion: 3}}}), replay.ErrUnknown},
-		{"timed out", sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_TimedOut{TimedOut: &gamelogv1.TimedOut{}}}), replay.ErrUnknown},
-		{"clock extended", sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_ClockExtended{ClockExtended: &gamelogv1.ClockExtended{}}}), replay.ErrUnknown},
 		{"an action of the future", []byte{0xfa, 0x01, 0x00}, replay.ErrUnknown},
 		{"a move of the future", sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_Moved{Moved: &gamelogv1.Moved{}}}), replay.ErrUnknown},
 		{"no direction", direction(0), replay.ErrInvalid},
@@ -112,17 +114,54 @@ func heads(t testing.TB) []*replay.State {
 		s := event.State
 		states = append(states, s)
 		for range 5 {
-			s = step(s, 0, replay.Moved{Move: s.LegalMoves()[0], ByBot: v.Rows == 3})
+			turn := s.Turn()
+			s = step(s, turn, replay.Moved{Move: s.LegalMoves()[0], ByBot: v.Rows == 3 || turn > 0})
 		}
 		step(s, 0, replay.Resigned{})
 		step(s, game.NoSeat, replay.Abandoned{})
 	}
+	states = append(states, clocked(t, at)...)
 	// One with a winner, and one that waits.
-	won := *states[len(states)-1]
+	won := *states[6]
 	won.Result = &replay.Result{Reason: game.GoalReached, Winners: []int{0}}
 	waiting := *states[0]
 	waiting.Status, waiting.Seats = replay.Waiting, []replay.Seat{{}}
 	return append(states, &won, &waiting)
+}
+
+// clocked are heads of a game with clocks: whose seats are taken, run out of
+// time, are given some back, are taken back, and in which all is undone.
+func clocked(t testing.TB, at time.Time) []*replay.State {
+	t.Helper()
+	sd := seed(t, 1)
+	c := created(t, "tribolo", sd)
+	c.TurnLimit = 7 * time.Second
+	c.Seats = []replay.Seat{{Player: ann}, {}, {Player: ann}}
+	event, err := replay.Start("g", replay.Entry{Seat: game.NoSeat, Action: c}, sd, at)
+	require.NoError(t, err)
+	states := []*replay.State{event.State}
+	s := event.State
+	step := func(seat int, a replay.Action, after time.Duration) {
+		entry := replay.Entry{Seat: seat, Action: a}
+		if undone, ok := a.(replay.Undone); ok {
+			event, err = s.Undo(entry, states[undone.To-1], s.UpdateTime.Add(after))
+		} else {
+			event, err = s.Apply(entry, s.UpdateTime.Add(after))
+		}
+		require.NoError(t, err)
+		s = event.State
+		states = append(states, s)
+	}
+	step(1, replay.Joined{Player: ann}, 0)
+	step(s.Turn(), replay.Moved{Move: s.LegalMoves()[0]}, time.Second)
+	step(s.Turn(), replay.ClockExtended{By: 5*time.Second + time.Millisecond}, 8*time.Second)
+	late := s.Turn()
+	step(late, replay.TimedOut{StandIn: "greedy"}, time.Minute)
+	step(s.Turn(), replay.Moved{Move: s.LegalMoves()[0], ByBot: true}, 0)
+	step(late, replay.Joined{Player: ann}, time.Second)
+	require.True(t, s.Seats[late].Absent)
+	step(0, replay.Undone{To: 2}, time.Second)
+	return states
 }
 
 func TestHead_RoundTrip(t *testing.T) {
@@ -190,10 +229,11 @@ func FuzzDecodeEntry(f *testing.F) {
 	event, err := replay.Start("g", entries(f)[0], sd, time.Time{})
 	require.NoError(f, err)
 	begun := Tip{ID: Genesis("g").Next(nil, nil), State: event.State}
+	past := func(int32) (*replay.State, error) { return nil, errors.New("forgotten") }
 	f.Fuzz(func(t *testing.T, b []byte) {
 		// Whatever stands in a log, it is applied or refused.
 		for _, tip := range []Tip{begun, {ID: Genesis("g")}} {
-			_, event, err := tip.Apply("g", Record{ID: ID{Version: tip.ID.Version + 1}, raw: b, seed: sd.SeedBytes()})
+			_, event, err := tip.Apply("g", Record{ID: ID{Version: tip.ID.Version + 1}, raw: b, seed: sd.SeedBytes()}, past)
 			require.Error(t, err, "no such digest")
 			require.Nil(t, event)
 		}

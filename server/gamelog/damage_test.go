@@ -11,10 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game/replay"
-	gamelogv1 "github.com/gridstand/gridstand/server/gamelog/v1"
 )
 
 // Ensure whatever happened to a log is seen by whoever reads it, with the last
@@ -184,17 +182,17 @@ func TestApply_EveryBit(t *testing.T) {
 	require.NoError(t, err)
 	begun := first.settled(time.UnixMilli(1_800_000_000_000)).Tip
 	move := replay.Moved{Move: begun.State.LegalMoves()[0], ByBot: true}
-	second, err := begun.Draft(replay.Entry{Seat: 0, Action: move}, time.Time{})
+	second, err := begun.Draft(replay.Entry{Seat: 0, Action: move}, time.Time{}, nil)
 	require.NoError(t, err)
 	for _, d := range []*Draft{first, second} {
 		good := Record{ID: d.next, Time: begun.State.UpdateTime, raw: d.raw, seed: d.seed}
-		_, _, err := d.prev.Apply(gameID, good)
+		_, _, err := d.prev.Apply(gameID, good, nil)
 		require.NoError(t, err)
 		for bit := range len(d.raw) * 8 {
 			bad := good
 			bad.raw = slices.Clone(d.raw)
 			bad.raw[bit/8] ^= 1 << (bit % 8)
-			tip, event, err := d.prev.Apply(gameID, bad)
+			tip, event, err := d.prev.Apply(gameID, bad, nil)
 			require.Nil(t, event)
 			require.Equal(t, d.prev.ID, tip.ID)
 			var damaged *DamagedError
@@ -211,19 +209,18 @@ func TestApply_EveryBit(t *testing.T) {
 // damaged nor patched.
 func TestLoad_Unknown(t *testing.T) {
 	t.Parallel()
-	joined, err := proto.Marshal(&gamelogv1.Entry{Action: &gamelogv1.Entry_Joined{Joined: &gamelogv1.Joined{}}})
-	require.NoError(t, err)
+	unknown := []byte{0xfa, 0x01, 0x00} // field 31
 	changes := map[string]func(*rig, string){
 		"an action": func(r *rig, gameID string) {
 			ctx := r.t.Context()
 			require.NoError(r.t, r.client.XAdd(ctx, &redis.XAddArgs{
-				Stream: logKey(gameID), ID: "5-77", Values: []any{"t", "9999999999999", "e", joined},
+				Stream: logKey(gameID), ID: "5-77", Values: []any{"t", "9999999999999", "e", unknown},
 			}).Err())
 			require.NoError(r.t, r.client.HSet(ctx, metaKey(gameID), "last", "5-77").Err())
 		},
 		"an action, written over": func(r *rig, gameID string) {
 			r.rewrite(gameID, func(log []redis.XMessage) []redis.XMessage {
-				log[2].Values["e"] = string(joined)
+				log[2].Values["e"] = string(unknown)
 				return log
 			})
 		},

@@ -105,7 +105,7 @@ func TestFollower(t *testing.T) {
 			tip := a
 			for tip.ID != end.ID {
 				h.expect(t, fmt.Sprintf("version %d", tip.ID.Version+1))
-				tip, _, err = tip.Apply(name("a"), <-h.records)
+				tip, _, err = tip.Apply(name("a"), <-h.records, nil)
 				require.NoError(t, err)
 			}
 			equal(t, end.State, tip.State)

@@ -79,14 +79,16 @@ func seed(t testing.TB, first byte) game.Seed {
 
 func name(s string) string { return id.Derive([]byte("game"), []byte(s)) }
 
-// created is how Ann creates a game of a variant for herself.
+// created is how Ann creates a game of a variant for herself, against bots where
+// there are more seats.
 func created(t testing.TB, variant string, s game.Seed) replay.Created {
 	t.Helper()
 	v, ok := variants.Current(variant)
 	require.True(t, ok)
+	seats := slices.Repeat([]replay.Seat{{Bot: "greedy"}}, v.Seats)
+	seats[0] = replay.Seat{Player: ann}
 	return replay.Created{
-		Variant: v.ID, Revision: v.Revision, Creator: ann, Seats: []replay.Seat{{Player: ann}},
-		Commitment: s.Commitment(),
+		Variant: v.ID, Revision: v.Revision, Creator: ann, Seats: seats, Commitment: s.Commitment(),
 	}
 }
 
@@ -115,7 +117,7 @@ func moved(s *replay.State, nth int) replay.Entry {
 
 func (r *rig) draft(tip Tip, e replay.Entry) *Draft {
 	r.t.Helper()
-	d, err := tip.Draft(e, time.Time{})
+	d, err := tip.Draft(e, time.Time{}, nil)
 	require.NoError(r.t, err)
 	return d
 }

@@ -2,6 +2,7 @@ package gamelog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,18 +35,18 @@ func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (Hi
 	if tail.Length == 0 && tail.Meta == (ID{}) {
 		return History{}, ErrNotFound
 	}
-	h := History{Tip: Tip{ID: Genesis(gameID)}}
-	missing := without(ID{}, []ID{tail.Last, tail.Meta, through})
-	err = l.Read(ctx, gameID, 1, func(r Record) error {
-		next, event, err := h.Tip.Apply(gameID, r)
-		if err != nil {
-			return err
-		}
-		h.Tip = next
+	var h History
+	var missing []ID
+	begin := func() {
+		h = History{Tip: Tip{ID: Genesis(gameID)}}
+		missing = without(ID{}, []ID{tail.Last, tail.Meta, through})
+	}
+	err = l.fold(ctx, gameID, begin, func(tip Tip, event *replay.Event) error {
+		h.Tip = tip
 		if h.Events = append(h.Events, event); len(h.Events) > keep {
 			h.Events = slices.Delete(h.Events, 0, 1)
 		}
-		missing = without(next.ID, missing)
+		missing = without(tip.ID, missing)
 		return nil
 	})
 	if err != nil {
@@ -87,16 +88,50 @@ func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, 
 //
 // Errors: *DamagedError, replay.ErrUnknown, or one of Redis.
 func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(*replay.Event) error) error {
-	tip := Tip{ID: Genesis(gameID)}
-	return l.Read(ctx, gameID, 1, func(r Record) error {
-		next, event, err := tip.Apply(gameID, r)
-		if err != nil {
-			return err
-		}
-		tip = next
-		if next.ID.Version <= after {
+	return l.fold(ctx, gameID, func() {}, func(tip Tip, event *replay.Event) error {
+		if tip.ID.Version <= after {
 			return nil
 		}
+		// Should fold begin again, these were done.
+		after = tip.ID.Version
 		return do(event)
 	})
+}
+
+// errBegin makes fold begin again.
+var errBegin = errors.New("begin again")
+
+// fold applies a whole log, entry by entry, and calls do with every event and
+// the tip after it. It calls begin before the first one.
+//
+// An entry that goes back needs an earlier state. Few games have one, so states
+// are kept only from when one is met: then fold begins again.
+func (l *Log) fold(ctx context.Context, gameID string, begin func(), do func(Tip, *replay.Event) error) error {
+	pass := func(keep bool) error {
+		begin()
+		var states []*replay.State
+		tip := Tip{ID: Genesis(gameID)}
+		past := func(version int32) (*replay.State, error) {
+			if !keep {
+				return nil, errBegin
+			}
+			return states[version-1], nil
+		}
+		return l.Read(ctx, gameID, 1, func(r Record) error {
+			next, event, err := tip.Apply(gameID, r, past)
+			if err != nil {
+				return err
+			}
+			tip = next
+			if keep {
+				states = append(states, tip.State)
+			}
+			return do(tip, event)
+		})
+	}
+	err := pass(false)
+	if errors.Is(err, errBegin) {
+		err = pass(true)
+	}
+	return err
 }

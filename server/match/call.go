@@ -45,30 +45,43 @@ type Call struct {
 // call that took effect before gets its event again.
 //
 // Errors, in the order of the checks: ErrNotSeated, replay.ErrGameOver,
-// *VersionConflictError, replay.ErrNotStarted, replay.ErrNotYourTurn,
-// game.ErrIllegalMove; also gamelog.ErrTooEarly, gamelog.ErrUnsettled,
+// *VersionConflictError, replay.ErrNotStarted, replay.ErrNotYourTurn or
+// ErrNoUndo, game.ErrIllegalMove; also gamelog.ErrTooEarly, gamelog.ErrUnsettled,
 // *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, that of ctx, or one of
 // Redis. Whatever is answered was true of the log at a moment within the call.
 func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
+	event, _, err := m.carry(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
+		return m.judge(ctx, tip, call)
+	})
+	return event, err
+}
+
+// carry appends the draft that judge makes of the present state. What judge
+// answers instead, an event of the past, an error, or that nothing is to be
+// done, is returned once the log bears out the state that it was judged on.
+func (m *Match) carry(ctx context.Context, judge func(gamelog.Tip) (*Event, *gamelog.Draft, error)) (*Event, *replay.State, error) {
 	tip := m.currentTip()
 	for confirmed := false; ; confirmed = true {
-		repeated, draft, err := m.judge(ctx, tip, call)
+		repeated, draft, err := judge(tip)
 		if draft != nil {
 			event, err := m.append(ctx, tip, draft)
+			if err == nil {
+				return event, event.State, nil
+			}
 			if !errors.Is(err, errOvertaken) {
-				return event, err
+				return nil, nil, err
 			}
 		} else if confirmed {
-			return repeated, err
+			return repeated, tip.State, err
 		}
 		// Somebody else was quicker, or the answer is none of an append: then
 		// it has to be one that the log bears out.
 		next, problem := m.confirm(ctx)
 		if problem != nil {
-			return nil, problem
+			return nil, nil, problem
 		}
 		if draft == nil && next.ID == tip.ID {
-			return repeated, err
+			return repeated, tip.State, err
 		}
 		tip = next
 	}
@@ -78,6 +91,14 @@ func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
 // became before, a draft, or an error.
 func (m *Match) judge(ctx context.Context, tip gamelog.Tip, call Call) (*Event, *gamelog.Draft, error) {
 	state := tip.State
+	if call.callsOff(state) {
+		call.Seat, call.Action = game.NoSeat, replay.Abandoned{}
+		if state.Status == replay.Finished {
+			event, err := m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Action == call.Action })
+			return event, nil, err
+		}
+		return m.draft(ctx, tip, call, replay.Entry{Seat: game.NoSeat, Action: call.Action})
+	}
 	own := state.SeatsOf(call.PlayerID)
 	if call.PlayerID != "" && (len(own) == 0 || call.Seat != game.NoSeat && !slices.Contains(own, call.Seat)) {
 		return nil, nil, ErrNotSeated
@@ -89,14 +110,99 @@ func (m *Match) judge(ctx context.Context, tip gamelog.Tip, call Call) (*Event, 
 	if event, err := m.repeated(ctx, state, call.Version, entry, own); event != nil || err != nil {
 		return event, nil, err
 	}
+	return m.draft(ctx, tip, call, entry)
+}
+
+// draft drafts the entry that a call comes down to, or says what stands
+// against it.
+func (m *Match) draft(ctx context.Context, tip gamelog.Tip, call Call, entry replay.Entry) (*Event, *gamelog.Draft, error) {
+	state := tip.State
 	if state.Status == replay.Finished {
 		return nil, nil, replay.ErrGameOver
 	}
 	if call.Version != 0 && call.Version != state.Version {
 		return nil, nil, &VersionConflictError{Version: state.Version}
 	}
-	draft, err := tip.Draft(entry, call.NotBefore)
+	switch action := entry.Action.(type) {
+	case replay.Moved:
+		// Until its player takes the seat back, the stand-in moves.
+		if call.PlayerID != "" && state.Status == replay.Active && !state.Seats[entry.Seat].Held() {
+			return nil, nil, replay.ErrNotYourTurn
+		}
+	case replay.Undone:
+		if state.Status == replay.Waiting {
+			return nil, nil, replay.ErrNotStarted
+		}
+		if action.To == 0 {
+			action.To = state.UndoTo()
+		}
+		if action.To == 0 {
+			return nil, nil, replay.ErrNoUndo
+		}
+		entry.Action = action
+	}
+	draft, err := tip.Draft(entry, call.NotBefore, m.past(ctx))
 	return nil, draft, err
+}
+
+// callsOff reports whether the call gives up a game that never began: its
+// creator resigns, seated or not, while seats are open.
+func (c Call) callsOff(state *replay.State) bool {
+	_, resigning := c.Action.(replay.Resigned)
+	return resigning && c.PlayerID == state.Creator.ID && slices.ContainsFunc(state.Seats, replay.Seat.Open) &&
+		(c.Seat == game.NoSeat || slices.Contains(state.SeatsOf(c.PlayerID), c.Seat))
+}
+
+// ErrSeatTaken means no seat is open, or not the one named.
+var ErrSeatTaken = errors.New("the seat is taken")
+
+// Join sits a player down, in the seat named or, for game.NoSeat, in the
+// player's own, else the first open one. A seat that a stand-in holds is given
+// back to its player; in a seat of one's own nothing happens. Whoever has no
+// seat yet gets one only if admit, which may be called more than once, allows it.
+//
+// Errors: replay.ErrGameOver, ErrSeatTaken, that of admit, and those of Do that
+// can happen to any call.
+func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit func() error) (*replay.State, error) {
+	_, state, err := m.carry(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
+		state := tip.State
+		chosen := chooseSeat(state, player.ID, seat)
+		mine := chosen != game.NoSeat && state.Seats[chosen].Player.ID == player.ID
+		switch {
+		case mine && (state.Status == replay.Finished || !state.Seats[chosen].Lent()):
+			return nil, nil, nil
+		case state.Status == replay.Finished:
+			return nil, nil, replay.ErrGameOver
+		case chosen == game.NoSeat:
+			return nil, nil, ErrSeatTaken
+		case len(state.SeatsOf(player.ID)) == 0:
+			if err := admit(); err != nil {
+				return nil, nil, err
+			}
+		}
+		draft, err := tip.Draft(replay.Entry{Seat: chosen, Action: replay.Joined{Player: player}}, time.Time{}, m.past(ctx))
+		return nil, draft, err
+	})
+	return state, err
+}
+
+// chooseSeat is where a player who joins sits down; game.NoSeat for nowhere.
+func chooseSeat(state *replay.State, playerID string, named int) int {
+	mine := func(s replay.Seat) bool { return s.Player.ID == playerID }
+	lent := func(s replay.Seat) bool { return mine(s) && s.Lent() }
+	if named != game.NoSeat {
+		if s := state.Seats[named]; mine(s) || s.Open() {
+			return named
+		}
+		return game.NoSeat
+	}
+	// slices.IndexFunc says -1, which is game.NoSeat, where there is none.
+	for _, fits := range []func(replay.Seat) bool{lent, mine, replay.Seat.Open} {
+		if i := slices.IndexFunc(state.Seats, fits); i >= 0 {
+			return i
+		}
+	}
+	return game.NoSeat
 }
 
 // seat is the one that the call is about: the one it names, else the caller's
@@ -120,14 +226,20 @@ func (c Call) seat(state *replay.State, own []int) int {
 // the event that followed its version, if it says the same at a seat of the
 // caller; and for a seat that has resigned, whatever the version, that event.
 func (m *Match) repeated(ctx context.Context, state *replay.State, version int32, entry replay.Entry, own []int) (*Event, error) {
-	same := func(e replay.Entry) bool { return slices.Contains(own, e.Seat) && e.Action == entry.Action }
-
 	if _, resigning := entry.Action.(replay.Resigned); resigning && entry.Seat != game.NoSeat && state.Seats[entry.Seat].Resigned {
 		return m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Same(entry) })
 	}
 	if version < 1 || version >= state.Version {
 		return nil, nil
 	}
+	if undone, ok := entry.Action.(replay.Undone); ok && undone.To == 0 {
+		then, err := m.past(ctx)(version)
+		if err != nil {
+			return nil, err
+		}
+		entry.Action = replay.Undone{To: then.UndoTo()}
+	}
+	same := func(e replay.Entry) bool { return slices.Contains(own, e.Seat) && e.Action == entry.Action }
 	if event := m.ring.at(version + 1); event != nil {
 		if !same(event.Entry) {
 			return nil, nil
@@ -180,7 +292,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 		<-m.writing
 		return nil, errOvertaken
 	}
-	if draft.Ends() {
+	if draft.NeedsLook() {
 		// A server that dies after the append leaves this behind.
 		if err := m.hub.Agenda.Soon(ctx, m.id); err != nil {
 			<-m.writing
@@ -229,7 +341,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 		case <-time.After(wait.NextBackOff()):
 		}
 		// This may go on for long, and somebody may have looked meanwhile.
-		if draft.Ends() && h.Agenda.Soon(ctx, gameID) != nil {
+		if draft.NeedsLook() && h.Agenda.Soon(ctx, gameID) != nil {
 			continue
 		}
 		next, err := h.log.Append(ctx, draft)
@@ -269,10 +381,8 @@ func (m *Match) appended(ctx context.Context, prev gamelog.Tip, next gamelog.App
 	state := next.Tip.State
 	m.heard(next.Watchers)
 	// Before anybody else appends, so that it hears of them in order.
-	m.hub.Observer.Appended(state, m.Watchers())
+	m.hub.Observer.Appended(shown, m.Watchers())
 	<-m.writing
-	if state.Status == replay.Finished {
-		m.hub.Agenda.Ended(ctx, state)
-	}
+	m.hub.Agenda.Appended(ctx, state)
 	return shown, nil
 }

@@ -21,16 +21,17 @@ type Agenda interface {
 	// Soon notes, before it returns, that the game is to be looked at within
 	// seconds, by whichever server is alive then.
 	Soon(ctx context.Context, gameID string) error
-	// Ended is called with a game that this server brought to its end. It
-	// returns when the result is recorded or ctx ends.
-	Ended(ctx context.Context, final *replay.State)
+	// Appended is called with every state to which this server brought a game.
+	// It returns within a second, of a game that is over with the result
+	// recorded if it can be.
+	Appended(ctx context.Context, state *replay.State)
 }
 
 // Observer hears of what happens in the matches of this server, for lists and
 // metrics. Its methods must not block.
 type Observer interface {
 	// Appended is called with each entry that this server appended.
-	Appended(state *replay.State, watchers int)
+	Appended(event *Event, watchers int)
 	// Conflicted is called when another server appended first.
 	Conflicted()
 	// Watched is called when the number of a game's watchers changed.
@@ -283,7 +284,8 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	var conflict *gamelog.ConflictError
 	switch {
 	case err == nil:
-		h.Observer.Appended(appended.Tip.State, 0)
+		h.Observer.Appended(newEvent(appended.Event), 0)
+		h.Agenda.Appended(ctx, appended.Tip.State)
 		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, gamelog.ErrBroken):
 		return h.Existing(ctx, gameID, created)

@@ -128,7 +128,7 @@ func (m *Match) catchUp(ctx context.Context) error {
 			found = true
 			return nil
 		}
-		next, event, err := tip.Apply(m.id, r)
+		next, event, err := tip.Apply(m.id, r, m.past(ctx))
 		if err != nil {
 			return err
 		}
@@ -140,6 +140,31 @@ func (m *Match) catchUp(ctx context.Context) error {
 		err = &gamelog.DamagedError{Version: tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", tip.ID)}
 	}
 	return err
+}
+
+// past finds earlier states in memory or in the log.
+func (m *Match) past(ctx context.Context) gamelog.Past {
+	return func(version int32) (*replay.State, error) {
+		if state, err := m.recent(version); err == nil {
+			return state, nil
+		}
+		event, err := m.hub.log.Find(ctx, m.id, func(v int32, _ replay.Entry) bool { return v == version })
+		if err == nil && event == nil {
+			err = fmt.Errorf("no version %d", version)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return event.State, nil
+	}
+}
+
+// recent finds earlier states in memory.
+func (m *Match) recent(version int32) (*replay.State, error) {
+	if e := m.ring.at(version); e != nil {
+		return e.State, nil
+	}
+	return nil, fmt.Errorf("version %d is not in memory", version)
 }
 
 // Listening implements gamelog.Listener.
@@ -155,7 +180,7 @@ func (m *Match) Published(r gamelog.Record) {
 		m.refresh()
 		return
 	}
-	next, event, err := tip.Apply(m.id, r)
+	next, event, err := tip.Apply(m.id, r, m.recent)
 	if err != nil {
 		// What is published is not the log: look there before believing it.
 		m.refresh()

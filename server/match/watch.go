@@ -46,15 +46,21 @@ func (m *Match) Watch(counted bool) *Watcher {
 	return &Watcher{m: m, counted: counted}
 }
 
+// Discount takes the watcher off the count: it has become a player.
+func (w *Watcher) Discount() {
+	if w.counted {
+		w.counted = false
+		w.m.crowd.local.Add(-1)
+		w.m.hub.watchers.Add(-1)
+	}
+}
+
 // Close ends the watching.
 func (w *Watcher) Close() {
+	w.Discount()
 	m := w.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if w.counted {
-		m.crowd.local.Add(-1)
-		m.hub.watchers.Add(-1)
-	}
 	m.crowd.open--
 	if m.crowd.open == 0 {
 		m.follows = false
@@ -110,6 +116,32 @@ func (w *Watcher) Look(version int32) (Look, <-chan struct{}) {
 		return Look{Audience: a}, changed
 	}
 	return Look{}, changed
+}
+
+// While returns a context that ends when the game moves on from version, or
+// ctx ends. The function returned ends it, and waits for what watches the game.
+func (m *Match) While(ctx context.Context, version int32) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer cancel()
+		for {
+			changed := *m.changed.Load()
+			if m.State().Version != version {
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		<-done
+	}
 }
 
 // Replay calls do with every event of the game's log after the given version,

@@ -128,7 +128,10 @@ func (a *agenda) Soon(_ context.Context, gameID string) error {
 	return a.err
 }
 
-func (a *agenda) Ended(_ context.Context, final *replay.State) {
+func (a *agenda) Appended(_ context.Context, final *replay.State) {
+	if final.Status != replay.Finished {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ended = append(a.ended, final)
@@ -150,7 +153,8 @@ type observer struct {
 	watched   []int
 }
 
-func (o *observer) Appended(s *replay.State, watchers int) {
+func (o *observer) Appended(e *Event, watchers int) {
+	s := e.State
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.appended = append(o.appended, s.Version)
@@ -197,14 +201,16 @@ func seed(t testing.TB, first byte) game.Seed {
 
 func name(s string) string { return id.Derive([]byte("game"), []byte(s)) }
 
-// created is how Ann creates a game of a variant for herself.
+// created is how Ann creates a game of a variant for herself, against bots where
+// there are more seats.
 func created(t testing.TB, variant string, s game.Seed) replay.Created {
 	t.Helper()
 	v, ok := variants.Current(variant)
 	require.True(t, ok)
+	seats := slices.Repeat([]replay.Seat{{Bot: "greedy"}}, v.Seats)
+	seats[0] = replay.Seat{Player: ann}
 	return replay.Created{
-		Variant: v.ID, Revision: v.Revision, Creator: ann, Seats: []replay.Seat{{Player: ann}},
-		Commitment: s.Commitment(),
+		Variant: v.ID, Revision: v.Revision, Creator: ann, Seats: seats, Commitment: s.Commitment(),
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"google.golang.org/grpc"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 )
 
@@ -107,18 +106,17 @@ func (m *Metrics) Stream() grpc.StreamServerInterceptor { return m.grpc.StreamSe
 func (m *Metrics) Serving(s *grpc.Server) { m.grpc.InitializeMetrics(s) }
 
 // Appended counts an entry that this server appended.
-func (m *Metrics) Appended(state *replay.State) {
+func (m *Metrics) Appended(event *replay.Event) {
+	state := event.State
 	variant := state.Variant.ID
-	reason := game.ReasonNone
-	if state.Status == replay.Finished {
-		reason = state.Result.Reason
-		m.finished.WithLabelValues(variant, label(reason)).Inc()
-	}
-	switch {
-	case state.Version == 1:
+	switch event.Entry.Action.(type) {
+	case replay.Created:
 		m.created.WithLabelValues(variant).Inc()
-	case reason != game.Resigned && reason != game.Abandoned:
+	case replay.Moved:
 		m.moves.WithLabelValues(variant).Inc()
+	}
+	if state.Status == replay.Finished {
+		m.finished.WithLabelValues(variant, label(state.Result.Reason)).Inc()
 	}
 }
 

@@ -31,12 +31,20 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	m := New("v1", "abc")
 	m.Live(func() int { return 3 }, func() int { return 4 })
-	m.Appended(state(1, game.ReasonNone))
-	m.Appended(state(2, game.ReasonNone))
-	m.Appended(state(3, game.NoMoves))
-	m.Appended(state(1, game.ReasonNone))
-	m.Appended(state(2, game.Resigned))
-	m.Appended(state(9, game.Abandoned))
+	for _, e := range []struct {
+		action replay.Action
+		ended  game.Reason
+	}{
+		{replay.Created{}, game.ReasonNone},
+		{replay.Moved{}, game.ReasonNone},
+		{replay.Moved{}, game.NoMoves},
+		{replay.Created{}, game.ReasonNone},
+		{replay.Undone{}, game.ReasonNone},
+		{replay.Resigned{}, game.Resigned},
+		{replay.Abandoned{}, game.Abandoned},
+	} {
+		m.Appended(&replay.Event{Entry: replay.Entry{Action: e.action}, State: state(2, e.ended)})
+	}
 	m.Recorded(state(3, game.NoMoves))
 	m.Conflicted()
 	m.Conflated()

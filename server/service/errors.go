@@ -132,6 +132,10 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 		return precondition(pb.ReasonGameOver, "the game is over")
 	case errors.Is(err, replay.ErrNotStarted):
 		return precondition(pb.ReasonGameNotStarted, "the game waits for players")
+	case errors.Is(err, replay.ErrNoUndo):
+		return precondition(pb.ReasonUndoNotAllowed, "there is nothing that you can undo in this game")
+	case errors.Is(err, match.ErrSeatTaken):
+		return precondition(pb.ReasonSeatTaken, "the seat is taken")
 	case errors.Is(err, replay.ErrNotYourTurn):
 		return precondition(pb.ReasonNotYourTurn, "another seat is to move")
 	case errors.Is(err, game.ErrIllegalMove):

@@ -17,6 +17,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/account"
+	"github.com/gridstand/gridstand/server/directory"
 	"github.com/gridstand/gridstand/server/gamelog"
 	"github.com/gridstand/gridstand/server/match"
 )
@@ -37,7 +38,7 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 		return nil, err
 	}
 	seed := game.NewSeed()
-	created, err := newGame(request, player, seed)
+	created, err := s.newGame(request, player, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +80,14 @@ func createdGame(state *replay.State, err error) (*pb.CreateGameResponse, error)
 	return &pb.CreateGameResponse{Game: translate.Game(state, 0)}, nil
 }
 
+// The turn limits that can be asked for. A server may allow shorter ones.
+const (
+	minTurnLimit = 5 * time.Second
+	maxTurnLimit = 7 * 24 * time.Hour
+)
+
 // newGame reads what game is asked for.
-func newGame(request *pb.CreateGameRequest, by account.Player, seed game.Seed) (replay.Created, error) {
+func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed game.Seed) (replay.Created, error) {
 	var none replay.Created
 	if request.GetVariant() == "" {
 		return none, missing("variant")
@@ -88,34 +95,62 @@ func newGame(request *pb.CreateGameRequest, by account.Player, seed game.Seed) (
 	if r := request.GetRequestId(); r != "" && !id.Valid(r) {
 		return none, invalid.Field("request_id", "must be %d characters of lower-case base32 (a–z, 2–7)", id.Length)
 	}
+	var turnLimit time.Duration
 	if request.GetTurnLimit() != nil {
-		return none, invalid.Field("turn_limit", "is not offered by this server")
+		floor := min(minTurnLimit, s.MinTurnLimit)
+		turnLimit = request.GetTurnLimit().AsDuration()
+		if !request.GetTurnLimit().IsValid() || turnLimit < floor || turnLimit > maxTurnLimit {
+			return none, invalid.Field("turn_limit", "must be unset or between %s and 7 days", floor)
+		}
 	}
-	creator := replay.Player{ID: by.ID, Name: by.Name, Bot: by.Bot}
-	for i, s := range request.GetSeats() {
-		field := fmt.Sprintf("seats[%d]", i)
-		switch s.GetOccupant().(type) {
-		case *pb.SeatRequest_Caller:
-		case *pb.SeatRequest_Open:
-			return none, invalid.Field(field, "cannot be open on this server")
-		case *pb.SeatRequest_Bot:
-			return none, invalid.Field(field, "names a bot that cannot sit there")
-		default:
-			return none, invalid.Field(field, "must say who sits there")
+	for i, seat := range request.GetSeats() {
+		if seat.GetOccupant() == nil {
+			return none, invalid.Field(seatField(i), "must say who sits there")
 		}
 	}
 	variant, ok := variants.Current(request.GetVariant())
 	if !ok {
 		return none, errVariantNotFound
 	}
-	if n := len(request.GetSeats()); n != 0 && n != variant.Seats {
-		return none, invalid.Field("seats", "must be none or %d for %s", variant.Seats, variant.ID)
+	creator := replay.Player{ID: by.ID, Name: by.Name, Bot: by.Bot}
+	seats, err := newSeats(request.GetSeats(), variant, creator)
+	if err != nil {
+		return none, err
 	}
 	return replay.Created{
-		Variant: variant.ID, Revision: variant.Revision, Creator: creator,
-		Seats:   slices.Repeat([]replay.Seat{{Player: creator}}, variant.Seats),
-		Private: request.GetPrivate(), Commitment: seed.Commitment(),
+		Variant: variant.ID, Revision: variant.Revision, Creator: creator, Seats: seats,
+		Private: request.GetPrivate(), TurnLimit: turnLimit, Commitment: seed.Commitment(),
 	}, nil
+}
+
+func seatField(i int) string { return fmt.Sprintf("seats[%d]", i) }
+
+// newSeats says who sits where. Left out, the caller has the first seat and
+// greedy bots have the others.
+func newSeats(requested []*pb.SeatRequest, v game.Variant, creator replay.Player) ([]replay.Seat, error) {
+	seats := make([]replay.Seat, v.Seats)
+	if len(requested) == 0 {
+		for i := range seats {
+			seats[i] = replay.Seat{Bot: "greedy"}
+		}
+		seats[0] = replay.Seat{Player: creator}
+		return seats, nil
+	}
+	if len(requested) != v.Seats {
+		return nil, invalid.Field("seats", "must be none or %d for %s", v.Seats, v.ID)
+	}
+	for i, seat := range requested {
+		switch occupant := seat.GetOccupant().(type) {
+		case *pb.SeatRequest_Caller:
+			seats[i].Player = creator
+		case *pb.SeatRequest_Bot:
+			if !slices.Contains(v.Bots, occupant.Bot) {
+				return nil, invalid.Field(seatField(i), "must name one of the bots that ListVariants names for %s", v.ID)
+			}
+			seats[i].Bot = occupant.Bot
+		}
+	}
+	return seats, nil
 }
 
 // bornWithin is how long after it was counted a game may still come to be:
@@ -161,11 +196,7 @@ func (s *Service) reserve(ctx context.Context, playerID, gameID string) error {
 
 // GetGame implements the contract.
 func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.GetGameResponse, error) {
-	id, err := gameID(request.GetGameId())
-	if err != nil {
-		return nil, err
-	}
-	g, err := s.game(ctx, id)
+	g, err := s.game(ctx, request.GetGameId())
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +204,8 @@ func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.
 }
 
 // game is a game as it is now.
-func (s *Service) game(ctx context.Context, id string) (*pb.Game, error) {
-	m, err := s.Hub.Acquire(ctx, id)
+func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
+	m, err := s.acquire(ctx, givenID, game.NoSeat)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +215,100 @@ func (s *Service) game(ctx context.Context, id string) (*pb.Game, error) {
 		return nil, err
 	}
 	return translate.Game(state, m.Watchers()), nil
+}
+
+// JoinGame implements the contract.
+func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*pb.JoinGameResponse, error) {
+	player, err := mustCaller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seat, err := seatNamed(request.Seat)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.acquire(ctx, request.GetGameId(), seat)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Release()
+	// Counted among the player's games before it is so.
+	counted := false
+	state, err := m.Join(ctx, replay.Player{ID: player.ID, Name: player.Name, Bot: player.Bot}, seat, func() error {
+		err := s.reserve(ctx, player.ID, request.GetGameId())
+		counted = err == nil
+		return err
+	})
+	if counted && (errors.Is(err, match.ErrSeatTaken) || errors.Is(err, replay.ErrGameOver)) {
+		if err := s.leave(ctx, m.State(), player.ID); err != nil {
+			return nil, err
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Directory.Put(ctx, directory.Of(state, m.Watchers())); err != nil {
+		return nil, err
+	}
+	return &pb.JoinGameResponse{Game: translate.Game(state, m.Watchers())}, nil
+}
+
+// leave takes a game off the count of a player who did not get into it.
+func (s *Service) leave(ctx context.Context, state *replay.State, playerID string) error {
+	if playerID == state.Creator.ID || len(state.SeatsOf(playerID)) > 0 {
+		return nil
+	}
+	return s.Accounts.Release(ctx, playerID, state.ID)
+}
+
+// seatNamed reads a seat that a request may name.
+func seatNamed(seat *int32) (int, error) {
+	if seat == nil {
+		return game.NoSeat, nil
+	}
+	if *seat < 0 {
+		return game.NoSeat, invalid.Field("seat", "must not be negative")
+	}
+	return int(*seat), nil
+}
+
+// acquire returns the match of a game that has the seat, if one is named.
+func (s *Service) acquire(ctx context.Context, givenID string, seat int) (*match.Match, error) {
+	id, err := gameID(givenID)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.Hub.Acquire(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if seats := len(m.State().Seats); seat >= seats {
+		m.Release()
+		return nil, invalid.Field("seat", "must be below %d: the game has as many seats", seats)
+	}
+	return m, nil
+}
+
+// Undo implements the contract.
+func (s *Service) Undo(ctx context.Context, request *pb.UndoRequest) (*pb.UndoResponse, error) {
+	player, err := mustCaller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if request.GetVersion() < 1 {
+		return nil, invalid.Field("version", "must be 1 or more")
+	}
+	if to := request.ToVersion; to != nil && (*to < 1 || *to >= request.GetVersion()) {
+		return nil, invalid.Field("to_version", "must be 1 or more and below version")
+	}
+	event, err := s.do(ctx, request.GetGameId(), match.Call{
+		PlayerID: player.ID, Version: request.GetVersion(), Seat: game.NoSeat,
+		Action: replay.Undone{To: request.GetToVersion()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &pb.UndoResponse{Event: event}, nil
 }
 
 // Move implements the contract.
@@ -229,11 +354,9 @@ func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.Re
 	if request.Version != nil && request.GetVersion() < 1 {
 		return nil, invalid.Field("version", "must be 1 or more")
 	}
-	seat := game.NoSeat
-	if request.Seat != nil {
-		if seat = int(request.GetSeat()); seat < 0 {
-			return nil, invalid.Field("seat", "must not be negative")
-		}
+	seat, err := seatNamed(request.Seat)
+	if err != nil {
+		return nil, err
 	}
 	event, err := s.do(ctx, request.GetGameId(), match.Call{
 		PlayerID: player.ID, Version: request.GetVersion(), Seat: seat, Action: replay.Resigned{},
@@ -246,21 +369,14 @@ func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.Re
 
 // do carries out a call on a game at the pace that its player is allowed.
 func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.Event, error) {
-	id, err := gameID(givenID)
-	if err != nil {
-		return nil, err
-	}
 	if err := s.pace(call.PlayerID); err != nil {
 		return nil, err
 	}
-	m, err := s.Hub.Acquire(ctx, id)
+	m, err := s.acquire(ctx, givenID, call.Seat)
 	if err != nil {
 		return nil, err
 	}
 	defer m.Release()
-	if call.Seat >= len(m.State().Seats) {
-		return nil, invalid.Field("seat", "the game has %d seats", len(m.State().Seats))
-	}
 	event, err := m.Do(ctx, call)
 	if err != nil {
 		return nil, err

@@ -65,6 +65,9 @@ type Config struct {
 	// Durable says that the store outlives the server.
 	Durable bool
 	Limits  Limits
+	// MinTurnLimit is the shortest time for a move that can be asked for,
+	// where it is below that of the contract.
+	MinTurnLimit time.Duration
 }
 
 // Service implements the contract's three services.

@@ -66,6 +66,7 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 		return err
 	}
 	v := newView(s, m, watcher, stream, request.GetEveryEvent())
+	v.playerID = player.ID
 
 	if request.AfterVersion == nil {
 		err = v.sendGame(state)
@@ -96,6 +97,7 @@ type view struct {
 	watcher    *match.Watcher
 	stream     grpc.ServerStreamingServer[pb.WatchResponse]
 	everyEvent bool
+	playerID   string // of the reader, empty for nobody
 
 	version int32 // that the reader has
 	owed    int32 // version up to which the reader asked for every event
@@ -168,6 +170,9 @@ func audience(n int) *pb.WatchResponse {
 
 func (v *view) sendGame(state *replay.State) error {
 	v.version, v.over = state.Version, state.Status == replay.Finished
+	if len(state.SeatsOf(v.playerID)) > 0 {
+		v.watcher.Discount()
+	}
 	return v.send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{
 		Game: translate.Game(state, v.match.Watchers()),
 	}})
@@ -175,6 +180,9 @@ func (v *view) sendGame(state *replay.State) error {
 
 func (v *view) sendEvent(e *match.Event) error {
 	v.version, v.over = e.Version(), e.State.Status == replay.Finished
+	if joined, ok := e.Entry.Action.(replay.Joined); ok && joined.Player.ID == v.playerID {
+		v.watcher.Discount()
+	}
 	return v.send(e.Encoded(func() any {
 		return v.encode(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: translate.Event(e.Event)}})
 	}))

@@ -47,6 +47,15 @@ func (a agenda) at(ctx context.Context, gameID string, when time.Time) error {
 	return nil
 }
 
+// by notes a game for a moment, unless it is noted for an earlier one.
+func (a agenda) by(ctx context.Context, gameID string, when time.Time) error {
+	err := a.client.ZAddLT(ctx, dueKey, redis.Z{Score: float64(when.UnixMilli()), Member: gameID}).Err()
+	if err != nil {
+		return fmt.Errorf("noting a game: %w", err)
+	}
+	return nil
+}
+
 // remove takes a game off the list, whatever was noted.
 func (a agenda) remove(ctx context.Context, gameID string) error {
 	if err := a.client.ZRem(ctx, dueKey, gameID).Err(); err != nil {

@@ -35,11 +35,15 @@ type Config struct {
 	Leaderboard *leaderboard.Boards
 	Directory   *directory.Directory
 	Logger      *slog.Logger
-	// AbandonAfter is after what time without a move a game ends.
-	AbandonAfter time.Duration
+	// AbandonAfter is after what time without a move a game without clocks
+	// ends, and WaitingFor after what time one that nobody joins.
+	AbandonAfter, WaitingFor time.Duration
 	// KeepFinished is for how long a game is kept after its end. One that an
 	// all-time board points to is kept for as long as it does.
 	KeepFinished time.Duration
+	// BotPace is how long a bot waits before it moves, so that people can
+	// follow.
+	BotPace time.Duration
 	// Recorded is called with every final state that was recorded, also again.
 	Recorded func(final *replay.State)
 }
@@ -48,10 +52,13 @@ type Config struct {
 type Steward struct {
 	Config
 	agenda agenda
+	bots   *bots
 }
 
-// New makes a Steward.
-func New(c Config) *Steward { return &Steward{Config: c, agenda: agenda{c.Client}} }
+// New makes a Steward. Run must be called for it to work.
+func New(c Config) *Steward {
+	return &Steward{Config: c, agenda: agenda{c.Client}, bots: newBots(c.Logger)}
+}
 
 const (
 	// lookEvery is how often the list is asked for games that are due.
@@ -62,9 +69,9 @@ const (
 	// claimFor is after what time a game is looked at again that was claimed by
 	// a server that then said nothing.
 	claimFor = 30 * time.Second
-	// recordWithin is how long the answer to the last move may wait for its
-	// result to be recorded.
-	recordWithin = time.Second
+	// answerWithin is how long the answer to a move may wait for what follows
+	// from it, such as a result to be recorded.
+	answerWithin = time.Second
 	// damagedFor is after what time a damaged game is looked at again, in case
 	// its log was brought back.
 	damagedFor = time.Hour
@@ -94,22 +101,51 @@ func (s *Steward) Plan(ctx context.Context, state *replay.State) error {
 	if err := s.Directory.Put(ctx, directory.Of(state, 0)); err != nil {
 		return err
 	}
-	return s.agenda.at(ctx, state.ID, s.abandonment(state))
+	if state.Status == replay.Waiting || state.TurnLimit > 0 || mover(state) != "" {
+		// Others may have noted something already, now that it is listed: a
+		// look settles it.
+		return s.agenda.soon(ctx, state.ID, soonIn)
+	}
+	return s.agenda.at(ctx, state.ID, s.next(state))
 }
 
-// Ended implements match.Agenda: it records the result, so that whoever ended
-// the game finds it recorded. Where that fails or takes long, the list brings
-// the game up again.
-func (s *Steward) Ended(ctx context.Context, final *replay.State) {
-	ctx, cancel := context.WithTimeout(ctx, recordWithin)
+// Appended implements match.Agenda: it records a result, so that whoever ended
+// the game finds it recorded, notes a deadline, and lets a bot move whose turn
+// it is. Where that fails or takes long, the list brings the game up again.
+func (s *Steward) Appended(ctx context.Context, state *replay.State) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	if err := s.record(ctx, final); err != nil {
-		s.Logger.Warn("result not recorded yet", "game", final.ID, "error", err)
+	var err error
+	switch deadline := state.Deadline(); {
+	case state.Status == replay.Finished:
+		err = s.record(ctx, state)
+	case mover(state) != "":
+		s.bots.schedule(state, s.BotPace)
+	case !deadline.IsZero():
+		err = s.agenda.by(ctx, state.ID, deadline)
+	}
+	if err != nil {
+		s.Logger.Warn("game not seen to yet", "game", state.ID, "error", err)
 	}
 }
 
-// abandonment is when the game ends if nobody moves.
-func (s *Steward) abandonment(state *replay.State) time.Time {
+// mover is the bot that is to move, "" when a human is or nobody.
+func mover(state *replay.State) string {
+	if turn := state.Turn(); turn != game.NoSeat {
+		return state.Seats[turn].Mover()
+	}
+	return ""
+}
+
+// next is when somebody must look at a game that is not over and in which no
+// bot is to move.
+func (s *Steward) next(state *replay.State) time.Time {
+	if deadline := state.Deadline(); !deadline.IsZero() {
+		return deadline
+	}
+	if state.Status == replay.Waiting {
+		return state.UpdateTime.Add(s.WaitingFor)
+	}
 	return state.UpdateTime.Add(s.AbandonAfter)
 }
 
@@ -152,17 +188,28 @@ func (s *Steward) record(ctx context.Context, final *replay.State) error {
 // Run works through the list until ctx ends, and returns when all that it began
 // has ended.
 func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
-	look, renew := time.NewTicker(lookEvery), time.NewTicker(renewEvery)
-	defer look.Stop()
-	defer renew.Stop()
+	stop := s.bots.start(ctx, hub)
+	defer stop()
+	var group sync.WaitGroup
+	defer group.Wait()
+	// Apart from each other: a round that takes long must not pass for an
+	// outage.
+	group.Go(func() { every(ctx, beatEvery, func() { _, _ = s.beat(ctx) }) })
+	group.Go(func() { every(ctx, lookEvery, func() { s.round(ctx, hub) }) })
+	group.Go(func() { every(ctx, renewEvery, func() { s.renew(ctx) }) })
+	return nil
+}
+
+// every calls do again and again until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func()) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-look.C:
-			s.round(ctx, hub)
-		case <-renew.C:
-			s.renew(ctx)
+			return
+		case <-ticker.C:
+			do()
 		}
 	}
 }
@@ -195,7 +242,7 @@ func (s *Steward) round(ctx context.Context, hub *match.Hub) {
 func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, claimFor/2)
 	defer cancel()
-	next, err := s.see(ctx, hub, gameID)
+	next, err := s.see(ctx, hub, gameID, until)
 	var damaged *gamelog.DamagedError
 	switch {
 	case errors.As(err, &damaged):
@@ -208,13 +255,14 @@ func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until
 	if err == nil {
 		err = s.agenda.settle(ctx, gameID, until, next)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, context.Canceled) {
 		s.Logger.Warn("game not seen to; it comes up again", "game", gameID, "error", err)
 	}
 }
 
-// see does what is due with a game and returns the next moment; zero for none.
-func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string) (time.Time, error) {
+// see does what is due with a game that was claimed until a moment, and returns
+// the next moment; zero for none.
+func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until time.Time) (time.Time, error) {
 	m, err := hub.Acquire(ctx, gameID)
 	if err != nil {
 		return time.Time{}, err
@@ -224,27 +272,71 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string) (time.
 	if err != nil {
 		return time.Time{}, err
 	}
-	if state.Status == replay.Finished {
-		return time.Time{}, s.record(ctx, state)
+	if state.Status == replay.Active && mover(state) == "" || state.Status == replay.Waiting {
+		err = s.overdue(ctx, m, state)
 	}
-	// Whether it is time is for Redis's clock to say, when it appends.
-	end := s.abandonment(state)
-	_, err = m.Do(ctx, match.Call{
-		Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: end,
-	})
+	// What this server or another one appended meanwhile is seen to by it.
 	var conflict *match.VersionConflictError
-	switch {
-	case err == nil, errors.Is(err, replay.ErrGameOver):
-		return time.Time{}, nil
-	case errors.Is(err, gamelog.ErrTooEarly):
-		return end, s.Directory.Put(ctx, directory.Of(state, m.Watchers()))
-	case errors.As(err, &conflict):
-		// Somebody moves in it.
-		return end, nil
-	default:
+	if err != nil && !errors.Is(err, gamelog.ErrTooEarly) && !errors.Is(err, replay.ErrGameOver) && !errors.As(err, &conflict) {
 		return time.Time{}, err
 	}
+	if state = m.State(); state.Status == replay.Finished {
+		return time.Time{}, s.record(ctx, state)
+	}
+	next := s.next(state)
+	if mover(state) != "" {
+		// Not here, where others wait for their turn. If it comes to nothing,
+		// the game comes up again.
+		s.bots.schedule(state, 0)
+		next = until.Add(soonIn - claimFor)
+	}
+	return next, s.Directory.Put(ctx, directory.Of(state, m.Watchers()))
 }
+
+// overdue appends what happens when nobody moves for too long. Whether it is
+// time is for Redis's clock to say when it appends; before, the error is
+// gamelog.ErrTooEarly.
+func (s *Steward) overdue(ctx context.Context, m *match.Match, state *replay.State) error {
+	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: s.next(state)}
+	if !state.Deadline().IsZero() {
+		action, err := s.timeUp(ctx, state)
+		if err != nil {
+			return err
+		}
+		call.Seat, call.Action = state.Turn(), action
+	}
+	_, err := m.Do(ctx, call)
+	return err
+}
+
+// timeUp is what becomes of a clock whose deadline has come: it is given back
+// the time in which no move could be taken, else it has run out.
+func (s *Steward) timeUp(ctx context.Context, state *replay.State) (replay.Action, error) {
+	// Every outage that began before the deadline is noted once this is said
+	// after the deadline.
+	now, err := s.beat(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if now.Before(state.Deadline()) {
+		return nil, gamelog.ErrTooEarly
+	}
+	clock := state.Memory()
+	outage, err := s.agenda.outage(ctx, clock.ClockFrom)
+	if err != nil {
+		return nil, err
+	}
+	if more := outage - clock.ClockExtended; more > 0 {
+		return replay.ClockExtended{By: more}, nil
+	}
+	if state.LastHuman(state.Turn()) {
+		return replay.TimedOut{}, nil
+	}
+	return replay.TimedOut{StandIn: standIn}, nil
+}
+
+// standIn is the bot that moves for players who ran out of time.
+const standIn = "greedy"
 
 // renewEvery is how often games that the boards point to are kept for longer.
 const renewEvery = time.Hour

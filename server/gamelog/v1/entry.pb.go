@@ -341,7 +341,9 @@ type Seat struct {
 	// Whether the seat was given up.
 	Resigned bool `protobuf:"varint,4,opt,name=resigned,proto3" json:"resigned,omitempty"`
 	// Bot that moves for the player; empty for none.
-	StandIn       string `protobuf:"bytes,5,opt,name=stand_in,json=standIn,proto3" json:"stand_in,omitempty"`
+	StandIn string `protobuf:"bytes,5,opt,name=stand_in,json=standIn,proto3" json:"stand_in,omitempty"`
+	// Whether a stand-in ever moved for the player.
+	Absent        bool `protobuf:"varint,6,opt,name=absent,proto3" json:"absent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -422,6 +424,13 @@ func (x *Seat) GetStandIn() string {
 		return x.StandIn
 	}
 	return ""
+}
+
+func (x *Seat) GetAbsent() bool {
+	if x != nil {
+		return x.Absent
+	}
+	return false
 }
 
 type isSeat_Occupant interface {
@@ -988,7 +997,16 @@ type Head struct {
 	// Time for a move; unset for none.
 	TurnLimit *durationpb.Duration `protobuf:"bytes,12,opt,name=turn_limit,json=turnLimit,proto3" json:"turn_limit,omitempty"`
 	// Whoever created it.
-	Creator       *Player `protobuf:"bytes,13,opt,name=creator,proto3" json:"creator,omitempty"`
+	Creator *Player `protobuf:"bytes,13,opt,name=creator,proto3" json:"creator,omitempty"`
+	// Version to which an undo goes back; 0 for none.
+	UndoTo int32 `protobuf:"varint,14,opt,name=undo_to,json=undoTo,proto3" json:"undo_to,omitempty"`
+	// Version whose event began the running clock; 0 for none.
+	ClockVersion int32 `protobuf:"varint,15,opt,name=clock_version,json=clockVersion,proto3" json:"clock_version,omitempty"`
+	// When it began in Unix milliseconds; 0 in the head written with the event
+	// that began it, whose time is then that of the head.
+	ClockFromMs int64 `protobuf:"varint,16,opt,name=clock_from_ms,json=clockFromMs,proto3" json:"clock_from_ms,omitempty"`
+	// What it was given back since.
+	ClockExtended *durationpb.Duration `protobuf:"bytes,17,opt,name=clock_extended,json=clockExtended,proto3" json:"clock_extended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1114,6 +1132,34 @@ func (x *Head) GetCreator() *Player {
 	return nil
 }
 
+func (x *Head) GetUndoTo() int32 {
+	if x != nil {
+		return x.UndoTo
+	}
+	return 0
+}
+
+func (x *Head) GetClockVersion() int32 {
+	if x != nil {
+		return x.ClockVersion
+	}
+	return 0
+}
+
+func (x *Head) GetClockFromMs() int64 {
+	if x != nil {
+		return x.ClockFromMs
+	}
+	return 0
+}
+
+func (x *Head) GetClockExtended() *durationpb.Duration {
+	if x != nil {
+		return x.ClockExtended
+	}
+	return nil
+}
+
 // Result is how a game ended.
 type Result struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1191,13 +1237,14 @@ const file_gamelog_v1_entry_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
 	"\x03bot\x18\x03 \x01(\bR\x03bot\"\x06\n" +
-	"\x04Open\"\xb3\x01\n" +
+	"\x04Open\"\xcb\x01\n" +
 	"\x04Seat\x12,\n" +
 	"\x06player\x18\x01 \x01(\v2\x12.gamelog.v1.PlayerH\x00R\x06player\x12\x12\n" +
 	"\x03bot\x18\x02 \x01(\tH\x00R\x03bot\x12&\n" +
 	"\x04open\x18\x03 \x01(\v2\x10.gamelog.v1.OpenH\x00R\x04open\x12\x1a\n" +
 	"\bresigned\x18\x04 \x01(\bR\bresigned\x12\x19\n" +
-	"\bstand_in\x18\x05 \x01(\tR\astandInB\n" +
+	"\bstand_in\x18\x05 \x01(\tR\astandIn\x12\x16\n" +
+	"\x06absent\x18\x06 \x01(\bR\x06absentB\n" +
 	"\n" +
 	"\boccupant\"\x9d\x02\n" +
 	"\aCreated\x12\x18\n" +
@@ -1228,7 +1275,7 @@ const file_gamelog_v1_entry_proto_rawDesc = "" +
 	"\bTimedOut\x12\x19\n" +
 	"\bstand_in\x18\x01 \x01(\tR\astandIn\":\n" +
 	"\rClockExtended\x12)\n" +
-	"\x02by\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x02by\"\xcc\x03\n" +
+	"\x02by\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x02by\"\xf0\x04\n" +
 	"\x04Head\x12\x18\n" +
 	"\avariant\x18\x01 \x01(\tR\avariant\x12%\n" +
 	"\x0erules_revision\x18\x02 \x01(\x05R\rrulesRevision\x12&\n" +
@@ -1244,7 +1291,11 @@ const file_gamelog_v1_entry_proto_rawDesc = "" +
 	"\x0ecreate_time_ms\x18\v \x01(\x03R\fcreateTimeMs\x128\n" +
 	"\n" +
 	"turn_limit\x18\f \x01(\v2\x19.google.protobuf.DurationR\tturnLimit\x12,\n" +
-	"\acreator\x18\r \x01(\v2\x12.gamelog.v1.PlayerR\acreator\":\n" +
+	"\acreator\x18\r \x01(\v2\x12.gamelog.v1.PlayerR\acreator\x12\x17\n" +
+	"\aundo_to\x18\x0e \x01(\x05R\x06undoTo\x12#\n" +
+	"\rclock_version\x18\x0f \x01(\x05R\fclockVersion\x12\"\n" +
+	"\rclock_from_ms\x18\x10 \x01(\x03R\vclockFromMs\x12@\n" +
+	"\x0eclock_extended\x18\x11 \x01(\v2\x19.google.protobuf.DurationR\rclockExtended\":\n" +
 	"\x06Result\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\rR\x06reason\x12\x18\n" +
 	"\awinners\x18\x02 \x03(\x05R\awinnersB<Z:github.com/gridstand/gridstand/server/gamelog/v1;gamelogv1b\x06proto3"
@@ -1301,11 +1352,12 @@ var file_gamelog_v1_entry_proto_depIdxs = []int32{
 	14, // 17: gamelog.v1.Head.result:type_name -> gamelog.v1.Result
 	15, // 18: gamelog.v1.Head.turn_limit:type_name -> google.protobuf.Duration
 	1,  // 19: gamelog.v1.Head.creator:type_name -> gamelog.v1.Player
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	15, // 20: gamelog.v1.Head.clock_extended:type_name -> google.protobuf.Duration
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_gamelog_v1_entry_proto_init() }

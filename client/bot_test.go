@@ -1,0 +1,35 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestBot plays whole games by bots, and adds them up.
+func TestBot(t *testing.T) {
+	t.Parallel()
+	ada := newUser(t, quickServer(t), "ada")
+	ada.fails(exitUsage, "a bot of classic is", "bot", "nobody")
+	ada.fails(exitUsage, "1 or more", "bot", "greedy", "--games", "0")
+	out := ada.ok("bot", "rote", "3x3", "--games", "2")
+	assert.Regexp(t, `(?s)GAME +SCORE +TILE +MOVES +MOVES/S\n.*rote, 3x3: mean [\d,]+, spread [\d,]+, from`, out)
+	assert.Equal(t, 4, strings.Count(out, "\n"))
+
+	out = ada.ok("bot", "greedy", "tribolo", "--json")
+	all := strings.Split(strings.TrimSpace(out), "\n")
+	require.Len(t, all, 2)
+	var g botGame
+	require.NoError(t, json.Unmarshal([]byte(all[0]), &g))
+	assert.Positive(t, g.Score)
+	assert.Positive(t, g.Moves)
+	var s botSummary
+	require.NoError(t, json.Unmarshal([]byte(all[1]), &s))
+	assert.EqualValues(t, g.Score, s.Mean)
+	assert.Zero(t, s.Spread)
+	assert.False(t, ada.game(g.GameID).GetRanked())
+	assert.Contains(t, ada.ok("verify", g.GameID), "Verified")
+}

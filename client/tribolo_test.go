@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app/apptest"
+)
+
+// quickServer starts a server whose bots move at once and returns its address.
+func quickServer(t *testing.T) string {
+	t.Helper()
+	config := apptest.Config(t)
+	config.BotPace = 0
+	s, _ := apptest.Start(t, config)
+	return s.Addr().String()
+}
+
+// game is a game as show prints it.
+func (u *person) game(id string) *pb.Game {
+	u.t.Helper()
+	return lines(u.t, u.ok("show", id, "--json"), func() *pb.Game { return new(pb.Game) })[0]
+}
+
+// TestTriboloByCommands plays a whole game of Tribolo, two people and a bot, as
+// scripts would.
+func TestTriboloByCommands(t *testing.T) {
+	t.Parallel()
+	server := quickServer(t)
+	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
+	_, note, _ := ada.run("games", "--waiting")
+	assert.Contains(t, note, "No waiting games. Start one: gridstand play tribolo --seats me,open,open")
+	ada.fails(exitUsage, "names everybody", "new", "tribolo", "--seats", "me,open")
+	ada.fails(exitUsage, "bots of tribolo", "new", "tribolo", "--seats", "me,open,nobody")
+	ada.fails(exitUsage, "exclude", "games", "--waiting", "--status", "live")
+	assert.Regexp(t, `tribolo +11×16 +3 .*random, greedy`, ada.ok("variants"))
+
+	id := strings.TrimSpace(ada.ok("new", "tribolo", "--seats", "me,open,greedy", "--turn-limit", "1h"))
+	assert.Contains(t, ada.ok("games", "--waiting"), "ada, open, greedy")
+	ada.fails(exitUsage, "--seat is", "join", id, "--seat", "purple")
+	bob.fails(exitFailed, "", "join", id, "--seat", "blue")
+	assert.Contains(t, bob.ok("join", id[:10], "--seat", "red"), "ada, bob, greedy  12 : 12 : 12 points  version 2  live\n   0 1 2")
+	ada.fails(exitUsage, "not \"5\"", "move", id, "5")
+
+	people := []*person{ada, bob}
+	for range 200 {
+		g := ada.game(id)
+		if g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
+			break
+		}
+		seat := int(g.GetPosition().GetTurn())
+		if seat >= len(people) {
+			continue // the bot's
+		}
+		to := g.GetPosition().GetTribolo().GetLegalMoves()[0]
+		x := fmt.Sprint(to.GetCell().GetX())
+		if to.GetCell().GetX() > 9 {
+			x = string(rune('a' + to.GetCell().GetX() - 10))
+		}
+		out := people[seat].ok("move", id, fmt.Sprintf("%s,%d", x, to.GetCell().GetY()))
+		assert.Regexp(t, fmt.Sprintf(`(BLUE|RED) %s,%d  takes %d`, x, to.GetCell().GetY(), len(to.GetTaken())), out)
+	}
+	g := ada.game(id)
+	require.Equal(t, pb.Result_REASON_NO_MOVES, g.GetResult().GetReason())
+	assert.Regexp(t, `Verified: .* tribolo by ada, bob, greedy, ended: no moves left`, ada.ok("verify", id))
+	assert.Contains(t, ada.ok("watch", id, "--from", "1"), "RED bob sits down")
+	require.Eventually(t, func() bool { return strings.Count(ada.ok("top", "tribolo"), "\n") == 3 }, limit, limit/100)
+}

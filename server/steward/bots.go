@@ -1,0 +1,163 @@
+package steward
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/bot"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/match"
+)
+
+const (
+	// thinkFor is how long a bot may think about a move.
+	thinkFor = time.Second
+	// maxScheduled bounds the bots that wait for their pace or a thinker.
+	// Beyond it games wait for the list to bring them up.
+	maxScheduled = 10_000
+)
+
+// bots lets the bots of this server's games move. A bot whose server dies is
+// moved by the one that finds its game on the list.
+type bots struct {
+	logger *slog.Logger
+	// thinkers are the places to think in: fewer than processors, where there
+	// are several, so that bots never starve the moves of people.
+	thinkers chan struct{}
+
+	mu        sync.Mutex
+	hub       *match.Hub // nil while not running
+	ctx       context.Context
+	scheduled map[string]int32 // games and their versions
+	group     sync.WaitGroup
+	made      map[botKey]bot.Bot
+}
+
+type botKey struct{ variant, name string }
+
+func newBots(logger *slog.Logger) *bots {
+	return &bots{
+		logger: logger, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
+		thinkers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
+	}
+}
+
+// start lets bots move until stop, which waits for those that do.
+func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ctx, b.hub = ctx, hub
+	return func() {
+		cancel()
+		b.mu.Lock()
+		b.hub = nil
+		b.mu.Unlock()
+		b.group.Wait()
+	}
+}
+
+// schedule lets the bot move that is to move in a state, in a while.
+func (b *bots) schedule(state *replay.State, in time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	version, ok := b.scheduled[state.ID]
+	if b.hub == nil || ok && version >= state.Version || !ok && len(b.scheduled) >= maxScheduled {
+		return
+	}
+	hub, ctx := b.hub, b.ctx
+	b.scheduled[state.ID] = state.Version
+	b.group.Go(func() {
+		err := b.paced(ctx, hub, state, in)
+		b.mu.Lock()
+		if b.scheduled[state.ID] == state.Version {
+			delete(b.scheduled, state.ID)
+		}
+		b.mu.Unlock()
+		var conflict *match.VersionConflictError
+		if err != nil && ctx.Err() == nil && !errors.As(err, &conflict) && !errors.Is(err, replay.ErrGameOver) {
+			b.logger.Warn("bot did not move; its game comes up again", "game", state.ID, "error", err)
+		}
+	})
+}
+
+func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State, in time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(in):
+	}
+	m, err := hub.Acquire(ctx, state.ID)
+	if err != nil {
+		return err
+	}
+	defer m.Release()
+	return b.move(ctx, m, state)
+}
+
+// move lets the bot move that is to move in a state of a match.
+func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) error {
+	player, err := b.bot(state.Variant, mover(state))
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case b.thinkers <- struct{}{}:
+	}
+	move, err := b.think(ctx, m, state, player)
+	<-b.thinkers
+	if err != nil {
+		return err
+	}
+	_, err = m.Do(ctx, match.Call{
+		Version: state.Version, Seat: state.Turn(), Action: replay.Moved{Move: move, ByBot: true},
+	})
+	return err
+}
+
+// think lets a bot choose. It ends when the game moves on without it.
+func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, player bot.Bot) (move game.Move, err error) {
+	defer func() {
+		// A fault in a bot must not end the games of everybody else, on one
+		// server after the other.
+		if r := recover(); r != nil {
+			b.logger.Error("bot failed", "bot", player.Name(), "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("bot %s failed", player.Name())
+		}
+	}()
+	thinking, cancel := context.WithTimeout(ctx, thinkFor)
+	defer cancel()
+	thinking, stop := m.While(thinking, state.Version)
+	defer stop()
+	move, err = player.Choose(thinking, state.Position)
+	if err != nil && m.State().Version != state.Version {
+		err = &match.VersionConflictError{Version: m.State().Version}
+	}
+	return move, err
+}
+
+// bot returns a bot of a variant. One serves all its games.
+func (b *bots) bot(v game.Variant, name string) (bot.Bot, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := botKey{v.ID, name}
+	if made, ok := b.made[key]; ok {
+		return made, nil
+	}
+	made, err := bot.New(name, v, bot.Options{})
+	if err != nil {
+		// A newer server knows it.
+		return nil, errors.Join(replay.ErrUnknown, err)
+	}
+	b.made[key] = made
+	return made, nil
+}

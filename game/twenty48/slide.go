@@ -9,8 +9,9 @@ import (
 // A board is held as one exponent per cell, row-major: 0 for an empty cell and
 // n for a tile that shows 2ⁿ.
 
-// MaxExponent is the exponent of MaxTile. It keeps every face value within an int32. Two tiles of it do not
-// merge; no game gets near, since it takes hundreds of millions of moves.
+// MaxExponent is the exponent of MaxTile. It keeps every face value within an
+// int32. Two tiles of it do not merge; no game gets near, since it takes
+// hundreds of millions of moves.
 const MaxExponent = 30
 
 // MaxTile is the greatest value that a tile can have.

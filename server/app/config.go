@@ -52,8 +52,8 @@ type Config struct {
 	BotPace time.Duration
 	// KeepFinished is how long finished games are kept.
 	KeepFinished time.Duration
-	// MaxMessageBytes bounds a message to the server, 0 for no limit. So do
-	// the next four what their names say.
+	// MaxMessageBytes bounds a message to the server, 0 for no limit; the next
+	// four bound what their names say in the same way.
 	MaxMessageBytes         int
 	MaxStreamsPerConnection int
 	MaxMovesPerSecond       int

@@ -27,9 +27,10 @@ func (l *Log) Audience(ctx context.Context, gameID, serverID string, count int) 
 	if err != nil {
 		return 0, err
 	}
-	total, ok := reply[0].(int64)
-	if !ok {
-		return 0, fmt.Errorf("audience: reply %v", reply)
+	if len(reply) == 1 {
+		if total, ok := reply[0].(int64); ok {
+			return int(total), nil
+		}
 	}
-	return int(total), nil
+	return 0, fmt.Errorf("audience: reply %v", reply)
 }

@@ -126,6 +126,22 @@ func TestDamage_Vanished(t *testing.T) {
 	})
 }
 
+// Ensure a finished game that expires while it is in memory is gone, and not
+// damaged.
+func TestDamage_Expired(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		m.play(t, 3)
+		m.do(t, resign(0))
+		require.NoError(t, w.client.Del(t.Context(), logKey(name("a")), metaKey(name("a"))).Err())
+		_, err := m.Confirm(t.Context())
+		assert.ErrorIs(t, err, gamelog.ErrNotFound)
+	})
+}
+
 // Ensure a Redis that went back to an earlier state is not believed by a server
 // that knows better, though the log fits by itself.
 func TestDamage_WentBack(t *testing.T) {

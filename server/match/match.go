@@ -283,7 +283,8 @@ func (m *Match) check(ctx context.Context) (gamelog.Tip, error) {
 	// It does not fit: read all of it once more before anything is said.
 	history, err := m.hub.log.Load(ctx, m.id, tip.ID, ringSize)
 	if err != nil {
-		if errors.Is(err, gamelog.ErrNotFound) {
+		// A finished game expires, log and meta together.
+		if errors.Is(err, gamelog.ErrNotFound) && tip.State.Status != replay.Finished {
 			err = &gamelog.DamagedError{Detail: fmt.Sprintf("it is gone, and had %s", tip.ID)}
 		}
 		return gamelog.Tip{}, err

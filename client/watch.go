@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,16 +17,19 @@ import (
 func (p *program) watchCommand() *cobra.Command {
 	var from int32
 	cmd := &cobra.Command{
-		Use:   "watch [game]",
-		Short: "Watch a game, live",
+		Use:   "watch [game]...",
+		Short: "Watch a game, live, or several side by side",
 		Long: `Watch a game, live. Without a game it is TV: the most watched live game, else
-the best one, and the next one when that ends.
+the best one, and the next one when that ends. Up to four games are shown side
+by side, as far as the terminal is large enough.
 
 Without a terminal, with --json and with --from it prints what happens, to the
 end of the game. --json prints a WatchResponse a line; with --from 0 that is the
 transcript that ` + name + ` verify - reads.`,
-		Args:              usage(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: p.completeGames,
+		Args: usage(cobra.MaximumNArgs(tui.MaxWall)),
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return p.completeGames(cmd, nil, typed)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var after *int32
 			if cmd.Flags().Changed("from") {
@@ -35,7 +39,10 @@ transcript that ` + name + ` verify - reads.`,
 				after = &from
 			}
 			if after == nil && !p.flags.json && p.terminal(p.out) {
-				return p.watchScreen(cmd.Context(), first(args))
+				return p.watchScreen(cmd.Context(), args)
+			}
+			if len(args) > 1 {
+				return usagef("several games are for terminals: without one, and with --json and --from, it is one game")
 			}
 			return p.watchLines(cmd.Context(), first(args), after)
 		},
@@ -44,22 +51,31 @@ transcript that ` + name + ` verify - reads.`,
 	return cmd
 }
 
-// watchScreen shows a game, or TV, until the user leaves.
-func (p *program) watchScreen(ctx context.Context, what string) error {
+// watchScreen shows games, or TV for none, until the user leaves.
+func (p *program) watchScreen(ctx context.Context, what []string) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
 		return err
 	}
 	defer hangUp()
-	config := tui.WatchConfig{Clock: p.clock}
-	if what != "" {
-		g, err := p.game(ctx, c, what)
+	var ids []string
+	for _, text := range what {
+		g, err := p.game(ctx, c, text)
 		if err != nil {
 			return err
 		}
-		config.GameID = g.GetId()
-	} else if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
-		return err // rather than an empty screen
+		if !slices.Contains(ids, g.GetId()) {
+			ids = append(ids, g.GetId())
+		}
+	}
+	if len(ids) > 1 {
+		return tui.Run(ctx, tui.NewWall(ctx, tui.NewServer(c), ids, p.clock), p.screen())
+	}
+	config := tui.WatchConfig{GameID: first(ids), Clock: p.clock}
+	if config.GameID == "" {
+		if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
+			return err // rather than an empty screen
+		}
 	}
 	return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), config), p.screen())
 }

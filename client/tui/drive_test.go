@@ -118,6 +118,8 @@ type script struct {
 	place  func(w pb.Window) (Place, error)
 	// streams are handed out by game; missing ones say nothing.
 	streams map[string]*stream
+	// past is what comes to those who ask for what is after a version.
+	past []*pb.Event
 }
 
 func (s *script) NewGame(context.Context, string, session.GameOptions) (*pb.Game, error) {
@@ -156,8 +158,17 @@ func (s *script) Place(_ context.Context, _ string, w pb.Window) (Place, error) 
 	return s.place(w)
 }
 
-func (s *script) Watch(ctx context.Context, id string, _ *int32) Stream {
+func (s *script) Watch(ctx context.Context, id string, after *int32) Stream {
 	from := s.streams[id]
+	if after != nil && s.past != nil {
+		from = newStream()
+		for _, e := range s.past {
+			if e.GetVersion() > *after {
+				from.push(session.Update{Event: e})
+			}
+		}
+		from.end()
+	}
 	if from == nil {
 		from = newStream()
 	}

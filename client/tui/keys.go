@@ -95,23 +95,30 @@ func (k *playKeys) direction(msg tea.KeyPressMsg) (pb.Direction, bool) {
 // watchKeys are the keys of a game that one watches.
 type watchKeys struct {
 	commonKeys
-	Next key.Binding // only where there is a next one
+	Next                       key.Binding // only where there is a next one
+	Step                       key.Binding
+	Back, Forward, Pause, Live key.Binding
 }
 
 func newWatchKeys(tv bool) *watchKeys {
-	k := &watchKeys{commonKeys: newCommonKeys("leave"), Next: bind("n", "next game", "n")}
+	k := &watchKeys{
+		commonKeys: newCommonKeys("leave"), Next: bind("n", "next game", "n"),
+		Step: bind("← →", "step"),
+		Back: bind("←", "step back", "left", "h"), Forward: bind("→", "step forward", "right"),
+		Pause: bind("space", "pause", "space"), Live: bind("l", "live", "l"),
+	}
 	k.Next.SetEnabled(tv)
 	return k
 }
 
 // ShortHelp implements help.KeyMap.
 func (k *watchKeys) ShortHelp() []key.Binding {
-	return []key.Binding{k.Next, k.Help, k.Leave}
+	return []key.Binding{k.Next, k.Step, k.Pause, k.Live, k.Help, k.Leave}
 }
 
 // FullHelp implements help.KeyMap.
 func (k *watchKeys) FullHelp() [][]key.Binding {
-	return [][]key.Binding{{k.Next, k.Leave, k.Help, k.Suspend, k.Interrupt}}
+	return [][]key.Binding{{k.Back, k.Forward, k.Pause, k.Live}, {k.Next, k.Leave, k.Help, k.Suspend, k.Interrupt}}
 }
 
 // bind makes a binding that reads as name and what in the help.

@@ -42,9 +42,9 @@ type match struct {
 // logged is a line of the log: what happened, after how many moves, and what it
 // earned.
 type logged struct {
-	move   int32
-	what   string
-	gained int32
+	version, move int32
+	what          string
+	gained        int32
 }
 
 // logLimit bounds the log: no panel shows more.
@@ -225,7 +225,8 @@ func (m *match) apply(e *pb.Event) bool {
 	}
 	if what := happened(m.game, e); what != "" {
 		m.log = slices.Insert(m.log, 0, logged{
-			move: m.game.GetPosition().GetMoveCount(), what: what, gained: max(m.gained, int32(len(e.GetMoved().GetTaken()))),
+			version: e.GetVersion(),
+			move:    m.game.GetPosition().GetMoveCount(), what: what, gained: max(m.gained, int32(len(e.GetMoved().GetTaken()))),
 		})
 		m.log = m.log[:min(len(m.log), logLimit)]
 	}

@@ -107,7 +107,7 @@ func (w *Watch) leave() {
 		w.leaveGame()
 		w.leaveGame = nil
 	}
-	w.gameID, w.match = "", newMatch(nil)
+	w.gameID, w.match, w.past = "", newMatch(nil), past{}
 }
 
 // choose picks the most watched game, failing that the one with the best

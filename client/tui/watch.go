@@ -28,9 +28,12 @@ type Watch struct {
 	gameID string
 	// leaveGame ends its stream.
 	leaveGame context.CancelFunc
+	past      past
 	// tv chooses the games, nil where the user did.
 	tv      *tv
 	problem string
+	// bare leaves the line of keys away: the game is one of several.
+	bare bool
 }
 
 // NewWatch makes the screen. Its commands end with ctx.
@@ -78,8 +81,16 @@ func (w *Watch) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case foundMsg:
 		return w, w.found(msg)
+	case pastMsg:
+		if msg.gameID == w.gameID {
+			return w, w.loaded(msg)
+		}
+	case fetchedMsg:
+		if msg.gameID == w.gameID && msg.err == nil {
+			w.replace(msg.game)
+		}
 	case findMsg:
-		if msg.gameID == w.gameID && w.tv != nil {
+		if msg.gameID == w.gameID && w.tv != nil && w.past.at == 0 {
 			return w, w.find()
 		}
 	}
@@ -98,6 +109,14 @@ func (w *Watch) key(msg tea.KeyPressMsg) tea.Cmd {
 		return tea.Quit
 	case pressed(msg, w.keys.Next):
 		return w.find()
+	case pressed(msg, w.keys.Back):
+		return w.step(-1)
+	case pressed(msg, w.keys.Forward):
+		return w.step(1)
+	case pressed(msg, w.keys.Pause):
+		return w.pause()
+	case pressed(msg, w.keys.Live):
+		return w.live()
 	}
 	return nil
 }
@@ -114,8 +133,24 @@ func (w *Watch) heard(msg updateMsg) tea.Cmd {
 		return nil
 	}
 	more := next(w.tasks, msg.gameID, msg.stream)
-	if !w.update(msg.update, w.now) || !w.theme.coloured() {
+	if !w.update(msg.update, w.now) {
+		return more
+	}
+	w.past.remember(&w.match)
+	if msg.update.Event.GetUndone() != nil && len(w.game.GetSeats()) > 1 {
+		more = tea.Batch(more, w.fetch()) // the seats are as they were, too
+	}
+	if !w.theme.coloured() {
 		return more
 	}
 	return tea.Batch(more, w.tasks.after(markTime, unmarkMsg{gameID: w.gameID, version: w.game.GetVersion()}))
+}
+
+// fetch asks for the game as it is now.
+func (w *Watch) fetch() tea.Cmd {
+	id := w.gameID
+	return w.tasks.do(func(ctx context.Context) tea.Msg {
+		g, err := w.server.Game(ctx, id)
+		return fetchedMsg{gameID: id, game: g, err: err}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -114,4 +115,71 @@ func TestChoose(t *testing.T) {
 			assert.Equal(t, c.want, g.GetId())
 		})
 	}
+}
+
+// TestWatchSteps goes back in a game, before what was seen too, while it goes
+// on, and comes back to what is live.
+func TestWatchSteps(t *testing.T) {
+	t.Parallel()
+	from := newStream()
+	s := &script{streams: map[string]*stream{gameID: from}}
+	for v := int32(605); v <= 613; v++ {
+		s.past = append(s.past, movedEvent(v, up, someBoard(4, 4), v))
+	}
+	w := NewWatch(t.Context(), s, WatchConfig{GameID: gameID, Clock: atNoon})
+	d := drive(t, w)
+	from.push(session.Update{Game: someGame(someBoard(4, 4))})
+	from.push(session.Update{Event: movedEvent(614, left, someBoard(4, 4), 12344)})
+	from.push(session.Update{Event: movedEvent(615, left, someBoard(4, 4), 12348)})
+	d.until("the moves", func() bool { return w.game.GetVersion() == 615 })
+
+	at := func() int32 { m := w.shown(); return m.game.GetVersion() }
+	d.press("left")
+	assert.EqualValues(t, 614, at())
+	assert.Contains(t, w.View().Content, "Paused at version 614 of 615")
+	assert.Contains(t, w.View().Content, "12,344")
+	assert.NotContains(t, w.View().Content, "12,348")
+	from.push(session.Update{Event: movedEvent(616, left, someBoard(4, 4), 12352)})
+	d.until("another move", func() bool { return w.game.GetVersion() == 616 })
+	assert.EqualValues(t, 614, at(), "the picture stands still")
+	d.press("left", "left")
+	d.until("what was before", func() bool { return at() == 612 })
+	d.press("right", "right", "right")
+	assert.EqualValues(t, 615, at())
+	d.press("right")
+	assert.Zero(t, w.past.at)
+	assert.EqualValues(t, 616, at())
+	d.press(" ", "left", "l")
+	assert.Zero(t, w.past.at)
+	d.press(" ")
+	assert.EqualValues(t, 616, w.past.at)
+	d.press(" ")
+	assert.Zero(t, w.past.at)
+}
+
+// TestWall shows several games, side by side where they fit, else one of them.
+func TestWall(t *testing.T) {
+	t.Parallel()
+	first, second := newStream(), newStream()
+	s := &script{streams: map[string]*stream{"first": first, "second": second}}
+	w := NewWall(t.Context(), s, []string{"first", "second"}, atNoon)
+	d := drive(t, w)
+	first.push(session.Update{Game: liveGame("first", 1, 0)})
+	second.push(session.Update{Game: func() *pb.Game {
+		g := liveGame("second", 2, 0)
+		g.Seats[0].GetPlayer().Name = "bob"
+		return g
+	}()})
+	d.until("both games", func() bool { return w.games[0].board() != nil && w.games[1].board() != nil })
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 30})
+	assert.Contains(t, w.View().Content, "1 watching")
+	assert.Contains(t, w.View().Content, "2 watching")
+	d.send(tea.WindowSizeMsg{Width: 60, Height: 14})
+	assert.Contains(t, w.View().Content, "1 watching")
+	assert.NotContains(t, w.View().Content, "2 watching")
+	d.press("n")
+	assert.Contains(t, w.View().Content, "2 watching")
+	assert.Contains(t, w.Farewell(), "bob")
+	d.press("q")
+	d.until("leaving", func() bool { return d.quit })
 }

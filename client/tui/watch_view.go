@@ -15,6 +15,13 @@ const watchPanelLines = 6
 
 // View implements tea.Model.
 func (w *Watch) View() tea.View {
+	looked := *w
+	looked.match = w.shown()
+	return looked.draw()
+}
+
+// draw draws what the user looks at.
+func (w *Watch) draw() tea.View {
 	board := w.picture()
 	if board == nil {
 		return w.waiting()
@@ -28,6 +35,9 @@ func (w *Watch) View() tea.View {
 		board: board.draw(l.cell, w.theme),
 		bar:   w.helpBar(w.keys),
 		state: w.state(),
+	}
+	if w.bare {
+		content.bar = ""
 	}
 	if l.wide {
 		content.panel = w.sidePanel(l.panelWidth, l.panelHeight)
@@ -60,7 +70,7 @@ func (w *Watch) state() string {
 	if w.problem != "" {
 		return w.theme.warn().Render("! " + w.problem)
 	}
-	return ""
+	return w.pastState()
 }
 
 // name is who plays, large where there is room.
@@ -145,6 +155,9 @@ func (w *Watch) result(airy bool) string {
 	if w.tribolo() != nil {
 		facts = w.theme.bold().Render(w.winners("")) + "\n" + w.standings(&w.base, "")
 	}
+	if w.bare {
+		return w.box(w.ending(), facts)
+	}
 	return w.box(w.ending(), lines(airy,
 		facts,
 		"",
@@ -176,7 +189,9 @@ func (w *Watch) waiting() tea.View {
 		left := max(int(math.Ceil(w.tv.until.Sub(w.now).Seconds())), 0)
 		text = append(text, "", w.theme.dim().Render(fmt.Sprintf("looking again in %d s", left)))
 	}
-	text = append(text, "", w.helpBar(w.keys))
+	if !w.bare {
+		text = append(text, "", w.helpBar(w.keys))
+	}
 	block := title + "\n\n" + strings.Join(text, "\n")
 	width, _ := blockSize(block)
 	width = min(width, w.width)

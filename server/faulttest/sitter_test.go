@@ -1,0 +1,255 @@
+package faulttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Who may sit in a new game.
+var (
+	me      = &pb.SeatRequest{Occupant: &pb.SeatRequest_Caller{Caller: &pb.Caller{}}}
+	anyone  = &pb.SeatRequest{Occupant: &pb.SeatRequest_Open{Open: &pb.Open{}}}
+	greedy  = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}}
+	chance  = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "random"}}
+	minimax = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "minimax"}}
+)
+
+// table creates a game of Tribolo.
+func (c *client) table(t *testing.T, request *pb.CreateGameRequest) *pb.Game {
+	t.Helper()
+	request.Variant = "tribolo"
+	response, err := c.games.CreateGame(c.authorized(t.Context()), request)
+	require.NoError(t, checkError(err))
+	require.NoError(t, c.w.told.game(response.GetGame()))
+	return response.GetGame()
+}
+
+// join takes a seat, the one that the server chooses.
+func (c *client) join(ctx context.Context, gameID string) (*pb.Game, error) {
+	response, err := c.games.JoinGame(c.authorized(ctx), &pb.JoinGameRequest{GameId: gameID})
+	if err != nil {
+		return nil, checkError(err)
+	}
+	return response.GetGame(), c.w.told.game(response.GetGame())
+}
+
+// jump moves in Tribolo.
+func (c *client) jump(ctx context.Context, gameID string, version int32, to *pb.Cell) (*pb.Event, error) {
+	response, err := c.games.Move(c.authorized(ctx), &pb.MoveRequest{
+		GameId: gameID, Version: version, Move: &pb.MoveRequest_Cell{Cell: to},
+	})
+	if err != nil {
+		return nil, checkError(err)
+	}
+	e := response.GetEvent()
+	if e.GetGameId() != gameID || e.GetVersion() != version+1 || !proto.Equal(e.GetMoved().GetCell(), to) {
+		return nil, fmt.Errorf("jumping to %v at version %d was answered with %v", to, version, e)
+	}
+	return e, c.w.told.event(e)
+}
+
+// sitter is one who reads every event of a game, whichever of its servers is
+// alive, and moves at random where an own seat is to move.
+type sitter struct {
+	gameID  string
+	clients []*client // one account on several servers
+	rng     *rand.Rand
+	// idle never moves.
+	idle bool
+	// returns takes a seat back that a stand-in holds.
+	returns bool
+
+	seats []*pb.Seat
+
+	mu      sync.Mutex
+	events  []*pb.Event
+	changed chan struct{} // closed and replaced at each event
+	done    chan struct{}
+	err     error
+}
+
+// sit lets somebody follow a game, and play if seated, until its end.
+func sit(t *testing.T, s *sitter) *sitter {
+	t.Helper()
+	s.changed, s.done = make(chan struct{}), make(chan struct{})
+	if s.rng == nil {
+		s.rng = seeded(t)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(func() { cancel(); <-s.done })
+	go func() {
+		defer close(s.done)
+		if s.err = s.run(ctx); s.err != nil && ctx.Err() == nil {
+			t.Errorf("somebody in the game, after version %d: %v", s.last().GetVersion(), s.err)
+		}
+	}()
+	return s
+}
+
+func (s *sitter) run(ctx context.Context) error {
+	for n := 0; ; n++ {
+		err := s.follow(ctx, s.clients[n%len(s.clients)])
+		if !unavailable(err) {
+			return err
+		}
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// last is the last event seen; nil before the first.
+func (s *sitter) last() *pb.Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.events) == 0 {
+		return nil
+	}
+	return s.events[len(s.events)-1]
+}
+
+func (s *sitter) follow(ctx context.Context, c *client) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	version := s.last().GetVersion()
+	stream, err := c.games.Watch(c.authorized(ctx), &pb.WatchRequest{GameId: s.gameID, AfterVersion: &version, EveryEvent: true})
+	if err != nil {
+		return err
+	}
+	if s.last() != nil {
+		if err := s.play(ctx, c, s.last()); err != nil {
+			return err
+		}
+	}
+	for {
+		message, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF) && s.last().GetResult() != nil:
+			return nil
+		case err != nil:
+			return checkError(err)
+		case message.GetGame() != nil:
+			return fmt.Errorf("a game in the place of events: %v", message)
+		case message.GetEvent() == nil:
+			continue
+		}
+		if err := s.take(c, message.GetEvent()); err != nil {
+			return err
+		}
+		if err := s.play(ctx, c, message.GetEvent()); err != nil {
+			return err
+		}
+	}
+}
+
+// take checks an event against those before.
+func (s *sitter) take(c *client, e *pb.Event) error {
+	last := s.last()
+	if e.GetVersion() != last.GetVersion()+1 || last.GetResult() != nil {
+		return fmt.Errorf("%s after version %d", brief(e), last.GetVersion())
+	}
+	switch action := e.GetAction().(type) {
+	case *pb.Event_Created:
+		s.seats = slices.Clone(action.Created.GetSeats())
+	case *pb.Event_Joined:
+		s.seats[e.GetSeat()] = action.Joined.GetSeat()
+	case *pb.Event_TimedOut:
+		s.seats[e.GetSeat()] = proto.CloneOf(s.seats[e.GetSeat()])
+		s.seats[e.GetSeat()].StandIn = action.TimedOut.GetStandIn()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events = append(s.events, e)
+	close(s.changed)
+	s.changed = make(chan struct{})
+	return c.w.told.event(e)
+}
+
+// play moves if an own seat is to move. Whatever came in between comes with the
+// next event.
+func (s *sitter) play(ctx context.Context, c *client, e *pb.Event) error {
+	p := e.GetPosition()
+	if s.idle || p.Turn == nil {
+		return nil
+	}
+	seat := s.seats[p.GetTurn()]
+	if seat.GetPlayer().GetId() != c.id || c.id == "" {
+		return nil
+	}
+	var err error
+	if seat.GetStandIn() == "" {
+		legal := p.GetTribolo().GetLegalMoves()
+		_, err = c.jump(ctx, s.gameID, e.GetVersion(), legal[s.rng.IntN(len(legal))].GetCell())
+	} else if s.returns {
+		_, err = c.join(ctx, s.gameID)
+	}
+	if r := refusalOf(err); r.reason == pb.ReasonVersionConflict || r.reason == pb.ReasonGameOver {
+		return nil
+	}
+	return err
+}
+
+// sees waits for an event of which is is true, looking at those seen already
+// too, and returns it.
+func (s *sitter) sees(t *testing.T, what string, is func(*pb.Event) bool) *pb.Event {
+	t.Helper()
+	late := time.After(patience)
+	for n := 0; ; {
+		s.mu.Lock()
+		events, changed := s.events, s.changed
+		s.mu.Unlock()
+		for ; n < len(events); n++ {
+			if is(events[n]) {
+				return events[n]
+			}
+		}
+		select {
+		case <-changed:
+		case <-s.done:
+			require.NoError(t, s.err)
+			if len(s.events) == n {
+				require.Fail(t, "the game ended without "+what, brief(s.last()))
+			}
+		case <-late:
+			require.Fail(t, "not seen: "+what, brief(s.last()))
+		}
+	}
+}
+
+// version is true of the event at it.
+func version(v int32) func(*pb.Event) bool {
+	return func(e *pb.Event) bool { return e.GetVersion() >= v }
+}
+
+// ends waits for the end of the game, and returns all events.
+func (s *sitter) ends(t *testing.T) []*pb.Event {
+	t.Helper()
+	select {
+	case <-s.done:
+		require.NoError(t, s.err)
+	case <-time.After(patience):
+		require.Fail(t, "the game does not end", brief(s.last()))
+	}
+	return s.events
+}
+
+// brief is an event without its board.
+func brief(e *pb.Event) string {
+	e = proto.CloneOf(e)
+	if p := e.GetPosition(); p != nil {
+		p.Board = nil
+	}
+	return fmt.Sprint(e)
+}

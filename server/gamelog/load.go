@@ -53,10 +53,10 @@ func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (Hi
 		return History{}, err
 	}
 	if len(missing) > 0 {
-		return History{}, &DamagedError{Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", missing[0])}
+		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", missing[0])}
 	}
 	if tail.Length != int64(tail.Last.Version) {
-		return History{}, &DamagedError{Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it has %d entries", tail.Length)}
+		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it has %d entries", tail.Length)}
 	}
 	if tail.Meta != tail.Last {
 		if err := l.Mend(ctx, h.Tip); err != nil {

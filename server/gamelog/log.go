@@ -45,6 +45,7 @@ var ErrNotFound = errors.New("no such game")
 
 // DamagedError says that a game's log is lost, cut or altered.
 type DamagedError struct {
+	GameID string
 	// Version is the last one that can be read, 0 when none can.
 	Version int32
 	// Detail says what does not fit, for the operator.
@@ -199,7 +200,7 @@ func (l *Log) Read(ctx context.Context, gameID string, from int32, do func(Recor
 		for _, m := range page {
 			r, err := parseRecord(m)
 			if err != nil {
-				return &DamagedError{Version: from - 1, Detail: err.Error()}
+				return &DamagedError{GameID: gameID, Version: from - 1, Detail: err.Error()}
 			}
 			if err := do(r); err != nil {
 				return err
@@ -221,7 +222,7 @@ func (l *Log) At(ctx context.Context, gameID string, version int32) (Record, boo
 	}
 	r, err := parseRecord(page[0])
 	if err != nil {
-		return Record{}, false, &DamagedError{Version: version - 1, Detail: err.Error()}
+		return Record{}, false, &DamagedError{GameID: gameID, Version: version - 1, Detail: err.Error()}
 	}
 	return r, true, nil
 }

@@ -28,7 +28,7 @@ type Past func(version int32) (*replay.State, error)
 // fit.
 func (t Tip) Apply(gameID string, r Record, past Past) (Tip, *replay.Event, error) {
 	damaged := func(detail string) (Tip, *replay.Event, error) {
-		return t, nil, &DamagedError{Version: t.ID.Version, Detail: detail}
+		return t, nil, &DamagedError{GameID: gameID, Version: t.ID.Version, Detail: detail}
 	}
 	if r.ID.Version != t.ID.Version+1 {
 		return damaged(fmt.Sprintf("version %d follows", r.ID.Version))

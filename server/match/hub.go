@@ -317,7 +317,7 @@ func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Create
 	}
 	entry, err := first.Entry()
 	if !found || err != nil {
-		return nil, &gamelog.DamagedError{Detail: "its first entry cannot be read"}
+		return nil, &gamelog.DamagedError{GameID: gameID, Detail: "its first entry cannot be read"}
 	}
 	if !entry.Same(replay.Entry{Seat: game.NoSeat, Action: created}) {
 		return nil, ErrExists

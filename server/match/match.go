@@ -123,7 +123,7 @@ func (m *Match) catchUp(ctx context.Context) error {
 	err := m.hub.log.Read(ctx, m.id, tip.ID.Version, func(r gamelog.Record) error {
 		if !found {
 			if r.ID != tip.ID {
-				return &gamelog.DamagedError{Version: tip.ID.Version, Detail: fmt.Sprintf("it has %s where %s was", r.ID, tip.ID)}
+				return &gamelog.DamagedError{GameID: m.id, Version: tip.ID.Version, Detail: fmt.Sprintf("it has %s where %s was", r.ID, tip.ID)}
 			}
 			found = true
 			return nil
@@ -137,7 +137,7 @@ func (m *Match) catchUp(ctx context.Context) error {
 		return nil
 	})
 	if err == nil && !found {
-		err = &gamelog.DamagedError{Version: tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", tip.ID)}
+		err = &gamelog.DamagedError{GameID: m.id, Version: tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", tip.ID)}
 	}
 	return err
 }
@@ -285,7 +285,7 @@ func (m *Match) check(ctx context.Context) (gamelog.Tip, error) {
 	if err != nil {
 		// A finished game expires, log and meta together.
 		if errors.Is(err, gamelog.ErrNotFound) && tip.State.Status != replay.Finished {
-			err = &gamelog.DamagedError{Detail: fmt.Sprintf("it is gone, and had %s", tip.ID)}
+			err = &gamelog.DamagedError{GameID: m.id, Detail: fmt.Sprintf("it is gone, and had %s", tip.ID)}
 		}
 		return gamelog.Tip{}, err
 	}

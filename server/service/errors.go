@@ -160,7 +160,9 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 	case errors.Is(err, leaderboard.ErrNoScore):
 		return notFound(pb.ReasonNoScore, "the player is not on this board")
 	case errors.As(err, &damaged):
-		s.Logger.Error("game damaged", "call", method, "version", damaged.Version, "detail", damaged.Detail)
+		s.damaged.Do(func() {
+			s.Logger.Error("game damaged", "game", damaged.GameID, "call", method, "version", damaged.Version, "detail", damaged.Detail)
+		})
 		version := strconv.Itoa(int(damaged.Version))
 		return &failure{
 			code: codes.DataLoss, reason: pb.ReasonGameDamaged,

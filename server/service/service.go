@@ -80,6 +80,9 @@ type Service struct {
 	// moves limits how fast each player moves. Whoever is pushed out of it by
 	// so many others begins anew.
 	moves *lru.Cache[string, *rate.Limiter]
+	// damaged keeps those who ask for a damaged game again and again from
+	// filling the log.
+	damaged rate.Sometimes
 
 	// admitting is held while a watcher is counted in.
 	admitting sync.Mutex
@@ -94,7 +97,7 @@ func New(c Config) *Service {
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
-	return &Service{Config: c, moves: moves}
+	return &Service{Config: c, moves: moves, damaged: rate.Sometimes{First: 10, Interval: time.Second}}
 }
 
 // Register offers the services on s.

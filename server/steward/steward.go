@@ -196,7 +196,7 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 	// outage.
 	group.Go(func() { every(ctx, beatEvery, func() { _, _ = s.beat(ctx) }) })
 	group.Go(func() { every(ctx, lookEvery, func() { s.round(ctx, hub) }) })
-	group.Go(func() { every(ctx, renewEvery, func() { s.renew(ctx) }) })
+	group.Go(func() { every(ctx, s.renewEvery(), func() { s.renew(ctx) }) })
 	return nil
 }
 
@@ -338,8 +338,11 @@ func (s *Steward) timeUp(ctx context.Context, state *replay.State) (replay.Actio
 // standIn is the bot that moves for players who ran out of time.
 const standIn = "greedy"
 
-// renewEvery is how often games that the boards point to are kept for longer.
-const renewEvery = time.Hour
+// renewEvery is how often games that the boards point to are kept for longer:
+// well before they would end.
+func (s *Steward) renewEvery() time.Duration {
+	return max(lookEvery, min(time.Hour, s.KeepFinished/4))
+}
 
 // renew lets the games live on to which all-time boards point, so that every
 // score there can be proved, and takes those off the lists that are past. The

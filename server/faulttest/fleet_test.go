@@ -105,9 +105,8 @@ type mover struct {
 
 	// The game that is played, and its version as it was acknowledged last.
 	// They stand still while the mover waits for a server.
-	gameID   string
-	acked    int32
-	finished []string // games that are over, to the mover's knowledge
+	gameID string
+	acked  int32
 }
 
 func newMover(player *client, f *fleet) *mover {
@@ -167,7 +166,6 @@ func (m *mover) play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp 
 		}
 		m.acked, position, over = event.GetVersion(), event.GetPosition(), event.GetResult() != nil
 	}
-	m.finished = append(m.finished, m.gameID)
 	return nil
 }
 

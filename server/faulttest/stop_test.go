@@ -10,8 +10,7 @@ import (
 )
 
 // Ensure that a server which is told to stop answers every call that it carries
-// out and leaves no result for others to record, so that servers can be
-// replaced while people play.
+// out, so that servers can be replaced while people play.
 func TestServerStopped(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -34,9 +33,6 @@ func TestServerStopped(t *testing.T) {
 			for _, m := range all {
 				if m.acked > 0 {
 					require.EqualValues(t, m.acked, w.length(t, m.gameID), "a call was carried out and not answered")
-				}
-				for _, gameID := range m.finished {
-					require.Error(t, w.store.ZScore(t.Context(), "due", gameID).Err(), "a result was left to others")
 				}
 			}
 			f.replace(w.serve(w.addr))

@@ -21,7 +21,7 @@ import (
 
 // patience is for what happens soon unless something is wrong. It is long, for
 // machines that are busy; nothing waits for it where all is well.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // world is one Redis, the servers on it, and what their clients were told.
 type world struct {

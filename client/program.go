@@ -104,7 +104,12 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 			}
 			return nil
 		},
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if p.terminal(p.in) && p.terminal(p.out) && !p.flags.json {
+				return p.lobby(cmd.Context())
+			}
+			return cmd.Help()
+		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -11,6 +11,10 @@ import (
 // making a program allocate for a board that it only announces.
 const maxSide = 255
 
+// CheckGame returns an ErrBadStream for a game out of a list that cannot be one,
+// so that whoever draws it stays within its slices.
+func CheckGame(g *pb.Game) error { return checkGame(g, g.GetId()) }
+
 // checkGame returns an ErrBadStream for what cannot be the game of that id.
 func checkGame(g *pb.Game, gameID string) error {
 	switch {

@@ -77,7 +77,10 @@ func (d *driver) send(msg tea.Msg) {
 
 // press types keys: letters, or the names of arrows.
 func (d *driver) press(keys ...string) {
-	codes := map[string]rune{"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "esc": tea.KeyEsc}
+	codes := map[string]rune{
+		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "esc": tea.KeyEsc,
+		"enter": tea.KeyEnter, "tab": tea.KeyTab,
+	}
 	for _, key := range keys {
 		switch {
 		case codes[key] != 0:
@@ -116,6 +119,7 @@ type script struct {
 	create func() (*pb.Game, error)
 	live   func(by pb.OrderBy) ([]*pb.Game, error)
 	place  func(w pb.Window) (Place, error)
+	lists  func(me, variant string, w pb.Window) (Lists, error)
 	// streams are handed out by game; missing ones say nothing.
 	streams map[string]*stream
 	// past is what comes to those who ask for what is after a version.
@@ -156,6 +160,10 @@ func (s *script) Place(_ context.Context, _ string, w pb.Window) (Place, error) 
 		return Place{}, nil
 	}
 	return s.place(w)
+}
+
+func (s *script) Lists(_ context.Context, me, variant string, w pb.Window, _ []*pb.Variant) (Lists, error) {
+	return s.lists(me, variant, w)
 }
 
 func (s *script) Watch(ctx context.Context, id string, after *int32) Stream {

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/gridstand/gridstand/client/session"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -32,6 +33,9 @@ type Server interface {
 	Resign(ctx context.Context, game *pb.Game) (*pb.Event, error)
 	// Place returns where the player stands on a board.
 	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
+	// Lists returns what a lobby shows to a player, by his id, empty for none.
+	// The variants are asked for where none are known.
+	Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error)
 	// Watch follows a game after a version, or from now on if that is nil,
 	// until ctx ends.
 	Watch(ctx context.Context, id string, after *int32) Stream
@@ -115,6 +119,50 @@ func (s *server) Place(ctx context.Context, variant string, window pb.Window) (P
 		Rank: e.GetRank(), Score: e.GetScore(), GameID: e.GetGameId(),
 		Total: max(board.GetTotal(), e.GetRank()),
 	}, nil
+}
+
+// Lengths of the lists of a lobby.
+const (
+	listLength   = 50
+	scoresLength = 30
+)
+
+func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error) {
+	lists := Lists{Variants: known, Variant: variant, Window: window}
+	if len(known) == 0 {
+		reply, err := s.client.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+		if err != nil {
+			return lists, err
+		}
+		lists.Variants = reply.GetVariants()
+	}
+	for _, request := range []*pb.ListGamesRequest{
+		{Status: pb.GameStatus_GAME_STATUS_WAITING, PageSize: listLength},
+		{Status: pb.GameStatus_GAME_STATUS_ACTIVE, PageSize: listLength},
+	} {
+		reply, err := s.client.Games.ListGames(ctx, request)
+		if err != nil {
+			return lists, err
+		}
+		lists.Live = append(lists.Live, sound(reply.GetGames())...)
+	}
+	if me != "" {
+		reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: me, PageSize: listLength})
+		if err != nil {
+			return lists, err
+		}
+		lists.Mine = sound(reply.GetGames())
+	}
+	reply, err := s.client.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
+		Variant: variant, Window: window, PageSize: scoresLength,
+	})
+	lists.Scores = reply.GetEntries()
+	return lists, err
+}
+
+// sound are the games that can be drawn.
+func sound(games []*pb.Game) []*pb.Game {
+	return slices.DeleteFunc(games, func(g *pb.Game) bool { return session.CheckGame(g) != nil })
 }
 
 func (s *server) Watch(ctx context.Context, id string, after *int32) Stream {

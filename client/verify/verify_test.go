@@ -46,7 +46,7 @@ func transcript(t testing.TB, variant string, seed game.Seed, moves int) []*pb.E
 	at := noon
 	e, err := replay.Start(gameID, replay.Entry{Seat: game.NoSeat, Action: replay.Created{
 		Variant: v.ID, Revision: v.Revision, Commitment: seed.Commitment(),
-		Seats: []replay.Seat{{Player: replay.Player{ID: otherID, Name: "ada"}}},
+		Seats: slices.Repeat([]replay.Seat{{Player: replay.Player{ID: otherID, Name: "ada"}}}, v.Seats),
 	}}, seed, at)
 	require.NoError(t, err)
 	events := []*pb.Event{translate.Event(e)}
@@ -56,7 +56,7 @@ func transcript(t testing.TB, variant string, seed game.Seed, moves int) []*pb.E
 			action = replay.Moved{Move: legal[n%len(legal)], ByBot: n > 20}
 		}
 		at = at.Add(time.Duration(n%3) * time.Second) // now and then two at the same time
-		e, err = e.State.Apply(replay.Entry{Action: action}, at)
+		e, err = e.State.Apply(replay.Entry{Seat: e.State.Turn(), Action: action}, at)
 		require.NoError(t, err)
 		events = append(events, translate.Event(e))
 	}
@@ -93,7 +93,7 @@ func TestHonestGamesOfEveryVariant(t *testing.T) {
 			last := events[len(events)-1]
 			assert.Equal(t, gameID, report.GameID)
 			assert.Equal(t, v.ID, report.Variant)
-			assert.Equal(t, []string{"ada"}, report.Players)
+			assert.Equal(t, slices.Repeat([]string{"ada"}, v.Seats), report.Players)
 			assert.Equal(t, len(events), report.Versions)
 			assert.Equal(t, int(last.GetPosition().GetMoveCount()), report.Moves)
 			assert.Equal(t, spawns(events), report.Spawned)

@@ -114,8 +114,10 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 	}
 	columns := []column{
 		{title: "GAME"},
-		{title: "SCORE", right: true}, {title: "TILE", right: true, drop: 1},
-		{title: "MOVES", right: true}, {title: "MOVES/S", right: true},
+		{title: "SCORE", right: true},
+		{title: "TILE", right: true, drop: 1},
+		{title: "MOVES", right: true},
+		{title: "MOVES/S", right: true},
 	}
 	var all []botGame
 	var rows [][]string

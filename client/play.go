@@ -35,7 +35,8 @@ of yours. Leaving a game does not end it.
 bot and whoever takes the open seat with ` + name + ` join. Two seats for me are
 for two people at one keyboard.
 
-Keys: the arrows, WASD or hjkl move, ? shows all.`,
+Keys: the arrows, WASD or hjkl move, ? shows all. In Tribolo they move the
+cursor, enter jumps, ? shows where to, and i shows all.`,
 		Args:              usage(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {

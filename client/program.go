@@ -93,6 +93,9 @@ func (p *program) command() *cobra.Command {
 To begin with, on a machine without a server:  ` + name + ` play --local
 In another terminal:                           ` + name + ` watch
 
+Without a command, on a terminal, it opens the lobby: what is played, who is
+best, and your own games.
+
 A game is named by its id. The first 6 characters or more do as well where they
 fit only one of your own games and the latest public ones.
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app/apptest"
 )
 
 // tribolo plays a game of Tribolo by the keys of terminals.
@@ -167,4 +168,28 @@ func TestTriboloAgainstBotsOnATerminal(t *testing.T) {
 	panes.sees("ada", "No moves left")
 	g.leave("ada")
 	assert.Contains(t, g.script.ok("verify", g.id), "Verified")
+}
+
+// TestStandInOnATerminal lets the time of somebody run out, who then takes the
+// seat back with a key.
+func TestStandInOnATerminal(t *testing.T) {
+	t.Parallel()
+	panes := newPanes(t)
+	config := apptest.Config(t)
+	config.BotPace, config.MinTurnLimit = 0, time.Second
+	s, _ := apptest.Start(t, config)
+	server := s.Addr().String()
+	panes.open("ada", "--server "+server+" play tribolo --seats me,open,open --turn-limit 3s --name ada")
+	id := regexp.MustCompile(`[a-z2-7]{26}`).FindString(panes.sees("ada", `(?s)gridstand join\s.*?[a-z2-7]{26}`))
+	bob := newUser(t, server, "bob")
+	eve := newUser(t, server, "eve")
+	bob.ok("join", id)
+	eve.ok("join", id)
+	panes.sees("ada", "Your time ran out: greedy moves for you")
+	panes.tmux("send-keys", "-t", "ada", "x")
+	panes.sees("ada", `(?s)ada \(you\).*(0:0[1-3] left|to move)`)
+	require.Eventually(t, func() bool {
+		g := bob.game(id)
+		return g.GetSeats()[0].GetStandIn() == ""
+	}, limit, 5*time.Millisecond)
 }

@@ -40,6 +40,8 @@ type fake struct {
 
 	move         func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error)
 	resign       func(n int, r *pb.ResignRequest) (*pb.Event, error)
+	join         func(n int, r *pb.JoinGameRequest) (*pb.Game, error)
+	undo         func(n int, r *pb.UndoRequest) (*pb.Event, error)
 	createGame   func(n int, r *pb.CreateGameRequest) (*pb.Game, error)
 	listGames    func(n int, ctx context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error)
 	getGame      func(n int, r *pb.GetGameRequest) (*pb.Game, error)
@@ -86,6 +88,16 @@ func (f *fake) Move(ctx context.Context, r *pb.MoveRequest) (*pb.MoveResponse, e
 func (f *fake) Resign(_ context.Context, r *pb.ResignRequest) (*pb.ResignResponse, error) {
 	e, err := f.resign(f.count("resign"), r)
 	return &pb.ResignResponse{Event: e}, err
+}
+
+func (f *fake) JoinGame(_ context.Context, r *pb.JoinGameRequest) (*pb.JoinGameResponse, error) {
+	g, err := f.join(f.count("join"), r)
+	return &pb.JoinGameResponse{Game: g}, err
+}
+
+func (f *fake) Undo(_ context.Context, r *pb.UndoRequest) (*pb.UndoResponse, error) {
+	e, err := f.undo(f.count("undo"), r)
+	return &pb.UndoResponse{Event: e}, err
 }
 
 func (f *fake) CreateGame(_ context.Context, r *pb.CreateGameRequest) (*pb.CreateGameResponse, error) {

@@ -52,3 +52,8 @@ func (s *Seat) Undo(ctx context.Context, version int32, to *int32) (*pb.Event, e
 	}
 	return event, nil
 }
+
+// Seat is a seat of a game by its index, for those who have several there.
+func (c *Client) Seat(game *pb.Game, index int32) *Seat {
+	return &Seat{client: c, gameID: game.GetId(), index: index}
+}

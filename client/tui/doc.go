@@ -1,5 +1,5 @@
-// Package tui draws Gridstand in the terminal: the screen on which a game is
-// played and the one on which it is watched.
+// Package tui draws Gridstand in the terminal: the lobby, the screens on which
+// games are played, one for each kind, and those on which they are watched.
 //
 // Every screen is a Bubble Tea model whose View is a pure function of what the
 // model holds: the game as the server acknowledged it, the size of the window,
@@ -10,5 +10,6 @@
 // What all screens share is drawn by functions without state: the board
 // (board.go) on a canvas of half-height pixels (canvas.go) in the tones of a
 // palette (palette.go), the badge, the panel and the boxes that lie over the
-// board. A new kind of game adds its board and its screen beside these.
+// board. A new kind of game adds its board, as a picture (picture.go), and the
+// screen on which it is played (NewPlayer) beside these.
 package tui

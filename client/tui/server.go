@@ -29,7 +29,8 @@ type Server interface {
 	Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error)
 	// Join takes a seat, as session.Client does.
 	Join(ctx context.Context, id string, seat *int32) (*pb.Game, error)
-	// Resign ends the player's game.
+	// Resign ends the player's game, or his part in it: it gives up all his
+	// seats.
 	Resign(ctx context.Context, game *pb.Game) (*pb.Event, error)
 	// Place returns where the player stands on a board.
 	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
@@ -95,6 +96,25 @@ func (s *server) Join(ctx context.Context, id string, seat *int32) (*pb.Game, er
 }
 
 func (s *server) Resign(ctx context.Context, game *pb.Game) (*pb.Event, error) {
+	var last *pb.Event
+	for _, seat := range game.GetSeats() {
+		if seat.GetPlayer().GetId() != s.client.PlayerID() || s.client.PlayerID() == "" {
+			continue
+		}
+		e, err := s.client.Seat(game, seat.GetIndex()).Resign(ctx)
+		switch {
+		case errors.Is(err, session.ErrGameOver) && last != nil:
+			return last, nil
+		case err != nil:
+			return nil, err
+		}
+		if last = e; e.GetResult() != nil {
+			return e, nil
+		}
+	}
+	if last != nil {
+		return last, nil
+	}
 	return s.client.Play(game).Resign(ctx)
 }
 

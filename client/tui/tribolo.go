@@ -259,7 +259,7 @@ func (t *Tribolo) changed() tea.Cmd {
 
 // turn is the seat to move, -1 for none.
 func (m *match) turn() int {
-	if p := m.game.GetPosition(); p.GetTurn() >= 0 && p != nil && p.Turn != nil {
+	if p := m.game.GetPosition(); p != nil && p.Turn != nil {
 		return int(p.GetTurn())
 	}
 	return -1

@@ -44,9 +44,13 @@ func transcript(t testing.TB, variant string, seed game.Seed, moves int) []*pb.E
 	v, ok := variants.Current(variant)
 	require.True(t, ok)
 	at := noon
+	seats := make([]replay.Seat, v.Seats)
+	for i := range seats {
+		seats[i].Player = replay.Player{ID: otherID[i:] + otherID[:i], Name: []string{"ada", "bob", "eve"}[i]}
+	}
 	e, err := replay.Start(gameID, replay.Entry{Seat: game.NoSeat, Action: replay.Created{
 		Variant: v.ID, Revision: v.Revision, Commitment: seed.Commitment(),
-		Seats: slices.Repeat([]replay.Seat{{Player: replay.Player{ID: otherID, Name: "ada"}}}, v.Seats),
+		Seats: seats,
 	}}, seed, at)
 	require.NoError(t, err)
 	events := []*pb.Event{translate.Event(e)}
@@ -93,7 +97,7 @@ func TestHonestGamesOfEveryVariant(t *testing.T) {
 			last := events[len(events)-1]
 			assert.Equal(t, gameID, report.GameID)
 			assert.Equal(t, v.ID, report.Variant)
-			assert.Equal(t, slices.Repeat([]string{"ada"}, v.Seats), report.Players)
+			assert.Equal(t, []string{"ada", "bob", "eve"}[:v.Seats], report.Players)
 			assert.Equal(t, len(events), report.Versions)
 			assert.Equal(t, int(last.GetPosition().GetMoveCount()), report.Moves)
 			assert.Equal(t, spawns(events), report.Spawned)
@@ -127,12 +131,19 @@ func spawns(events []*pb.Event) int {
 
 func TestTheOrderOfSetsIsFree(t *testing.T) {
 	t.Parallel()
-	events := transcript(t, "classic", seedOf(t, 1), 30)
-	for _, e := range events {
-		slices.Reverse(e.GetPosition().GetTwenty48().GetLegalMoves())
+	for _, variant := range []string{"classic", "tribolo"} {
+		events := transcript(t, variant, seedOf(t, 1), 30)
+		for _, e := range events {
+			slices.Reverse(e.GetPosition().GetTwenty48().GetLegalMoves())
+			slices.Reverse(e.GetPosition().GetTribolo().GetLegalMoves())
+			for _, m := range e.GetPosition().GetTribolo().GetLegalMoves() {
+				slices.Reverse(m.GetTaken())
+			}
+			slices.Reverse(e.GetMoved().GetTaken())
+		}
+		_, err := verify.Transcript(all(events))
+		assert.NoError(t, err)
 	}
-	_, err := verify.Transcript(all(events))
-	assert.NoError(t, err)
 }
 
 func TestWhatWasAlteredIsFound(t *testing.T) {

@@ -228,11 +228,6 @@ func (s *sitter) sees(t *testing.T, what string, is func(*pb.Event) bool) *pb.Ev
 	}
 }
 
-// version is true of the event at it.
-func version(v int32) func(*pb.Event) bool {
-	return func(e *pb.Event) bool { return e.GetVersion() >= v }
-}
-
 // ends waits for the end of the game, and returns all events.
 func (s *sitter) ends(t *testing.T) []*pb.Event {
 	t.Helper()

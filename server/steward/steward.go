@@ -113,7 +113,8 @@ func (s *Steward) Plan(ctx context.Context, state *replay.State) error {
 // the game finds it recorded, notes a deadline, and lets a bot move whose turn
 // it is. Where that fails or takes long, the list brings the game up again.
 func (s *Steward) Appended(ctx context.Context, state *replay.State) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	// Also for a caller who left, and on a server that stops.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
 	var err error
 	switch deadline := state.Deadline(); {
@@ -200,16 +201,16 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 	return nil
 }
 
-// every calls do again and again until ctx ends.
+// every calls do now, and again and again until ctx ends.
 func every(ctx context.Context, interval time.Duration, do func()) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
+		do()
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			do()
 		}
 	}
 }

@@ -60,7 +60,7 @@ func TestTriboloByCommands(t *testing.T) {
 		to := g.GetPosition().GetTribolo().GetLegalMoves()[0]
 		x := fmt.Sprint(to.GetCell().GetX())
 		if to.GetCell().GetX() > 9 {
-			x = string(rune('a' + to.GetCell().GetX() - 10))
+			x = string('a' + to.GetCell().GetX() - 10)
 		}
 		out := people[seat].ok("move", id, fmt.Sprintf("%s,%d", x, to.GetCell().GetY()))
 		assert.Regexp(t, fmt.Sprintf(`(BLUE|RED) %s,%d  takes %d`, x, to.GetCell().GetY(), len(to.GetTaken())), out)

@@ -27,8 +27,12 @@ Without a terminal, with --json and with --from it prints what happens, to the
 end of the game. --json prints a WatchResponse a line; with --from 0 that is the
 transcript that ` + name + ` verify - reads.`,
 		Args: usage(cobra.MaximumNArgs(tui.MaxWall)),
-		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return p.completeGames(cmd, nil, typed)
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			found, directive := p.completeGames(cmd, nil, typed)
+			return slices.DeleteFunc(found, func(game string) bool {
+				id, _, _ := strings.Cut(game, "\t")
+				return len(args) >= tui.MaxWall || slices.Contains(args, id)
+			}), directive
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var after *int32

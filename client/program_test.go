@@ -388,6 +388,7 @@ func TestCompletion(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, someServer(t), "ada")
 	id := strings.TrimSpace(ada.ok("new"))
+	waiting := strings.TrimSpace(ada.ok("new", "tribolo", "--seats", "me,open,open"))
 	for _, c := range []struct {
 		args []string
 		want string
@@ -396,6 +397,9 @@ func TestCompletion(t *testing.T) {
 		{[]string{"top", ""}, "6x6\t"},
 		{[]string{"watch", ""}, id + "\tada, classic, 0"},
 		{[]string{"move", ""}, id},
+		{[]string{"join", ""}, waiting + "\tada, open, open, tribolo"},
+		{[]string{"bot", ""}, "minimax\n"},
+		{[]string{"bot", "greedy", ""}, "tribolo\t"},
 		{[]string{"move", id, ""}, "left\n"},
 		{[]string{"top", "--window", ""}, "week\n"},
 		{[]string{"games", "--variant", ""}, "vt100\t"},

@@ -29,11 +29,10 @@ transcript that ` + name + ` verify - reads.`,
 		Args: usage(cobra.MaximumNArgs(tui.MaxWall)),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			found, directive := p.completeGames(cmd, nil, typed)
-			named := func(found string) bool {
-				id, _, _ := strings.Cut(found, "\t")
-				return slices.Contains(args, id)
-			}
-			return slices.DeleteFunc(found, named), directive
+			return slices.DeleteFunc(found, func(game string) bool {
+				id, _, _ := strings.Cut(game, "\t")
+				return len(args) >= tui.MaxWall || slices.Contains(args, id)
+			}), directive
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var after *int32

@@ -422,7 +422,7 @@ func TestWatchGivesUpASilentStream(t *testing.T) {
 		return last(4)(f, s)
 	}
 	c := f.client(t)
-	c.SetSilence(50 * time.Millisecond)
+	c.SetSilence(500 * time.Millisecond) // enough for a busy machine to answer in
 	w := c.Watch(within(t), session.WatchOptions{GameID: gameID})
 	defer w.Close()
 	got, err := f.drain(w)

@@ -3,7 +3,15 @@
 // the seed: where it needs chance it draws from a source of its own.
 //
 // Some bots choose at once. The others search, for as long as their options
-// and the context let them.
+// and the context let them:
+//
+//	2048      random, rote, greedy     at once
+//	          montecarlo, expectimax   search
+//	Tribolo   random, greedy           at once
+//	          original                 at once: it looks three moves ahead, always
+//	          minimax                  search
+//
+// How well they play is what the command in the folder strength prints.
 package bot
 
 import (
@@ -174,7 +182,10 @@ func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, er
 		return game.Move{}, 0, fmt.Errorf("bot %s: %w: the game has ended, %s", b.name, ErrNoMove, p.Ended())
 	}
 	m := meters.Get().(*meter)
-	defer meters.Put(m)
+	defer func() {
+		*m = meter{} // the context is not ours to keep
+		meters.Put(m)
+	}()
 	m.start(ctx, b.options, b.chance())
 	move, err := b.chooser.choose(m, p)
 	if err == nil && m.cancelled {

@@ -92,7 +92,7 @@ func positions48(t testing.TB, v game.Variant, n int) []*twenty48.Position {
 		require.Less(t, g, byte(255), "too few positions")
 		p := v.Rules.Start(seed(t, g).Draws(1))
 		for version := int32(2); p.Turn() != game.NoSeat && len(all) < n; version++ {
-			if random.IntN(50) == 0 {
+			if random.IntN(15) == 0 {
 				all = append(all, p.(*twenty48.Position))
 			}
 			by := player

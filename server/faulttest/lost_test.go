@@ -198,7 +198,7 @@ func wantUnavailable(t *testing.T, call func(context.Context) error) {
 func TestScriptsForgotten(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		moveThrough(t, w, w.addr, func(ctx context.Context) error { return w.store.ScriptFlush(ctx).Err() })
+		moveThrough(t, w, w.addr, 15, func(ctx context.Context) error { return w.store.ScriptFlush(ctx).Err() })
 	})
 }
 
@@ -207,7 +207,7 @@ func TestConnectionsCut(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)
-		moveThrough(t, w, proxy.Addr(), func(context.Context) error {
+		moveThrough(t, w, proxy.Addr(), 15, func(context.Context) error {
 			proxy.Cut()
 			return nil
 		})
@@ -218,7 +218,7 @@ func TestConnectionsCut(t *testing.T) {
 func TestConnectionsKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, redistest.StartRedis(t).Addr())
-	moveThrough(t, w, w.addr, func(ctx context.Context) error {
+	moveThrough(t, w, w.addr, 15, func(ctx context.Context) error {
 		_, err := w.store.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, kind := range []string{"normal", "pubsub"} {
 				p.ClientKillByFilter(ctx, "TYPE", kind, "SKIPME", "yes")

@@ -138,6 +138,18 @@ func TestRedisRestarted(t *testing.T) {
 	o.end(t)
 }
 
+// Ensure that Redis can be killed while people move: with an append-only file
+// that is written before it answers, nothing that they were told is lost.
+func TestRedisKilled(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+	w := newWorld(t, redis.Addr())
+	moveThrough(t, w, w.addr, 50, func(context.Context) error {
+		redis.Restart()
+		return nil
+	})
+}
+
 // Ensure that a player who thinks better of a move that was not answered gets
 // either that one's event, through the other's refusal, or the other's, and that
 // nothing comes of the first then.

@@ -13,17 +13,16 @@ import (
 )
 
 const (
-	crowd      = 4  // players who move through a fault
-	faultEvery = 15 // moves
+	crowd = 4 // players who move through a fault
 	// movesOfOne player: fewer than the events that a server remembers, so that
 	// there is no excuse for a game in their place.
 	movesOfOne = 60
 )
 
 // moveThrough lets players move on two servers, which reach Redis at the given
-// address, and causes the fault again and again meanwhile. Nobody may notice
-// more than that a call has to be sent again.
-func moveThrough(t *testing.T, w *world, redis string, fault func(context.Context) error) {
+// address, and causes a fault after each so many moves. Nobody may notice more
+// than that a call has to be sent again.
+func moveThrough(t *testing.T, w *world, redis string, faultEvery int32, fault func(context.Context) error) {
 	t.Helper()
 	first, second := w.serve(redis), w.serve(redis)
 	var watchers []*watcher

@@ -127,7 +127,7 @@ compose-try-offline: bin/gridstand ## The same with a Docker of its own and stan
 
 .PHONY: picture
 picture: build ## Draw the README's picture anew from real screens
-	scripts/picture.sh docs/screen.svg
+	scripts/picture.sh docs
 
 .PHONY: clean
 clean: ## Remove what was built

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Draws the README's picture from real screens: one terminal plays by keys, the
-# other watches, each in a tmux of its own.
+# Draws the README's pictures from real screens, each in a tmux of its own: 2048
+# played by keys in one terminal and watched in another, and Tribolo.
 #
-#   scripts/picture.sh docs/screen.svg
+#   scripts/picture.sh docs
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$1
@@ -53,4 +53,21 @@ sleep 0.5
 for name in player spectator; do
   tmux -L "$socket" capture-pane -e -p -N -t "$name" >"$work/$name.ansi"
 done
-go run ./scripts/picture -o "$out" "gridstand play=$work/player.ansi" "gridstand watch=$work/spectator.ansi"
+go run ./scripts/picture -o "$out/screen.svg" "gridstand play=$work/player.ansi" "gridstand watch=$work/spectator.ansi"
+
+tmux -L "$socket" kill-session -t spectator
+tmux -L "$socket" kill-session -t player
+terminal player play tribolo --seats me,greedy,minimax
+shows player 'to move'
+# The first legal move, whenever it is the player's turn, for a while.
+game=$(bin/gridstand games --mine --variant tribolo --json | grep -o '"id":"[a-z2-7]*"' | head -1 | cut -d'"' -f4)
+for _ in $(seq 5); do
+  shows player 'your turn\|Your turn\|places, best'
+  cell=$(bin/gridstand show "$game" --json | grep -o '"legalMoves":\[{"cell":{"x":[0-9]*,"y":[0-9]*' | grep -o '[0-9]*' | paste -sd, || true)
+  bin/gridstand move "$game" "$cell" >/dev/null || true
+  sleep 2
+done
+tmux -L "$socket" send-keys -t player '?'
+sleep 0.5
+tmux -L "$socket" capture-pane -e -p -N -t player >"$work/tribolo.ansi"
+go run ./scripts/picture -o "$out/tribolo.svg" "gridstand play tribolo=$work/tribolo.ansi"

@@ -45,8 +45,12 @@ func TestJoin_Refused(t *testing.T) {
 		seat   int
 		player replay.Player
 	}{
-		{"another's seat", 1, bob}, {"one's own", 1, ann}, {"a bot's", 2, bob}, {"nobody", 0, replay.Player{}},
-		{"no seat", game.NoSeat, bob}, {"beyond the table", 3, bob},
+		{"another's seat", 1, bob},
+		{"one's own", 1, ann},
+		{"a bot's", 2, bob},
+		{"nobody", 0, replay.Player{}},
+		{"no seat", game.NoSeat, bob},
+		{"beyond the table", 3, bob},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -129,7 +129,8 @@ func TestUndo_Refused(t *testing.T) {
 		{"waiting", []*replay.State{waiting}, 0, 1, replay.ErrNotStarted},
 		{"a time with open seats", []*replay.State{waiting, alone}, 0, 1, replay.ErrNoUndo},
 		{
-			"over", []*replay.State{waiting, apply(t, waiting, game.NoSeat, replay.Abandoned{})},
+			"over",
+			[]*replay.State{waiting, apply(t, waiting, game.NoSeat, replay.Abandoned{})},
 			0, 1, replay.ErrGameOver,
 		},
 	} {

@@ -27,6 +27,7 @@ const (
 // bots lets the bots of this server's games move. A bot whose server dies is
 // moved by the one that finds its game on the list.
 type bots struct {
+	pace   time.Duration
 	logger *slog.Logger
 	// thinkers are the places to think in: fewer than processors, where there
 	// are several, so that bots never starve the moves of people.
@@ -42,9 +43,9 @@ type bots struct {
 
 type botKey struct{ variant, name string }
 
-func newBots(logger *slog.Logger) *bots {
+func newBots(pace time.Duration, logger *slog.Logger) *bots {
 	return &bots{
-		logger: logger, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
+		pace: pace, logger: logger, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
 		thinkers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
 	}
 }
@@ -65,7 +66,7 @@ func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
 }
 
 // schedule lets the bot move that is to move in a state, in a while.
-func (b *bots) schedule(state *replay.State, in time.Duration) {
+func (b *bots) schedule(state *replay.State) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	version, ok := b.scheduled[state.ID]
@@ -75,7 +76,7 @@ func (b *bots) schedule(state *replay.State, in time.Duration) {
 	hub, ctx := b.hub, b.ctx
 	b.scheduled[state.ID] = state.Version
 	b.group.Go(func() {
-		err := b.paced(ctx, hub, state, in)
+		err := b.paced(ctx, hub, state)
 		b.mu.Lock()
 		if b.scheduled[state.ID] == state.Version {
 			delete(b.scheduled, state.ID)
@@ -88,11 +89,11 @@ func (b *bots) schedule(state *replay.State, in time.Duration) {
 	})
 }
 
-func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State, in time.Duration) error {
+func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(in):
+	case <-time.After(b.pace):
 	}
 	m, err := hub.Acquire(ctx, state.ID)
 	if err != nil {
@@ -125,24 +126,28 @@ func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) er
 }
 
 // think lets a bot choose. It ends when the game moves on without it.
-func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, player bot.Bot) (move game.Move, err error) {
+func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, player bot.Bot) (game.Move, error) {
+	thinking, cancel := context.WithTimeout(ctx, thinkFor)
+	defer cancel()
+	thinking, stop := m.While(thinking, state.Version)
+	defer stop()
+	move, err := b.choose(thinking, player, state.Position)
+	if err != nil && m.State().Version != state.Version {
+		err = &match.VersionConflictError{Version: m.State().Version}
+	}
+	return move, err
+}
+
+// choose is player.Choose, and an error where that panics: a fault in a bot must
+// not end everybody else's games, on one server after the other.
+func (b *bots) choose(ctx context.Context, player bot.Bot, position game.Position) (move game.Move, err error) {
 	defer func() {
-		// A fault in a bot must not end the games of everybody else, on one
-		// server after the other.
 		if r := recover(); r != nil {
 			b.logger.Error("bot failed", "bot", player.Name(), "panic", r, "stack", string(debug.Stack()))
 			err = fmt.Errorf("bot %s failed", player.Name())
 		}
 	}()
-	thinking, cancel := context.WithTimeout(ctx, thinkFor)
-	defer cancel()
-	thinking, stop := m.While(thinking, state.Version)
-	defer stop()
-	move, err = player.Choose(thinking, state.Position)
-	if err != nil && m.State().Version != state.Version {
-		err = &match.VersionConflictError{Version: m.State().Version}
-	}
-	return move, err
+	return player.Choose(ctx, position)
 }
 
 // bot returns a bot of a variant. One serves all its games.

@@ -57,7 +57,7 @@ type Steward struct {
 
 // New makes a Steward. Run must be called for it to work.
 func New(c Config) *Steward {
-	return &Steward{Config: c, agenda: agenda{c.Client}, bots: newBots(c.Logger)}
+	return &Steward{Config: c, agenda: agenda{c.Client}, bots: newBots(c.BotPace, c.Logger)}
 }
 
 const (
@@ -121,7 +121,7 @@ func (s *Steward) Appended(ctx context.Context, state *replay.State) {
 	case state.Status == replay.Finished:
 		err = s.record(ctx, state)
 	case mover(state) != "":
-		s.bots.schedule(state, s.BotPace)
+		s.bots.schedule(state)
 	case !deadline.IsZero():
 		err = s.agenda.by(ctx, state.ID, deadline)
 	}
@@ -288,7 +288,7 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until 
 	if mover(state) != "" {
 		// Not here, where others wait for their turn. If it comes to nothing,
 		// the game comes up again.
-		s.bots.schedule(state, 0)
+		s.bots.schedule(state)
 		next = until.Add(soonIn - claimFor)
 	}
 	return next, s.Directory.Put(ctx, directory.Of(state, m.Watchers()))

@@ -87,7 +87,8 @@ type GameServiceClient interface {
 	//
 	// Errors, in the order of their checks: INVALID_ARGUMENT for a seat that the
 	// game does not have; NOT_FOUND, reason GAME_NOT_FOUND; FAILED_PRECONDITION,
-	// reason GAME_OVER or SEAT_TAKEN.
+	// reason GAME_OVER or SEAT_TAKEN; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES,
+	// as with CreateGame.
 	JoinGame(ctx context.Context, in *JoinGameRequest, opts ...grpc.CallOption) (*JoinGameResponse, error)
 	// Returns a game as it is now.
 	//
@@ -342,7 +343,8 @@ type GameServiceServer interface {
 	//
 	// Errors, in the order of their checks: INVALID_ARGUMENT for a seat that the
 	// game does not have; NOT_FOUND, reason GAME_NOT_FOUND; FAILED_PRECONDITION,
-	// reason GAME_OVER or SEAT_TAKEN.
+	// reason GAME_OVER or SEAT_TAKEN; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES,
+	// as with CreateGame.
 	JoinGame(context.Context, *JoinGameRequest) (*JoinGameResponse, error)
 	// Returns a game as it is now.
 	//

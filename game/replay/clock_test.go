@@ -1,0 +1,197 @@
+package replay_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+)
+
+const limit = 10 * time.Second
+
+// clocked is a running game of Tribolo with a turn limit, in which the given
+// seat is to move.
+func clocked(t *testing.T, turn int, seats ...replay.Seat) *replay.State {
+	t.Helper()
+	for first := range byte(100) {
+		sd := seed(t, first)
+		c := created(t, "tribolo", sd)
+		c.Seats, c.TurnLimit = seats, limit
+		if s := begin(t, c, sd); s.Position.Turn() == turn {
+			return s
+		}
+	}
+	require.Fail(t, "no such game")
+	return nil
+}
+
+// after applies an entry that fits, so long after the last.
+func after(t *testing.T, s *replay.State, d time.Duration, seat int, a replay.Action) *replay.State {
+	t.Helper()
+	event, err := s.Apply(replay.Entry{Seat: seat, Action: a}, s.UpdateTime.Add(d))
+	require.NoError(t, err)
+	return event.State
+}
+
+func step(t *testing.T, s *replay.State, d time.Duration) *replay.State {
+	t.Helper()
+	return after(t, s, d, s.Turn(), replay.Moved{Move: s.LegalMoves()[0], ByBot: !s.Seats[s.Turn()].Held()})
+}
+
+// Ensure a clock runs for the human to move, from the beginning of the turn,
+// and through all that others do meanwhile.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	s := clocked(t, 0, annSits, bobSits, eveSits)
+	assert.Equal(t, at(1).Add(limit), s.Deadline())
+	s = step(t, s, 3*time.Second)
+	began := s.UpdateTime
+	assert.Equal(t, began.Add(limit), s.Deadline())
+	other := (s.Turn() + 1) % 3
+	s = after(t, s, 4*time.Second, other, replay.Resigned{})
+	assert.Equal(t, began.Add(limit), s.Deadline(), "another gave up")
+	s = after(t, s, 9*time.Second, s.Turn(), replay.ClockExtended{By: 5 * time.Second})
+	assert.Equal(t, began.Add(limit+5*time.Second), s.Deadline())
+	s = after(t, s, time.Second, s.Turn(), replay.ClockExtended{By: time.Second})
+	assert.Equal(t, began.Add(limit+6*time.Second), s.Deadline(), "what is given back adds up")
+	s = step(t, s, time.Second)
+	assert.Equal(t, s.UpdateTime.Add(limit), s.Deadline(), "and is gone with the turn")
+
+	waiting := begin(t, replay.Created{
+		Variant: "tribolo", Revision: 1, Creator: ann, Seats: []replay.Seat{annSits, bobSits, {}},
+		TurnLimit: limit, Commitment: seed(t, 3).Commitment(),
+	}, seed(t, 3))
+	assert.Zero(t, waiting.Deadline(), "nobody is to move")
+	started := after(t, waiting, time.Hour, 2, replay.Joined{Player: eve})
+	assert.Equal(t, started.UpdateTime.Add(limit), started.Deadline())
+	assert.Zero(t, clocked(t, 1, annSits, botSits, bobSits).Deadline(), "a bot has none")
+	assert.Zero(t, after(t, started, 0, game.NoSeat, replay.Abandoned{}).Deadline())
+	assert.Zero(t, open(t, annSits, bobSits, eveSits).Deadline(), "no limit, no clock")
+}
+
+// Ensure time runs out at the deadline, not before, for the seat to move alone,
+// and that a stand-in moves then until its player is back, with a full turn.
+func TestTimedOut(t *testing.T) {
+	t.Parallel()
+	s := clocked(t, 0, annSits, bobSits, botSits)
+	out := replay.TimedOut{StandIn: "greedy"}
+	for _, tt := range []struct {
+		name string
+		seat int
+		a    replay.Action
+		at   time.Time
+	}{
+		{"too early", 0, out, s.Deadline().Add(-1)},
+		{"another seat", 1, out, s.Deadline()},
+		{"a bot", 2, out, s.Deadline()},
+		{"no seat", game.NoSeat, out, s.Deadline()},
+		{"as if nobody were left", 0, replay.TimedOut{}, s.Deadline()},
+		{"another's clock extended", 1, replay.ClockExtended{By: 1}, s.Deadline()},
+		{"a clock extended by nothing", 0, replay.ClockExtended{}, s.Deadline()},
+	} {
+		_, err := s.Apply(replay.Entry{Seat: tt.seat, Action: tt.a}, tt.at)
+		require.ErrorIs(t, err, replay.ErrInvalid, tt.name)
+	}
+	held := after(t, s, limit, 0, out)
+	assert.Equal(t, replay.Seat{Player: ann, StandIn: "greedy", Absent: true}, held.Seats[0])
+	assert.Equal(t, annSits, s.Seats[0], "the state before is as it was")
+	assert.Equal(t, 0, held.Turn(), "the move is still due")
+	assert.Zero(t, held.Deadline())
+	assert.True(t, held.Ranked)
+	_, err := held.Apply(replay.Entry{Seat: 0, Action: replay.Moved{Move: held.LegalMoves()[0]}}, at(99))
+	require.ErrorIs(t, err, replay.ErrNotYourTurn, "it is the stand-in's")
+	_, err = held.Apply(replay.Entry{Seat: 0, Action: out}, at(99))
+	require.ErrorIs(t, err, replay.ErrInvalid, "it has no clock")
+	_, err = held.Apply(replay.Entry{Seat: 0, Action: replay.Joined{Player: bob}}, at(99))
+	require.ErrorIs(t, err, replay.ErrInvalid, "nobody else takes it back")
+
+	back := after(t, held, time.Minute, 0, replay.Joined{Player: ann})
+	assert.Equal(t, replay.Seat{Player: ann, Absent: true}, back.Seats[0], "its result does not count")
+	assert.Equal(t, back.UpdateTime.Add(limit), back.Deadline())
+	moved := step(t, held, time.Second)
+	assert.Equal(t, 1, moved.Turn())
+	late := after(t, moved, time.Second, 0, replay.Joined{Player: ann})
+	assert.Equal(t, moved.Deadline(), late.Deadline(), "the clock of the one to move goes on")
+	assert.Equal(t, 1, late.Turn())
+
+	gone := after(t, moved, 0, 0, replay.Resigned{})
+	_, err = gone.Apply(replay.Entry{Seat: 0, Action: replay.Joined{Player: ann}}, at(99))
+	require.ErrorIs(t, err, replay.ErrInvalid, "what was given up is not given back")
+}
+
+// Ensure the last human's time-out ends the game, also of one who sits in
+// several seats.
+func TestTimedOut_Ends(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		seats []replay.Seat
+		ends  bool
+	}{
+		{"against bots", []replay.Seat{annSits, botSits, botSits}, true},
+		{"against a stand-in", []replay.Seat{annSits, {Player: bob, StandIn: "greedy", Absent: true}, botSits}, true},
+		{"against one who gave up", []replay.Seat{annSits, {Player: bob, Resigned: true}, botSits}, true},
+		{"against another", []replay.Seat{annSits, bobSits, botSits}, false},
+		{"against oneself", []replay.Seat{annSits, annSits, botSits}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := *clocked(t, 0, annSits, bobSits, botSits)
+			s.Seats = tt.seats
+			assert.Equal(t, tt.ends, s.LastHuman(0))
+			right, wrong := replay.TimedOut{StandIn: "greedy"}, replay.TimedOut{}
+			if tt.ends {
+				right, wrong = wrong, right
+			}
+			_, err := s.Apply(replay.Entry{Seat: 0, Action: wrong}, s.Deadline())
+			require.ErrorIs(t, err, replay.ErrInvalid)
+			over := after(t, &s, limit, 0, right)
+			require.Equal(t, tt.ends, over.Status == replay.Finished)
+			if tt.ends {
+				assert.Equal(t, &replay.Result{Reason: game.TimedOut, Winners: []int{0, 1, 2}}, over.Result)
+				assert.False(t, over.Scored(0))
+			}
+		})
+	}
+
+	sd := seed(t, 7)
+	c := created(t, "classic", sd)
+	c.TurnLimit = limit
+	s := begin(t, c, sd)
+	for s.Position.Scores()[0] == 0 {
+		s = step(t, s, time.Second)
+	}
+	over := after(t, s, limit, 0, replay.TimedOut{})
+	assert.Equal(t, game.TimedOut, over.Result.Reason)
+	assert.True(t, over.Scored(0), "a score of 2048 counts however it ended")
+}
+
+// Ensure an undo winds the clock up, and that a state that was kept knows its
+// clock.
+func TestClock_Kept(t *testing.T) {
+	t.Parallel()
+	h := &history{t, []*replay.State{clocked(t, 0, annSits, annSits, annSits)}}
+	h.moves(0)
+	h.does(h.now().Turn(), replay.ClockExtended{By: time.Second})
+	memory := h.now().Memory()
+	assert.Equal(t, replay.Memory{UndoTo: 1, ClockFrom: at(2), ClockVersion: 2, ClockExtended: time.Second}, memory)
+	kept := h.now().WithMemory(replay.Memory{})
+	assert.Zero(t, kept.Deadline())
+	assert.Equal(t, memory, kept.WithMemory(memory).Memory())
+	assert.Equal(t, h.now().Deadline(), kept.WithMemory(memory).Deadline())
+	back := h.undoes(1)
+	assert.Equal(t, back.UpdateTime.Add(limit), back.Deadline())
+
+	// An event that is stored later than it was drafted takes its clock along.
+	event, err := h.now().Apply(replay.Entry{Seat: 0, Action: replay.Moved{Move: h.now().LegalMoves()[0]}}, at(50))
+	require.NoError(t, err)
+	assert.Equal(t, at(60).Add(limit), event.At(at(60)).State.Deadline())
+	assert.Equal(t, at(50).Add(limit), event.State.Deadline())
+	event, err = h.now().Apply(replay.Entry{Seat: (h.now().Turn() + 1) % 3, Action: replay.Resigned{}}, at(50))
+	require.NoError(t, err)
+	assert.Equal(t, h.now().Deadline(), event.At(at(60)).State.Deadline())
+}

@@ -85,7 +85,7 @@ func live(t *testing.T, w *world, request *pb.CreateGameRequest, first, second *
 		}
 	}
 	events := followers[0].ends(t)
-	require.Equal(t, len(events), len(followers[1].ends(t)))
+	require.Len(t, followers[1].ends(t), len(events))
 	report, err := verify.Transcript(all(events))
 	require.NoError(t, err)
 	assert.Equal(t, len(events), report.Versions)

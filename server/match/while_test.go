@@ -1,0 +1,43 @@
+package match
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Ensure what is done only while a game stands still ends when it moves on, at
+// once where it has, and otherwise with its caller.
+func TestWhile(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+
+		past, stop := m.While(t.Context(), 7)
+		<-past.Done()
+		stop()
+
+		now, stop := m.While(t.Context(), 1)
+		m.wake() // Something else changed.
+		require.NoError(t, now.Err())
+		m.play(t, 1)
+		<-now.Done()
+		require.ErrorIs(t, now.Err(), context.Canceled)
+		stop()
+		stop()
+
+		ctx, cancel := context.WithCancel(t.Context())
+		now, stop = m.While(ctx, 2)
+		cancel()
+		<-now.Done()
+		stop()
+
+		now, stop = m.While(t.Context(), 2)
+		stop()
+		assert.Error(t, now.Err())
+	})
+}

@@ -22,6 +22,10 @@ STAMP := -s -w -X $(MODULE)/internal/version.Version=$(VERSION) -X $(MODULE)/int
 # buf.yaml with the image of what was accepted last.
 ACCEPTED := proto=proto/accepted.binpb server=server/gamelog/v1/accepted.binpb
 
+# Which benchmarks run, and the commit that bench-compare holds them against.
+BENCH ?= .
+BASE ?= HEAD~1
+
 # Needs room: the code runs about five times slower under the race detector.
 RACE_TIMEOUT ?= 10m
 
@@ -47,8 +51,12 @@ race: ## Run the same tests under the race detector (needs a C compiler)
 	GOFLAGS="$$(go env GOFLAGS) -race -timeout=$(RACE_TIMEOUT)" go test ./...
 
 .PHONY: bench
-bench: ## Run the benchmarks
-	go test -p 1 -run '^$$' -bench . -benchmem ./...
+bench: ## Print the table of figures beside their bare limits (needs redis-server; BENCH=Moves for some)
+	go test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 2h ./game/... ./server/... ./client/... | go run ./internal/ratio/table
+
+.PHONY: bench-compare
+bench-compare: ## Compare the figures of two commits (BASE=HEAD~1 or so; BENCH=Moves for some)
+	scripts/bench-compare.sh '$(BASE)' '$(BENCH)'
 
 .PHONY: check
 check: ## Run everything that CI runs

@@ -17,15 +17,15 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/gridstand/gridstand/internal/ratio"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
 const (
-	// rounds are how often each side is measured, and span for how long.
-	rounds = 5
-	span   = 2 * time.Second
+	// span is how long each side of a comparison is measured in one round.
+	span = 2 * time.Second
 	// players move at once, each in a game of its own.
 	players = 200
 	// watchers are shown one game, so many on a connection.
@@ -128,26 +128,6 @@ func perSecond(b *testing.B, works []func() error) float64 {
 	return float64(done.Load()) / time.Since(began).Seconds()
 }
 
-// compare measures both sides in turns and reports their medians and the
-// median of the ratios of each turn.
-func compare(b *testing.B, unit string, ours, bare func() float64) {
-	b.Helper()
-	var a, c, ratio []float64
-	for range rounds {
-		x, y := ours(), bare()
-		a, c, ratio = append(a, x), append(c, y), append(ratio, x/y)
-	}
-	for _, s := range [][]float64{a, c, ratio} {
-		slices.Sort(s)
-	}
-	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(a[rounds/2], unit+"/s")
-	b.ReportMetric(c[rounds/2], "bare-"+unit+"/s")
-	b.ReportMetric(ratio[rounds/2], "ratio")
-	b.Logf("%s/s %.0f (%.0f to %.0f), bare %.0f (%.0f to %.0f), ratio %.2f (%.2f to %.2f)", unit,
-		a[rounds/2], a[0], a[rounds-1], c[rounds/2], c[0], c[rounds-1], ratio[rounds/2], ratio[0], ratio[rounds-1])
-}
-
 // BenchmarkMoves compares acknowledged moves with bare unary calls.
 func BenchmarkMoves(b *testing.B) {
 	conn := dial(b, start(b))
@@ -161,7 +141,7 @@ func BenchmarkMoves(b *testing.B) {
 	}
 	echo := bareMove(dial(b, startBare(b, sample, false)), sample)
 	echoes := slices.Repeat([]func() error{echo}, players)
-	compare(b, "moves",
+	ratio.Compare(b, "moves/s", ratio.AtLeast(0.7),
 		func() float64 { return perSecond(b, moves) },
 		func() float64 { return perSecond(b, echoes) })
 }
@@ -281,7 +261,7 @@ func BenchmarkFanOut(b *testing.B) {
 	version := p.event.GetVersion()
 	ours := watch(b, address, &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version})
 	theirs := watch(b, bare, &pb.WatchRequest{})
-	compare(b, "events",
+	ratio.Compare(b, "events/s", ratio.AtLeast(0.95),
 		func() float64 { return ours.perSecond(b, p.move) },
 		func() float64 { return theirs.perSecond(b, publish) })
 }

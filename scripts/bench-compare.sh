@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Runs the benchmarks of another commit and of the working tree in turns, so that
+# what the machine does meanwhile meets both, and says what changed beyond chance.
+#
+#   scripts/bench-compare.sh COMMIT [BENCHMARKS]     ROUNDS=6 by default
+set -euo pipefail
+cd "$(dirname "$0")/.."
+base=${1:?which commit to compare with} bench=${2:-.} rounds=${ROUNDS:-6}
+
+work=$(mktemp -d)
+trap 'git worktree remove --force "$work/base" 2>/dev/null || true; rm -rf "$work"' EXIT
+git worktree add --quiet --detach "$work/base" "$base"
+
+# run WHERE NAME: one round, its results at the end of a file.
+run() {
+  (cd "$1" && go test -p 1 -run '^$' -bench "$bench" -benchtime 1x -timeout 2h ./game/... ./server/... ./client/...) |
+    tee /dev/stderr | grep -E '^(goos|goarch|pkg|cpu|Benchmark)' >>"$work/$2.txt"
+}
+for ((i = 1; i <= rounds; i++)); do
+  run "$work/base" before
+  run . after
+done
+cd "$work" && go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da before.txt after.txt

@@ -2,9 +2,7 @@ package benchtest
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,8 +24,6 @@ import (
 const (
 	// span is how long each side of a comparison is measured in one round.
 	span = 2 * time.Second
-	// players move at once, each in a game of its own.
-	players = 200
 	// watchers are shown one game, so many on a connection.
 	watchers      = 5000
 	perConnection = 250
@@ -126,24 +122,6 @@ func perSecond(b *testing.B, works []func() error) float64 {
 	}
 	group.Wait()
 	return float64(done.Load()) / time.Since(began).Seconds()
-}
-
-// BenchmarkMoves compares acknowledged moves with bare unary calls.
-func BenchmarkMoves(b *testing.B) {
-	conn := dial(b, start(b))
-	var moves []func() error
-	var sample *pb.Event
-	for i := range players {
-		p := newPlayer(b, conn, fmt.Sprintf("player %d", i))
-		require.NoError(b, p.move())
-		sample = p.event
-		moves = append(moves, p.move)
-	}
-	echo := bareMove(dial(b, startBare(b, sample, false)), sample)
-	echoes := slices.Repeat([]func() error{echo}, players)
-	ratio.Compare(b, "moves/s", ratio.AtLeast(0.7),
-		func() float64 { return perSecond(b, moves) },
-		func() float64 { return perSecond(b, echoes) })
 }
 
 // bareMove is a call of the size of a move.

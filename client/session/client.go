@@ -110,17 +110,14 @@ func Dial(config Config) (*Client, error) {
 	}
 	c := &Client{
 		target:     to.String(),
-		bearer:     new(bearer),
 		newBackOff: newBackOff,
 		silence:    silence,
 	}
-	c.SetToken(config.Token)
 
 	uri, options := to.dial()
 	options = append(
 		options,
 		grpc.WithTransportCredentials(transport),
-		grpc.WithPerRPCCredentials(c.bearer),
 		grpc.WithUserAgent(config.UserAgent),
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		// The one above, and not what a name server may say.
@@ -142,10 +139,20 @@ func Dial(config Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server %q: %w", config.Target, err)
 	}
-	c.Games = pb.NewGameServiceClient(c.conn)
-	c.Leaderboard = pb.NewLeaderboardServiceClient(c.conn)
-	c.Players = pb.NewPlayerServiceClient(c.conn)
-	return c, nil
+	return c.As(config.Token), nil
+}
+
+// As is a client that acts for another account, by its token, over the same
+// connection: for a program that plays for many. Close on either closes both.
+func (c *Client) As(token string) *Client {
+	other := *c
+	other.bearer = new(bearer)
+	other.SetToken(token)
+	conn := authorized{c.conn, other.bearer}
+	other.Games = pb.NewGameServiceClient(conn)
+	other.Leaderboard = pb.NewLeaderboardServiceClient(conn)
+	other.Players = pb.NewPlayerServiceClient(conn)
+	return &other
 }
 
 func (c Config) transport() (credentials.TransportCredentials, error) {

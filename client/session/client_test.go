@@ -97,6 +97,14 @@ func TestTheTokenGoesWithEveryCall(t *testing.T) {
 	assert.Equal(t, []string{"", "Bearer " + playerID + ".s1", "Bearer " + playerID + ".s2", ""}, seen)
 	c.SetToken(playerID + ".s1")
 	assert.Equal(t, playerID, c.PlayerID())
+
+	other := c.As(otherID + ".s3")
+	assert.Equal(t, otherID, other.PlayerID())
+	for _, c := range []*session.Client{other, c} {
+		_, err := c.Players.GetPlayer(within(t), &pb.GetPlayerRequest{PlayerId: "me"})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, []string{"Bearer " + otherID + ".s3", "Bearer " + playerID + ".s1"}, seen[4:])
 }
 
 func TestCallsAreSpreadOverSeveralServersAndGoRoundADeadOne(t *testing.T) {

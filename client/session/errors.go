@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,23 @@ var (
 	// ErrBadStream is a server that breaks the contract's promises.
 	ErrBadStream = errors.New("the server sent something that does not fit")
 )
+
+// SequenceError is an ErrBadStream: a message of a Watch with a version that
+// does not follow on the one before, since events are missing or come again.
+type SequenceError struct {
+	// Version that came.
+	Version int32
+	// After is the version that was seen last.
+	After int32
+}
+
+// Error implements error.
+func (e *SequenceError) Error() string {
+	return fmt.Sprintf("%v: version %d after version %d", ErrBadStream, e.Version, e.After)
+}
+
+// Unwrap implements errors.Is for ErrBadStream.
+func (e *SequenceError) Unwrap() error { return ErrBadStream }
 
 var byReason = map[string]error{
 	pb.ReasonVersionConflict:    ErrVersionConflict,

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"google.golang.org/grpc"
+
 	"github.com/gridstand/gridstand/internal/id"
 )
 
@@ -45,3 +47,21 @@ func (b *bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[strin
 
 // RequireTransportSecurity implements credentials.PerRPCCredentials.
 func (b *bearer) RequireTransportSecurity() bool { return false }
+
+// authorized is a connection on which every call carries the bearer's token.
+type authorized struct {
+	*grpc.ClientConn
+	bearer *bearer
+}
+
+// Invoke implements grpc.ClientConnInterface.
+func (a authorized) Invoke(ctx context.Context, method string, request, reply any, opts ...grpc.CallOption) error {
+	return a.ClientConn.Invoke(ctx, method, request, reply, append(opts, grpc.PerRPCCredentials(a.bearer))...)
+}
+
+// NewStream implements grpc.ClientConnInterface.
+func (a authorized) NewStream(
+	ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	return a.ClientConn.NewStream(ctx, desc, method, append(opts, grpc.PerRPCCredentials(a.bearer))...)
+}

@@ -226,7 +226,7 @@ func (w *Watcher) takeGame(game *pb.Game) (skipped int32, err error) {
 	case w.opts.EveryEvent:
 		return 0, fmt.Errorf("%w: a game in the place of events", ErrBadStream)
 	case game.GetVersion() <= w.version:
-		return 0, fmt.Errorf("%w: version %d after version %d", ErrBadStream, game.GetVersion(), w.version)
+		return 0, &SequenceError{Version: game.GetVersion(), After: w.version}
 	default:
 		skipped = game.GetVersion() - w.version
 	}
@@ -244,7 +244,7 @@ func (w *Watcher) takeEvent(event *pb.Event) error {
 	case !w.known:
 		return fmt.Errorf("%w: an event before the game", ErrBadStream)
 	case event.GetVersion()-1 != w.version:
-		return fmt.Errorf("%w: version %d after version %d", ErrBadStream, event.GetVersion(), w.version)
+		return &SequenceError{Version: event.GetVersion(), After: w.version}
 	}
 	w.see(event.GetVersion(), event.GetResult() != nil)
 	return nil

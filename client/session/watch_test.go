@@ -464,3 +464,23 @@ func TestWatchEndsWhenClosed(t *testing.T) {
 		})
 	}
 }
+
+func TestWatchTellsWhatDoesNotFollow(t *testing.T) {
+	t.Parallel()
+	for came, want := range map[int32]session.SequenceError{
+		6: {Version: 6, After: 3},
+		3: {Version: 3, After: 3},
+	} {
+		f := &fake{}
+		f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
+			return errors.Join(whole(3)(f, s), event(came)(f, s))
+		}
+		w := f.client(t).Watch(within(t), session.WatchOptions{GameID: gameID})
+		defer w.Close()
+		_, err := f.drain(w)
+		var sequence *session.SequenceError
+		require.ErrorAs(t, err, &sequence)
+		assert.Equal(t, want, *sequence)
+		assert.ErrorIs(t, err, session.ErrBadStream)
+	}
+}

@@ -109,7 +109,7 @@ func (s *server) transcript(t testing.TB, id string, after int32) []*pb.Event {
 	w := s.watch(t, s.anyone, from(id, after))
 	defer w.leave()
 	var events []*pb.Event
-	for w.version < last {
+	for w.history.Version() < last {
 		events = append(events, w.event(t))
 	}
 	return events

@@ -149,7 +149,7 @@ func TestHotSeat(t *testing.T) {
 			version, at = e.GetVersion(), e.GetPosition()
 		}
 		assert.Len(t, seen, 3)
-		for watching.version < version {
+		for watching.history.Version() < version {
 			watching.event(t)
 		}
 		watching.end(t)

@@ -86,7 +86,7 @@ func TestUndo_Chain(t *testing.T) {
 		e = s.undoes(t, p, id, 13, 1) // A restart.
 		sameBoard(t, boards[1], e.GetPosition())
 		assert.Zero(t, e.GetPosition().GetMoveCount())
-		for watching.version < e.GetVersion() {
+		for watching.history.Version() < e.GetVersion() {
 			watching.event(t)
 		}
 		assert.True(t, proto.Equal(e.GetPosition(), watching.last), "those who watch see it")
@@ -235,7 +235,7 @@ func TestUndo_Bots(t *testing.T) {
 		}
 		e := s.undoes(t, p, id, s.get(t, id).GetVersion(), 1)
 		if e.GetPosition().GetTurn() != 1 {
-			for watching.version < e.GetVersion() {
+			for watching.history.Version() < e.GetVersion() {
 				watching.event(t)
 			}
 			own() // The bots begin again.

@@ -2,7 +2,9 @@ package faulttest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -205,6 +207,8 @@ func checkError(err error) error {
 	r := refusalOf(err)
 	hinted := r.reason == pb.ReasonStorageUnavailable || r.reason == pb.ReasonServerUnavailable
 	switch {
+	case errors.Is(err, io.EOF): // the good end of a stream
+		return err
 	case r.code == codes.Internal, r.code == codes.Unknown:
 		return fmt.Errorf("an answer of no contract: %s", err.Error())
 	case hinted && r.retry <= 0:

@@ -81,13 +81,13 @@ func watchWholeGame(t *testing.T, w *world, variant string, first, second *serve
 	require.NoError(t, err)
 	for name, each := range watchers {
 		require.NoError(t, each.ends(t), name)
-		assert.Equal(t, final.GetVersion(), each.version, name)
+		assert.Equal(t, final.GetVersion(), each.version(), name)
 	}
 	for name, each := range slow {
 		require.NoError(t, each.ends(t), name)
-		assert.Equal(t, final.GetVersion(), each.version, name)
+		assert.Equal(t, final.GetVersion(), each.version(), name)
 		if giveUps[variant] == longGame && !each.every {
-			assert.NotZero(t, each.covered, "%s: it was sent everything, %d events", name, each.events)
+			assert.NotZero(t, each.covered(), "%s: it was sent everything", name)
 		}
 	}
 	watchers["afterwards"] = guest.watch(t, game.GetId(), watching{})

@@ -15,16 +15,20 @@ type ledger struct {
 	mu     sync.Mutex
 	events map[string]map[int32]*pb.Event
 	games  map[string]map[int32]*pb.Game // without the number of watchers
+	latest map[string]int32
 }
 
 func newLedger() *ledger {
-	return &ledger{events: map[string]map[int32]*pb.Event{}, games: map[string]map[int32]*pb.Game{}}
+	return &ledger{
+		events: map[string]map[int32]*pb.Event{}, games: map[string]map[int32]*pb.Game{}, latest: map[string]int32{},
+	}
 }
 
 // event notes an event that somebody was told.
 func (l *ledger) event(e *pb.Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.latest[e.GetGameId()] = max(l.latest[e.GetGameId()], e.GetVersion())
 	return note(l.events, e.GetGameId(), e.GetVersion(), e)
 }
 
@@ -34,7 +38,27 @@ func (l *ledger) game(g *pb.Game) error {
 	g.Watchers = 0
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.latest[g.GetId()] = max(l.latest[g.GetId()], g.GetVersion())
 	return note(l.games, g.GetId(), g.GetVersion(), g)
+}
+
+// update notes what a watcher was shown.
+func (l *ledger) update(m *pb.WatchResponse) error {
+	switch {
+	case m.GetEvent() != nil:
+		return l.event(m.GetEvent())
+	case m.GetGame() != nil:
+		return l.game(m.GetGame())
+	default:
+		return nil
+	}
+}
+
+// newest is the latest version of a game that anybody was told; 0 for none.
+func (l *ledger) newest(gameID string) int32 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.latest[gameID]
 }
 
 func note[M proto.Message](in map[string]map[int32]M, gameID string, version int32, m M) error {

@@ -67,7 +67,7 @@ func TestLostReply(t *testing.T) {
 		<-lost
 		assert.Equal(t, version+1, event.GetVersion())
 		require.NoError(t, guest.ends(t))
-		assert.Zero(t, guest.covered)
+		assert.Zero(t, guest.covered())
 	})
 }
 

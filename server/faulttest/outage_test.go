@@ -103,7 +103,7 @@ func (o *outage) end(t *testing.T) {
 	}))
 	for _, each := range o.watchers {
 		require.NoError(t, each.ends(t))
-		assert.Zero(t, each.covered)
+		assert.Zero(t, each.covered())
 	}
 }
 

@@ -2,9 +2,7 @@ package faulttest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -15,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/watchtest"
 )
 
 // Who may sit in a new game.
@@ -71,7 +70,8 @@ type sitter struct {
 	// returns takes a seat back that a stand-in holds.
 	returns bool
 
-	seats []*pb.Seat
+	seats   []*pb.Seat
+	history *watchtest.History
 
 	mu      sync.Mutex
 	events  []*pb.Event
@@ -84,6 +84,7 @@ type sitter struct {
 func sit(t *testing.T, s *sitter) *sitter {
 	t.Helper()
 	s.changed, s.done = make(chan struct{}), make(chan struct{})
+	s.history = watchtest.Begin(&pb.WatchRequest{GameId: s.gameID, AfterVersion: fromStart(), EveryEvent: true})
 	if s.rng == nil {
 		s.rng = seeded(t)
 	}
@@ -100,8 +101,8 @@ func sit(t *testing.T, s *sitter) *sitter {
 
 func (s *sitter) run(ctx context.Context) error {
 	for n := 0; ; n++ {
-		err := s.follow(ctx, s.clients[n%len(s.clients)])
-		if !unavailable(err) {
+		again, err := s.follow(ctx, s.clients[n%len(s.clients)])
+		if !again {
 			return err
 		}
 		if err := pause(ctx); err != nil {
@@ -120,46 +121,42 @@ func (s *sitter) last() *pb.Event {
 	return s.events[len(s.events)-1]
 }
 
-func (s *sitter) follow(ctx context.Context, c *client) error {
+// follow reads one stream, and plays meanwhile. It reports whether another one
+// has to go on.
+func (s *sitter) follow(ctx context.Context, c *client) (again bool, _ error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	version := s.last().GetVersion()
-	stream, err := c.games.Watch(c.authorized(ctx), &pb.WatchRequest{GameId: s.gameID, AfterVersion: &version, EveryEvent: true})
+	stream, err := c.games.Watch(c.authorized(ctx), s.history.Open(c.w.told.newest(s.gameID)))
 	if err != nil {
-		return err
+		return unavailable(err), err
 	}
 	if s.last() != nil {
 		if err := s.play(ctx, c, s.last()); err != nil {
-			return err
+			return unavailable(err), err
 		}
 	}
 	for {
 		message, err := stream.Recv()
-		switch {
-		case errors.Is(err, io.EOF) && s.last().GetResult() != nil:
-			return nil
-		case err != nil:
-			return checkError(err)
-		case message.GetGame() != nil:
-			return fmt.Errorf("a game in the place of events: %v", message)
-		case message.GetEvent() == nil:
+		if err != nil {
+			return s.history.End(checkError(err))
+		}
+		if err := s.history.Take(message); err != nil {
+			return false, err
+		}
+		if message.GetEvent() == nil {
 			continue
 		}
 		if err := s.take(c, message.GetEvent()); err != nil {
-			return err
+			return false, err
 		}
 		if err := s.play(ctx, c, message.GetEvent()); err != nil {
-			return err
+			return unavailable(err), err
 		}
 	}
 }
 
-// take checks an event against those before.
+// take notes an event.
 func (s *sitter) take(c *client, e *pb.Event) error {
-	last := s.last()
-	if e.GetVersion() != last.GetVersion()+1 || last.GetResult() != nil {
-		return fmt.Errorf("%s after version %d", brief(e), last.GetVersion())
-	}
 	switch action := e.GetAction().(type) {
 	case *pb.Event_Created:
 		s.seats = slices.Clone(action.Created.GetSeats())

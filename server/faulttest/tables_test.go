@@ -57,8 +57,8 @@ func TestTables(t *testing.T) {
 				}
 				for _, each := range live {
 					require.NoError(t, each.ends(t))
-					assert.Equal(t, last.GetVersion(), each.version)
-					assert.Zero(t, each.covered)
+					assert.Equal(t, last.GetVersion(), each.version())
+					assert.Zero(t, each.covered())
 				}
 				assert.Equal(t, pb.Result_REASON_NO_MOVES, last.GetResult().GetReason())
 				assert.Equal(t, table.ranked, last.GetRanked())

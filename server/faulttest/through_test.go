@@ -59,7 +59,7 @@ func moveThrough(t *testing.T, w *world, redis string, faultEvery int32, fault f
 	}
 	for _, each := range watchers {
 		require.NoError(t, each.ends(t))
-		require.Zero(t, each.covered)
+		require.Zero(t, each.covered())
 	}
 }
 

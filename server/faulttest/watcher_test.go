@@ -2,9 +2,6 @@ package faulttest
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/watchtest"
 )
 
 // watching says how somebody watches.
@@ -33,18 +31,14 @@ type watching struct {
 // fromStart asks for the whole transcript.
 func fromStart() *int32 { return proto.Int32(0) }
 
-// watcher follows a game to its end, checks that it is shown every version once
-// and in order, and notes what it is told.
+// watcher follows a game to its end, has what it is shown judged, and notes it.
 type watcher struct {
 	c      *client
 	gameID string
 	watching
 
 	mu      sync.Mutex
-	version int32 // last one seen
-	events  int
-	covered int // games that took the place of events
-	over    bool
+	history *watchtest.History
 	changed chan struct{} // closed and replaced at every version
 	done    chan struct{} // closed at the end
 	err     error         // how it ended; nil after the last event
@@ -53,9 +47,9 @@ type watcher struct {
 // watch begins to watch, until the game or the test ends.
 func (c *client) watch(t *testing.T, gameID string, how watching) *watcher {
 	t.Helper()
-	w := &watcher{c: c, gameID: gameID, watching: how, changed: make(chan struct{}), done: make(chan struct{})}
-	if how.after != nil {
-		w.version = *how.after
+	w := &watcher{
+		c: c, gameID: gameID, watching: how, changed: make(chan struct{}), done: make(chan struct{}),
+		history: watchtest.Begin(&pb.WatchRequest{GameId: gameID, AfterVersion: how.after, EveryEvent: how.every}),
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(func() {
@@ -85,40 +79,48 @@ func (w *watcher) run(ctx context.Context) error {
 
 // follow opens one stream and reads it. It reports true where another one has
 // to go on: this one was cut, or could not begin since something was
-// unavailable. Once something came, nothing may end it but the game.
+// unavailable. Once something came, nothing may end it but the game, unless
+// servers are killed.
 func (w *watcher) follow(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	request := &pb.WatchRequest{GameId: w.gameID, AfterVersion: w.after, EveryEvent: w.every}
-	if w.version > 0 {
-		request.AfterVersion = &w.version
-	}
+	reached := w.c.w.told.newest(w.gameID)
+	w.mu.Lock()
+	request := w.history.Open(reached)
+	w.mu.Unlock()
 	stream, err := w.open(ctx, request)
 	if err != nil {
 		return false, err
 	}
 	for n, begun := 0, false; ; begun = true {
 		message, err := stream.Recv()
-		switch {
-		case unavailable(err) && !begun:
-			return true, pause(ctx)
-		case errors.Is(err, io.EOF) && !w.over:
-			return false, errors.New("the stream ended before the game")
-		case errors.Is(err, io.EOF):
-			return false, nil
-		case err != nil:
-			return false, checkError(err)
+		if err != nil {
+			if begun && !w.c.w.rough && unavailable(err) {
+				return false, err
+			}
+			again, err := w.end(checkError(err))
+			if again {
+				return true, pause(ctx)
+			}
+			return false, err
 		}
-		if err := w.take(request, message); err != nil {
+		over, err := w.take(message)
+		if err != nil {
 			return false, err
 		}
 		if message.GetGame() != nil || message.GetEvent() != nil {
 			n++
 		}
-		if w.cut > 0 && n == w.cut && !w.over {
+		if w.cut > 0 && n == w.cut && !over {
 			return true, nil
 		}
 	}
+}
+
+func (w *watcher) end(err error) (again bool, _ error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.history.End(err)
 }
 
 func (w *watcher) open(ctx context.Context, request *pb.WatchRequest) (updates, error) {
@@ -137,46 +139,30 @@ func (w *watcher) open(ctx context.Context, request *pb.WatchRequest) (updates, 
 	}
 }
 
-// take checks a message against those before.
-func (w *watcher) take(request *pb.WatchRequest, message *pb.WatchResponse) error {
+// take judges and notes a message. It reports whether the game is over.
+func (w *watcher) take(message *pb.WatchResponse) (over bool, _ error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch update := message.GetUpdate().(type) {
-	case *pb.WatchResponse_Audience:
-		if w.version == 0 && request.AfterVersion == nil {
-			return errors.New("an audience before the game")
-		}
-		return nil
-	case *pb.WatchResponse_Game:
-		g := update.Game
-		switch {
-		case w.over, g.GetVersion() <= w.version:
-			return fmt.Errorf("the game at version %d after version %d", g.GetVersion(), w.version)
-		case w.version > 0 && w.every:
-			return fmt.Errorf("a game in the place of version %d", w.version+1)
-		case w.version > 0 || request.AfterVersion != nil:
-			w.covered++
-		}
-		w.version, w.over = g.GetVersion(), g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
-		w.wake()
-		return w.c.w.told.game(g)
-	case *pb.WatchResponse_Event:
-		e := update.Event
-		if w.over || e.GetVersion() != w.version+1 || w.version == 0 && request.AfterVersion == nil {
-			return fmt.Errorf("version %d after version %d", e.GetVersion(), w.version)
-		}
-		w.events++
-		w.version, w.over = e.GetVersion(), e.GetResult() != nil
-		w.wake()
-		return w.c.w.told.event(e)
-	default:
-		return fmt.Errorf("an update of no contract: %v", message)
+	if err := w.history.Take(message); err != nil {
+		return false, err
 	}
-}
-
-func (w *watcher) wake() {
 	close(w.changed)
 	w.changed = make(chan struct{})
+	return w.history.Over(), w.c.w.told.update(message)
+}
+
+// version is the last one that the watcher has seen, covered how many games
+// took the place of events.
+func (w *watcher) version() int32 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.history.Version()
+}
+
+func (w *watcher) covered() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.history.Covered()
 }
 
 // sees waits until the watcher has seen a version.
@@ -185,7 +171,7 @@ func (w *watcher) sees(t *testing.T, version int32) {
 	late := time.After(patience)
 	for {
 		w.mu.Lock()
-		seen, changed := w.version, w.changed
+		seen, changed := w.history.Version(), w.changed
 		w.mu.Unlock()
 		if seen >= version {
 			return
@@ -194,7 +180,7 @@ func (w *watcher) sees(t *testing.T, version int32) {
 		case <-changed:
 		case <-w.done:
 			require.NoError(t, w.err)
-			require.GreaterOrEqual(t, w.version, version, "the stream has ended")
+			require.GreaterOrEqual(t, w.version(), version, "the stream has ended")
 			return
 		case <-late:
 			require.Fail(t, "a watcher does not see what happens", "it is at version %d, not at %d", seen, version)

@@ -29,6 +29,8 @@ type world struct {
 	addr  string                // of Redis
 	store redis.UniversalClient // the test's own way there
 	told  *ledger
+	// rough says that servers are killed: what is unavailable is asked again.
+	rough bool
 
 	mu      sync.Mutex
 	spoiled map[string]bool // games whose logs the test damaged

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -13,10 +14,7 @@ import (
 // addFlags adds a flag for every setting of c, which holds the defaults.
 func addFlags(flags *pflag.FlagSet, c *app.Config) {
 	listenFlag(flags, &c.Listen)
-	flags.StringVar(&c.Redis, "redis", c.Redis,
-		"`where` games are kept: \"embedded\" keeps them in this process, and they are gone when it ends; "+
-			"redis://[user:password@]host[:port][/database] is a Redis, with rediss:// over TLS; "+
-			"several addresses separated by commas are a cluster, or Sentinels with ?master_name=…")
+	redisFlag(flags, &c.Redis)
 	certFlag(flags, &c.TLSCert)
 	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM")
 	flags.StringVar(&c.Metrics, "metrics", c.Metrics,
@@ -27,12 +25,11 @@ func addFlags(flags *pflag.FlagSet, c *app.Config) {
 		"`format` of the log, which goes to standard error: "+strings.Join(app.LogFormats, " or "))
 	flags.DurationVar(&c.Keepalive, "keepalive", c.Keepalive,
 		"after what silence to probe a connection, and end it if it is dead; 0 for never")
-	flags.DurationVar(&c.AbandonAfter, "abandon-after", c.AbandonAfter, "after what time without a move a game ends")
+	abandonFlag(flags, &c.AbandonAfter)
 	flags.DurationVar(&c.WaitingFor, "waiting-for", c.WaitingFor, "after what time a game ends that still waits for players")
 	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest time for a move that a game may have, at most 5s")
 	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "how long a bot waits before it moves, so that people can follow")
-	flags.DurationVar(&c.KeepFinished, "keep-finished", c.KeepFinished,
-		"how long finished games are kept; those on an all-time leaderboard stay")
+	keepFlag(flags, &c.KeepFinished)
 	flags.IntVar(&c.MaxMessageBytes, "max-message-bytes", c.MaxMessageBytes, "largest message to take, in bytes; 0 for no limit")
 	flags.IntVar(&c.MaxStreamsPerConnection, "max-streams-per-connection", c.MaxStreamsPerConnection,
 		"streams and calls at once on one connection; 0 for no limit")
@@ -46,6 +43,22 @@ func addFlags(flags *pflag.FlagSet, c *app.Config) {
 
 func listenFlag(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "listen", *value, "`address` to serve on")
+}
+
+func redisFlag(flags *pflag.FlagSet, value *string) {
+	flags.StringVar(value, "redis", *value,
+		"`where` games are kept: \"embedded\" keeps them in this process, and they are gone when it ends; "+
+			"redis://[user:password@]host[:port][/database] is a Redis, with rediss:// over TLS; "+
+			"several addresses separated by commas are a cluster, or Sentinels with ?master_name=…")
+}
+
+func abandonFlag(flags *pflag.FlagSet, value *time.Duration) {
+	flags.DurationVar(value, "abandon-after", *value, "after what time without a move a game ends")
+}
+
+func keepFlag(flags *pflag.FlagSet, value *time.Duration) {
+	flags.DurationVar(value, "keep-finished", *value,
+		"how long finished games are kept; those on an all-time leaderboard stay")
 }
 
 func certFlag(flags *pflag.FlagSet, value *string) {

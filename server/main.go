@@ -102,7 +102,8 @@ server at once.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".LocalFlags.FlagUsages", ".LocalFlags | describe"))
 	root.Flags().SortFlags = false
 	addFlags(root.Flags(), &config)
-	root.AddCommand(healthcheckCommand(), versionCommand())
+	root.AddCommand(healthcheckCommand(), versionCommand(),
+		rebuildCommand(), hideCommand(), unhideCommand(), fenceCommand())
 	return root
 }
 

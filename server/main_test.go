@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 
 	"github.com/gridstand/gridstand/server/app/apptest"
+	"github.com/gridstand/gridstand/server/redistest"
 )
 
 // asServer in the environment makes the test binary the program itself.
@@ -49,6 +50,7 @@ func TestRun_OneLine(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = taken.Close() })
 	missing := filepath.Join(t.TempDir(), "missing.pem")
+	store := "redis://" + redistest.StartMiniredis(t).Addr()
 
 	for _, tt := range []struct {
 		args string
@@ -61,6 +63,14 @@ func TestRun_OneLine(t *testing.T) {
 		{"serve", 2, `unknown command "serve" for "gridstand-server"`},
 		{"version now", 2, `unknown command "now" for "gridstand-server version"`},
 		{"healthcheck a b", 2, "accepts at most 1 arg(s), received 2"},
+		{"rebuild", 2, "--redis must say where the games are kept"},
+		{"rebuild --redis embedded", 2, "--redis: an embedded store lives and ends with its server; nobody else can reach it"},
+		{"hide --redis redis://127.0.0.1:1", 2, "accepts 1 arg(s), received 0"},
+		{"unhide Ann --redis redis://127.0.0.1:1", 1, "redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused"},
+		{"fence --redis REDIS", 2, "name games, or the time of those that are meant with --before"},
+		{"fence --redis REDIS --before yesterday", 2, `--before: "yesterday" is no time like 2026-11-20T18:00:00Z, and not "now"`},
+		{"fence --redis REDIS nothing", 1, "game nothing: no such game"},
+		{"hide --redis REDIS nobody", 1, "there is no such player"},
 		{"healthcheck --listen here", 2, "--listen: address here: missing port in address"},
 		{"--listen 2048", 2, `--listen: "2048" is no address: missing port in address`},
 		{"--pprof", 2, "--pprof: needs --metrics, the address on which it is served"},
@@ -73,7 +83,7 @@ func TestRun_OneLine(t *testing.T) {
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			t.Parallel()
-			code, stdout, stderr := call(t, strings.Fields(tt.args)...)
+			code, stdout, stderr := call(t, strings.Fields(strings.ReplaceAll(tt.args, "REDIS", store))...)
 			assert.Equal(t, tt.code, code)
 			assert.Empty(t, stdout)
 			assert.Equal(t, "gridstand-server: "+tt.want+"\n", stderr)

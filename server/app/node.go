@@ -2,12 +2,10 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"time"
 
-	redislog "github.com/redis/go-redis/v9/logging"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -15,10 +13,8 @@ import (
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/version"
-	"github.com/gridstand/gridstand/server/account"
 	"github.com/gridstand/gridstand/server/directory"
 	"github.com/gridstand/gridstand/server/gamelog"
-	"github.com/gridstand/gridstand/server/leaderboard"
 	"github.com/gridstand/gridstand/server/match"
 	"github.com/gridstand/gridstand/server/metrics"
 	"github.com/gridstand/gridstand/server/service"
@@ -66,9 +62,6 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		return nil, err
 	}
 	n.logger = c.logger()
-	// The library has one log for the whole process, on standard error, where
-	// somebody may be drawing a screen. It tells what its errors tell, too.
-	redislog.Disable()
 	transport, err := transportOptions(c)
 	if err != nil {
 		return nil, err
@@ -98,27 +91,21 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 
 // connect makes the rooms and the gRPC server above them.
 func (n *node) connect(transport []grpc.ServerOption) error {
-	log, err := gamelog.New(n.store.appends, n.store.reads)
+	rooms, err := n.rooms(n.store, n.logger)
 	if err != nil {
-		return fmt.Errorf("opening the log: %w", err)
+		return err
 	}
-	accounts := account.New(n.store.reads)
-	boards := leaderboard.New(n.store.reads)
+	rooms.Recorded = n.metrics.Recorded
+	n.steward, n.directory = steward.New(rooms), rooms.Directory
 	n.follower = gamelog.NewFollower(n.store.reads, n.logger)
-	n.directory = directory.New(n.store.reads, max(n.KeepFinished, n.AbandonAfter), n.logger)
-	n.steward = steward.New(steward.Config{
-		Client: n.store.reads, Log: log, Accounts: accounts, Leaderboard: boards, Directory: n.directory,
-		Logger: n.logger, AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor,
-		KeepFinished: n.KeepFinished, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
-	})
 	n.hub = match.NewHub(match.Config{
-		Log: log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
+		Log: rooms.Log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
 		Logger: n.logger, ServerID: id.New(), Idle: matchIdle,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
 	games := service.New(service.Config{
-		Hub: n.hub, Log: log, Accounts: accounts, Leaderboard: boards, Directory: n.directory,
+		Hub: n.hub, Log: rooms.Log, Accounts: rooms.Accounts, Leaderboard: rooms.Leaderboard, Directory: n.directory,
 		Planner: n.steward, Meter: n.metrics, Logger: n.logger,
 		Version: version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
 		Limits: service.Limits{

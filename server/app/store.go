@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	redislog "github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
@@ -30,6 +31,9 @@ type store struct {
 // names. The caller closes it. It returns a *ConfigError for a value that
 // names none.
 func openStore(value string) (*store, error) {
+	// The library has one log for the whole process, on standard error, where
+	// somebody may be drawing a screen. It tells what its errors tell, too.
+	redislog.Disable()
 	if value == Embedded {
 		e, err := startEmbedded()
 		if err != nil {

@@ -113,6 +113,42 @@ func (d *Directory) Put(ctx context.Context, listing Listing) error {
 	return nil
 }
 
+// Enter writes listings of which something newer may wait to be written, and
+// moves no game back. It is idempotent.
+func (d *Directory) Enter(ctx context.Context, listings []Listing) error {
+	if len(listings) == 0 {
+		return nil
+	}
+	if err := d.write(ctx, listings); err != nil {
+		return fmt.Errorf("listing games: %w", err)
+	}
+	return nil
+}
+
+// Remove takes a game off all lists.
+func (d *Directory) Remove(ctx context.Context, l Listing) error {
+	d.mu.Lock()
+	delete(d.pending, l.GameID)
+	d.mu.Unlock()
+	pipe := d.client.Pipeline()
+	for _, variant := range []string{anything, l.Variant} {
+		for status := AnyStatus; status <= Finished; status++ {
+			pipe.ZRem(ctx, recentKey(status, variant), l.GameID)
+		}
+		pipe.ZRem(ctx, scoreKey(variant), l.GameID)
+		pipe.ZRem(ctx, watchersKey(variant), l.GameID)
+	}
+	for _, player := range l.Players {
+		if id.Valid(player) {
+			pipe.ZRem(ctx, playerKey(player), l.GameID)
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("taking a game off the lists: %w", err)
+	}
+	return nil
+}
+
 // Forget takes games that no longer exist off the list that q reads.
 func (d *Directory) Forget(ctx context.Context, q Query, gameIDs ...string) error {
 	if len(gameIDs) == 0 {

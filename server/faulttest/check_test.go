@@ -78,6 +78,9 @@ func check(t *testing.T, w *world) {
 	for _, gameID := range open {
 		assert.NoError(t, w.store.ZScore(ctx, "due", gameID).Err(), "nobody will see to an open game")
 	}
+	readLists(ctx, t, anybody)
+	fresh.stop()
+	checkRebuilt(ctx, t, w)
 }
 
 // logs reads all logs but those that the test damaged, by game.

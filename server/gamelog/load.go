@@ -52,6 +52,9 @@ func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (Hi
 	if err != nil {
 		return History{}, err
 	}
+	if slices.Contains(missing, fenced) {
+		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: "it was fenced off after the store went back in time"}
+	}
 	if len(missing) > 0 {
 		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", missing[0])}
 	}

@@ -267,6 +267,9 @@ func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 		if err != nil {
 			continue
 		}
+		if last == fenced {
+			continue
+		}
 		// One that cannot be read is left out of the list: it is told to those
 		// who ask for the game itself.
 		heads[i].State, _ = decodeHead(gameIDs[i], last, at, []byte(field(2)))

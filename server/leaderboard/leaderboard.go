@@ -10,6 +10,9 @@
 //
 //	<9999999999999 − Unix milliseconds>:<player id>:<game id>
 //
+// Beside them stands a set, hidden, of the ids of players whom an operator keeps
+// off all boards.
+//
 // Redis orders equal scores by member, so the set read in reverse is the board
 // and nothing else need be looked up. Errors that are none of this package's
 // own are Redis's or the context's, wrapped.
@@ -78,7 +81,8 @@ func New(client redis.UniversalClient) *Boards { return &Boards{client: client} 
 // Record puts a result on its variant's three boards. Recording is idempotent
 // and keeps to no order: once all results were recorded, the boards are the
 // same. So after an error it is simply called again. A score of 0 is not worth
-// recording, and a week or day that is long past is over.
+// recording, and a week or day that is long past is over. Nothing is recorded of
+// a player who is hidden.
 func (b *Boards) Record(ctx context.Context, r Result) error {
 	if r.Score <= 0 {
 		return nil
@@ -87,6 +91,11 @@ func (b *Boards) Record(ctx context.Context, r Result) error {
 	if err != nil {
 		return err
 	}
+	hidden, err := b.Hidden(ctx, r.PlayerID)
+	if err != nil || hidden[r.PlayerID] {
+		return err
+	}
+	boards := make([]board, 0, 3)
 	for _, window := range []Window{All, Week, Day} {
 		board := boardAt(r.Variant, window, r.Time)
 		err := recordScript.Run(ctx, b.client, []string{board.key(), board.bestKey()},
@@ -94,11 +103,21 @@ func (b *Boards) Record(ctx context.Context, r Result) error {
 		if err != nil {
 			return fmt.Errorf("recording a score: %w", err)
 		}
+		boards = append(boards, board)
+	}
+	// Whoever hid the player meanwhile may have looked at the boards before.
+	if hidden, err = b.Hidden(ctx, r.PlayerID); err != nil || !hidden[r.PlayerID] {
+		return err
+	}
+	for _, board := range boards {
+		if err := b.drop(ctx, board.key(), r.PlayerID, ""); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// scanCount is how many entries of a board Games asks for at a time: few
+// scanCount is how many entries of a board are asked for at a time: few
 // enough that nobody else waits for it.
 const scanCount = 500
 
@@ -106,22 +125,37 @@ const scanCount = 500
 // board points, some at a time. Each id that stays on the board throughout is
 // visited at least once. It ends at the first error, also one of visit's.
 func (b *Boards) Games(ctx context.Context, variant string, visit func(gameIDs []string) error) error {
-	key := boardAt(variant, All, time.Time{}).key()
+	return b.elements(ctx, boardAt(variant, All, time.Time{}).key(), func(members []redis.Z) error {
+		gameIDs := make([]string, len(members))
+		for i, z := range members {
+			member, _ := z.Member.(string)
+			entry, err := parseMember(member)
+			if err != nil {
+				return err
+			}
+			gameIDs[i] = entry.GameID
+		}
+		return visit(gameIDs)
+	})
+}
+
+// elements calls visit with the members of the board of a key, some at a time.
+func (b *Boards) elements(ctx context.Context, key string, visit func([]redis.Z) error) error {
 	for cursor := uint64(0); ; {
 		elements, next, err := b.client.ZScan(ctx, key, cursor, "", scanCount).Result()
 		if err != nil {
 			return fmt.Errorf("reading a board: %w", err)
 		}
-		gameIDs := make([]string, 0, len(elements)/2)
-		for i := 0; i < len(elements); i += 2 { // Member, score, member, score, …
-			entry, err := parseMember(elements[i])
+		members := make([]redis.Z, 0, len(elements)/2)
+		for i := 0; i+1 < len(elements); i += 2 { // Member, score, member, score, …
+			score, err := strconv.ParseFloat(elements[i+1], 64)
 			if err != nil {
-				return err
+				return fmt.Errorf("reading a board: %w", err)
 			}
-			gameIDs = append(gameIDs, entry.GameID)
+			members = append(members, redis.Z{Member: elements[i], Score: score})
 		}
-		if len(gameIDs) > 0 {
-			if err := visit(gameIDs); err != nil {
+		if len(members) > 0 {
+			if err := visit(members); err != nil {
 				return err
 			}
 		}

@@ -62,7 +62,10 @@ func (b board) name() string {
 }
 
 func (b board) key() string     { return "scores:{" + b.variant + ":" + b.name() + "}" }
-func (b board) bestKey() string { return b.key() + ":best" }
+func (b board) bestKey() string { return bestKeyOf(b.key()) }
+
+// bestKeyOf is the key of what goes with a board.
+func bestKeyOf(key string) string { return key + ":best" }
 
 // expires is the Unix second at which Redis drops the board, 0 for never.
 func (b board) expires() int64 {

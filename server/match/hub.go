@@ -239,6 +239,31 @@ func (h *Hub) all() []*Match {
 	return all
 }
 
+// Since returns the matches that have been in memory since before the given
+// time, and so know of it what their logs held then. Each must be released.
+func (h *Hub) Since(then time.Time) []*Match {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var known []*Match
+	for _, m := range h.matches {
+		if m.born.Before(then) && m.loaded() {
+			m.users++
+			known = append(known, m)
+		}
+	}
+	return known
+}
+
+// loaded reports whether the match was read from its log.
+func (m *Match) loaded() bool {
+	select {
+	case <-m.ready:
+		return m.loadErr == nil
+	default:
+		return false
+	}
+}
+
 // Live is the number of matches in memory.
 func (h *Hub) Live() int {
 	h.mu.Lock()

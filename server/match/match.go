@@ -46,6 +46,7 @@ type Match struct {
 
 	ready   chan struct{} // closed when loaded or failed
 	loadErr error         // set before ready is closed
+	born    time.Time     // when loading began
 
 	// Guarded by Hub.mu.
 	users    int
@@ -53,7 +54,7 @@ type Match struct {
 }
 
 func newMatch(h *Hub, gameID string) *Match {
-	m := &Match{id: gameID, hub: h, phase: rand.IntN(1 << 16), writing: make(chan struct{}, 1), ready: make(chan struct{})}
+	m := &Match{id: gameID, hub: h, phase: rand.IntN(1 << 16), writing: make(chan struct{}, 1), ready: make(chan struct{}), born: time.Now()}
 	c := make(chan struct{})
 	m.changed.Store(&c)
 	return m

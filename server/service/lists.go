@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/invalid"
@@ -88,6 +89,10 @@ func (s *Service) query(ctx context.Context, request *pb.ListGamesRequest) (dire
 func (s *Service) sift(ctx context.Context, q directory.Query, ids []string, heads []gamelog.Head) (map[string]*pb.Game, error) {
 	games := make(map[string]*pb.Game, len(ids))
 	by := caller(ctx)
+	hidden, err := s.hidden(ctx, q, heads)
+	if err != nil {
+		return nil, err
+	}
 	for i, head := range heads {
 		state := head.State
 		if !head.Exists {
@@ -111,10 +116,28 @@ func (s *Service) sift(ctx context.Context, q directory.Query, ids []string, hea
 		if q.Variant != "" && listing.Variant != q.Variant {
 			continue
 		}
+		if slices.ContainsFunc(listing.Players, func(id string) bool { return hidden[id] }) {
+			continue
+		}
 		if state.Private && (q.PlayerID == "" || len(state.SeatsOf(by.ID)) == 0) {
 			continue
 		}
 		games[ids[i]] = translate.Game(state, head.Watchers)
 	}
 	return games, nil
+}
+
+// hidden returns which players of the games an operator hid. Their games are on
+// no list but their own.
+func (s *Service) hidden(ctx context.Context, q directory.Query, heads []gamelog.Head) (map[string]bool, error) {
+	if q.PlayerID != "" {
+		return nil, nil
+	}
+	var players []string
+	for _, head := range heads {
+		if head.State != nil {
+			players = append(players, directory.Of(head.State, 0).Players...)
+		}
+	}
+	return s.Leaderboard.Hidden(ctx, players...)
 }

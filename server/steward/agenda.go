@@ -56,6 +56,25 @@ func (a agenda) by(ctx context.Context, gameID string, when time.Time) error {
 	return nil
 }
 
+// missing notes games for now of which nothing was noted.
+func (a agenda) missing(ctx context.Context, gameIDs ...string) error {
+	if len(gameIDs) == 0 {
+		return nil
+	}
+	now, err := a.client.Time(ctx).Result()
+	if err != nil {
+		return fmt.Errorf("noting games: %w", err)
+	}
+	members := make([]redis.Z, len(gameIDs))
+	for i, gameID := range gameIDs {
+		members[i] = redis.Z{Score: float64(now.UnixMilli()), Member: gameID}
+	}
+	if err := a.client.ZAddNX(ctx, dueKey, members...).Err(); err != nil {
+		return fmt.Errorf("noting games: %w", err)
+	}
+	return nil
+}
+
 // remove takes a game off the list, whatever was noted.
 func (a agenda) remove(ctx context.Context, gameID string) error {
 	if err := a.client.ZRem(ctx, dueKey, gameID).Err(); err != nil {

@@ -17,10 +17,11 @@ var (
 	beatScript = redis.NewScript(beatSource)
 )
 
-// The braces keep both keys in one slot of a cluster.
+// The braces keep the keys in one slot of a cluster.
 const (
 	beatKey    = "beat"
 	outagesKey = "outages:{beat}"
+	rewoundKey = "rewound:{beat}"
 )
 
 const (
@@ -34,27 +35,48 @@ const (
 )
 
 // beat says that this server is alive, and returns when it did, by Redis's
-// clock. Every outage before that is noted then.
+// clock. Every outage before that is noted then, and that Redis went back.
 func (s *Steward) beat(ctx context.Context) (time.Time, error) {
-	now, gap, err := s.agenda.beat(ctx)
-	if err == nil && gap > 0 {
-		s.Logger.Warn("no moves could be taken; clocks that ran get the time back", "for", gap)
+	seen := s.seen.Load()
+	p, err := s.agenda.beat(ctx, seen)
+	if err != nil {
+		return time.Time{}, err
 	}
-	return now, err
+	// Two at once may come back in any order.
+	s.seen.CompareAndSwap(seen, p.beat)
+	if p.gap > 0 {
+		s.Logger.Warn("no moves could be taken; clocks that ran get the time back", "for", p.gap)
+	}
+	if p.back {
+		s.Logger.Error("redis went back in time: it lost what it acknowledged", "before", time.UnixMilli(seen).UTC())
+	}
+	return p.now, nil
 }
 
-// beat raises the beat. It returns when, and how long no server had, if that
-// was an outage.
-func (a agenda) beat(ctx context.Context) (now time.Time, gap time.Duration, err error) {
-	reply, err := beatScript.Run(ctx, a.client, []string{beatKey, outagesKey},
-		outageAfter.Milliseconds(), outagesKept.Milliseconds()).Int64Slice()
-	if err == nil && len(reply) != 2 {
+// pulse is what beat.lua replies.
+type pulse struct {
+	now time.Time
+	// gap is how long no server had raised the beat, if that was an outage.
+	gap time.Duration
+	// beat as it is now, in Unix milliseconds, and whether it had gone back.
+	beat int64
+	back bool
+}
+
+// beat raises the beat, of which the caller has seen a value before, or 0.
+func (a agenda) beat(ctx context.Context, seen int64) (pulse, error) {
+	reply, err := beatScript.Run(ctx, a.client, []string{beatKey, outagesKey, rewoundKey},
+		outageAfter.Milliseconds(), outagesKept.Milliseconds(), seen).Int64Slice()
+	if err == nil && len(reply) != 4 {
 		err = fmt.Errorf("a reply of %d numbers", len(reply))
 	}
 	if err != nil {
-		return now, 0, fmt.Errorf("raising the beat: %w", err)
+		return pulse{}, fmt.Errorf("raising the beat: %w", err)
 	}
-	return time.UnixMilli(reply[0]), time.Duration(reply[1]) * time.Millisecond, nil
+	return pulse{
+		now: time.UnixMilli(reply[0]), gap: time.Duration(reply[1]) * time.Millisecond,
+		beat: reply[2], back: reply[3] == 1,
+	}, nil
 }
 
 // outage returns for how long since the given time no server could take moves.

@@ -39,10 +39,10 @@ func TestBeat(t *testing.T) {
 		}
 		for _, quiet := range []time.Duration{0, time.Millisecond, outageAfter - 2*time.Second} {
 			silence(t, client, quiet)
-			now, gap, err := a.beat(ctx)
+			p, err := a.beat(ctx, 0)
 			require.NoError(t, err)
-			assert.Zero(t, gap)
-			assert.WithinRange(t, now, began.Truncate(time.Millisecond), time.Now().Add(time.Second))
+			assert.Zero(t, p.gap)
+			assert.WithinRange(t, p.now, began.Truncate(time.Millisecond), time.Now().Add(time.Second))
 		}
 		assert.Zero(t, outage(time.Hour))
 
@@ -52,12 +52,12 @@ func TestBeat(t *testing.T) {
 		var gaps []time.Duration
 		for range 8 {
 			group.Go(func() {
-				_, gap, err := a.beat(ctx)
+				p, err := a.beat(ctx, 0)
 				assert.NoError(t, err)
 				mu.Lock()
 				defer mu.Unlock()
-				if gap > 0 {
-					gaps = append(gaps, gap.Round(time.Minute))
+				if p.gap > 0 {
+					gaps = append(gaps, p.gap.Round(time.Minute))
 				}
 			})
 		}
@@ -69,14 +69,14 @@ func TestBeat(t *testing.T) {
 
 		// They add up, and are forgotten when no clock can have seen them.
 		silence(t, client, 3*time.Minute)
-		_, gap, err := a.beat(ctx)
+		p, err := a.beat(ctx, 0)
 		require.NoError(t, err)
-		assert.Equal(t, 3*time.Minute, gap.Round(time.Minute))
+		assert.Equal(t, 3*time.Minute, p.gap.Round(time.Minute))
 		assert.Equal(t, 13*time.Minute, outage(time.Hour))
 		old := began.Add(-outagesKept - time.Hour).UnixMilli()
 		require.NoError(t, client.ZAdd(ctx, outagesKey, redis.Z{Score: float64(old), Member: "1 " + strconv.FormatInt(old, 10)}).Err())
 		silence(t, client, time.Minute)
-		_, _, err = a.beat(ctx)
+		_, err = a.beat(ctx, 0)
 		require.NoError(t, err)
 		assert.EqualValues(t, 3, client.ZCard(ctx, outagesKey).Val())
 	})
@@ -88,9 +88,10 @@ func TestBeat_NeverBack(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		silence(t, client, -time.Hour)
 		before := client.Get(t.Context(), beatKey).Val()
-		_, gap, err := agenda{client}.beat(t.Context())
+		p, err := agenda{client}.beat(t.Context(), 0)
 		require.NoError(t, err)
-		assert.Zero(t, gap)
+		assert.Zero(t, p.gap)
+		assert.Equal(t, before, strconv.FormatInt(p.beat, 10))
 		assert.Equal(t, before, client.Get(t.Context(), beatKey).Val())
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -44,6 +45,9 @@ type Config struct {
 	// BotPace is how long a bot waits before it moves, so that people can
 	// follow.
 	BotPace time.Duration
+	// Memory is how long a server holds a game in memory at least that nobody
+	// plays or watches any more.
+	Memory time.Duration
 	// Recorded is called with every final state that was recorded, also again.
 	Recorded func(final *replay.State)
 }
@@ -53,6 +57,12 @@ type Steward struct {
 	Config
 	agenda agenda
 	bots   *bots
+
+	// seen is the beat as this server saw it last.
+	seen atomic.Int64
+	// vetted is the last time that Redis went back of which this server has
+	// looked what it knew better; only rewound uses it.
+	vetted int64
 }
 
 // New makes a Steward. Run must be called for it to work.
@@ -154,16 +164,8 @@ func (s *Steward) next(state *replay.State) time.Time {
 // finished games are, and takes it off the list. Doing it again changes
 // nothing.
 func (s *Steward) record(ctx context.Context, final *replay.State) error {
-	scores := final.Position.Scores()
-	for i, seat := range final.Seats {
-		if !final.Scored(i) {
-			continue
-		}
-		err := s.Leaderboard.Record(ctx, leaderboard.Result{
-			Variant: final.Variant.ID, PlayerID: seat.Player.ID, GameID: final.ID,
-			Score: scores[i], Time: final.UpdateTime,
-		})
-		if err != nil {
+	for _, result := range results(final) {
+		if err := s.Leaderboard.Record(ctx, result); err != nil {
 			return err
 		}
 	}
@@ -197,7 +199,13 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 	// outage.
 	group.Go(func() { every(ctx, beatEvery, func() { _, _ = s.beat(ctx) }) })
 	group.Go(func() { every(ctx, lookEvery, func() { s.round(ctx, hub) }) })
-	group.Go(func() { every(ctx, s.renewEvery(), func() { s.renew(ctx) }) })
+	group.Go(func() { every(ctx, beatEvery, func() { s.rewound(ctx, hub) }) })
+	group.Go(func() {
+		every(ctx, s.renewEvery(), func() {
+			s.renew(ctx)
+			s.patrol(ctx)
+		})
+	})
 	return nil
 }
 

@@ -1,0 +1,17 @@
+-- Makes a game damaged for good: its meta names an entry that no log holds, so
+-- that nothing is ever appended again and whoever reads it is told.
+--
+-- KEYS[1]  the log
+-- KEYS[2]  the meta hash
+-- ARGV[1]  ID of the log's last entry as the caller saw it, '' for none
+-- ARGV[2]  the ID that no log holds
+-- ARGV[3]  after how many milliseconds the game is forgotten
+--
+-- Reply: {1} when it is fenced, {0} when the log does not end with ARGV[1].
+
+local tail = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+if (tail and tail[1] or '') ~= ARGV[1] then return {0} end
+redis.call('HSET', KEYS[2], 'last', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+return {1}

@@ -1,0 +1,21 @@
+-- Takes a player's entry off a board.
+--
+-- KEYS[1]  scores:{variant:window}        sorted set: score -> member
+-- KEYS[2]  scores:{variant:window}:best   hash: player -> that player's member
+-- ARGV[1]  id of the player
+-- ARGV[2]  the member to take off; '' for the one that the player has
+-- Reply    1 if the board changed, else 0
+--
+-- Invariant: the hash names no member that was taken off.
+local best = redis.call('HGET', KEYS[2], ARGV[1])
+local member = ARGV[2]
+if member == '' then
+  member = best
+end
+if not member then
+  return 0
+end
+if member == best then
+  redis.call('HDEL', KEYS[2], ARGV[1])
+end
+return redis.call('ZREM', KEYS[1], member)

@@ -189,7 +189,7 @@ const progressWidth = 24
 // progress draws how many of the games are played, on a terminal; 0 of 0 takes
 // it away.
 func (p *program) progress(done, of int, what string) {
-	if !p.terminal(p.err) || p.flags.json {
+	if !p.terminal(p.err) || p.flags.json || p.flags.plain {
 		return
 	}
 	if of == 0 {

@@ -20,13 +20,18 @@ func (p *program) server() string {
 	return cmp.Or(p.flags.server, p.getenv("GRIDSTAND_SERVER"), session.DefaultTarget)
 }
 
+// sessionConfig is how to reach it.
+func (p *program) sessionConfig() session.Config {
+	return session.Config{
+		Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
+		UserAgent: name + "/" + version.Version,
+	}
+}
+
 // dial makes a client without an account, which is all that reading needs.
 // Nothing is sent yet. The caller hangs up in the end.
 func (p *program) dial() (c *session.Client, hangUp func(), err error) {
-	c, err = session.Dial(session.Config{
-		Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
-		UserAgent: name + "/" + version.Version,
-	})
+	c, err = session.Dial(p.sessionConfig())
 	if err != nil {
 		return nil, nil, &usageError{err}
 	}

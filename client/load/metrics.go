@@ -1,0 +1,83 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// Metrics are the server's own figures, at three moments.
+type Metrics struct {
+	// Before anything was asked of it.
+	Before Sample `json:"before"`
+	// Ready with all players and watchers there, before the load.
+	Ready Sample `json:"ready"`
+	// After the load, with all of them still there.
+	After Sample `json:"after"`
+}
+
+// Sample is a server at a moment; nil stands for what it does not tell.
+type Sample struct {
+	// ResidentBytes is the memory of the process.
+	ResidentBytes *float64 `json:"residentBytes"`
+	// HeapBytes is what Go has allocated of it.
+	HeapBytes *float64 `json:"heapBytes"`
+	// Goroutines that there are.
+	Goroutines *float64 `json:"goroutines"`
+	// CPUSeconds that the process has used so far.
+	CPUSeconds *float64 `json:"cpuSeconds"`
+	// Games and Watchers that this server serves.
+	Games    *float64 `json:"games"`
+	Watchers *float64 `json:"watchers"`
+}
+
+const metricsTimeout = 10 * time.Second
+
+// sample asks a server for its metrics.
+func sample(ctx context.Context, url string) (Sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return Sample{}, wrong("metrics: %v", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return Sample{}, fmt.Errorf("metrics: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return Sample{}, fmt.Errorf("metrics: %s answers %s", url, response.Status)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(response.Body)
+	if err != nil {
+		return Sample{}, fmt.Errorf("metrics: %s: %w", url, err)
+	}
+	return Sample{
+		ResidentBytes: value(families["process_resident_memory_bytes"]),
+		HeapBytes:     value(families["go_memstats_heap_alloc_bytes"]),
+		Goroutines:    value(families["go_goroutines"]),
+		CPUSeconds:    value(families["process_cpu_seconds_total"]),
+		Games:         value(families["gridstand_games_live"]),
+		Watchers:      value(families["gridstand_watchers"]),
+	}, nil
+}
+
+// value is that of a metric without labels, nil where there is none.
+func value(family *dto.MetricFamily) *float64 {
+	if len(family.GetMetric()) == 0 {
+		return nil
+	}
+	m := family.GetMetric()[0]
+	v := m.GetGauge().GetValue()
+	if m.GetCounter() != nil {
+		v = m.GetCounter().GetValue()
+	}
+	return &v
+}

@@ -137,7 +137,8 @@ func (s *Steward) fenceLost(ctx context.Context, known *replay.State) error {
 	}
 	err = s.fence(ctx, known, tail.Last)
 	if err == nil {
-		s.Logger.Error("game damaged: redis lost its last moves", "game", known.ID, "known", known.Version, "left", tail.Last.Version)
+		s.Logger.Error("game damaged", "game", known.ID, "version", tail.Last.Version,
+			"detail", fmt.Sprintf("it had %d versions before redis went back", known.Version))
 	}
 	return err
 }
@@ -168,7 +169,9 @@ func (s *Steward) sweep(ctx context.Context, r rewind) error {
 		if err != nil {
 			return err
 		}
-		s.Logger.Error("games damaged: redis may have lost moves of theirs", "games", fenced, "copied", r.copied.UTC())
+		if fenced > 0 {
+			s.Logger.Error("redis went back in time: games that may have lost moves are damaged", "games", fenced, "copied", r.copied.UTC())
+		}
 	}
 	err := s.Client.HSet(ctx, rewoundKey, "swept", r.at.UnixMilli()).Err()
 	if errors.Is(err, context.Canceled) {

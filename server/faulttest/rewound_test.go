@@ -192,4 +192,3 @@ func TestRestored_freshOnly(t *testing.T) {
 	fresh.scored(t)
 	fresh.goesOn(t, fresh.playTo(t, seeded(t), fresh.start(t, "6x6"), whole))
 }
-

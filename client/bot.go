@@ -123,7 +123,7 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 	var rows [][]string
 	for n := range o.games {
 		result, err := p.botGame(ctx, c, v, name, options, o.think, func(score int32) {
-			p.progress(n, o.games, fmt.Sprintf("%s points", comma(score)))
+			p.progress(n, o.games, comma(score)+" points")
 		})
 		if err != nil {
 			p.progress(0, 0, "")
@@ -220,6 +220,10 @@ func (p *program) botGame(
 	if seat.Index() < 0 {
 		return botGame{}, usagef("--seats leaves no seat to the bot: one must be me")
 	}
+	seat.OnRetry = func(_ int, wait time.Duration, err error) {
+		p.progress(0, 0, "")
+		p.noteRetry(wait, err)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	version := g.GetVersion()
@@ -239,7 +243,7 @@ func (p *program) botGame(
 			tell(scoreAt(g, seat.Index()))
 		}
 		if !own() {
-			if err := await(w, g); err != nil {
+			if err := p.await(w, g); err != nil {
 				return botGame{}, err
 			}
 			continue
@@ -283,8 +287,12 @@ func scoreAt(g *pb.Game, seat int32) int32 {
 }
 
 // await takes in the next news of a game.
-func await(w *session.Watcher, g *pb.Game) error {
+func (p *program) await(w *session.Watcher, g *pb.Game) error {
 	u, err := w.Next()
+	if u.Connection.State == session.Reconnecting {
+		p.progress(0, 0, "")
+		p.noteRetry(u.Connection.Delay, u.Connection.Err)
+	}
 	switch {
 	case errors.Is(err, io.EOF):
 		return errors.New("the game ended without a result")

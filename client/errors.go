@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/tui"
@@ -39,6 +41,27 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// flagError says in words what a flag should have been.
+func flagError(_ *cobra.Command, err error) error {
+	var wrong *pflag.InvalidValueError
+	if !errors.As(err, &wrong) {
+		return &usageError{err}
+	}
+	flag, what := wrong.GetFlag(), "something else"
+	switch flag.Value.Type() {
+	case "int", "int32":
+		what = "a whole number"
+	case "duration":
+		what = "a time such as 30s, 5m or 2h"
+	case "bool":
+		what = "true or false"
+	}
+	return usagef("--%s is %s, not %q", flag.Name, what, clean(wrong.GetValue(), maxQuoted))
+}
+
+// maxQuoted is how much of a wrong argument is quoted.
+const maxQuoted = 40
+
 // missingError is something asked for that is not there, or not yet.
 type missingError struct{ error }
 
@@ -66,9 +89,24 @@ func exitCode(ctx context.Context, err error) int {
 
 // explain is an error in a line for people.
 func (p *program) explain(err error) string {
-	if errors.Is(err, session.ErrUnreachable) {
-		return fmt.Sprintf("no server answers at %s (%s). Start one with: %s play --local, or: go run ./server",
-			p.server(), strings.TrimSuffix(err.Error(), "."), name)
+	if !errors.Is(err, session.ErrUnreachable) {
+		return err.Error()
 	}
-	return err.Error()
+	server := p.server()
+	text := fmt.Sprintf("no server answers at %s (%s). ", server, strings.TrimSuffix(err.Error(), "."))
+	normal, err := session.NormalTarget(server)
+	switch {
+	case err == nil && normal == session.DefaultTarget:
+		return text + "Start one with: " + name + " play --local, or: go run ./server"
+	case err == nil && onThisMachine(normal):
+		return text + "Start one with: " + name + " play --local --server " + normal
+	default:
+		return text + "Is that its address, and is it running? --server or $GRIDSTAND_SERVER names another"
+	}
+}
+
+// onThisMachine reports whether an address can only be one of this machine's.
+func onThisMachine(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }

@@ -84,6 +84,11 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 		return err
 	}
 	defer hangUp()
+	if o.variant != "" {
+		if _, err := variant(ctx, c, o.variant); err != nil {
+			return err
+		}
+	}
 	if o.mine {
 		if _, err := p.known(ctx, c); err != nil {
 			return err

@@ -138,9 +138,25 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 
 // playScreen shows a game that the user plays until he leaves.
 func (p *program) playScreen(ctx context.Context, c *session.Client, config tui.PlayConfig) error {
-	config.Me, config.Clock = c.PlayerID(), p.clock
-	if c.Target() != session.DefaultTarget {
-		config.Server = c.Target()
-	}
+	config.Me, config.Clock, config.Server = c.PlayerID(), p.clock, named(c)
 	return tui.Run(ctx, tui.NewPlayer(ctx, tui.NewServer(c), config), p.screen())
+}
+
+// named is the server as commands name it, as short as can be; empty where they
+// need not.
+func named(c *session.Client) string {
+	short := strings.TrimSuffix(c.Target(), ":2048")
+	switch normal, err := session.NormalTarget(short); {
+	case c.Target() == session.DefaultTarget:
+		return ""
+	case err != nil || normal != c.Target():
+		return c.Target()
+	default:
+		return short
+	}
+}
+
+// watching is how games are watched; of no game it is TV.
+func (p *program) watching(c *session.Client, gameID string) tui.WatchConfig {
+	return tui.WatchConfig{GameID: gameID, Server: named(c), Clock: p.clock}
 }

@@ -47,7 +47,7 @@ func (p *program) lobby(ctx context.Context) error {
 // follow does what the user chose.
 func (p *program) follow(ctx context.Context, c *session.Client, choice tui.Choice) error {
 	if choice.TV || choice.Watch != "" {
-		return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), tui.WatchConfig{GameID: choice.Watch, Clock: p.clock}), p.screen())
+		return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), p.watching(c, choice.Watch)), p.screen())
 	}
 	if c.PlayerID() == "" {
 		if err := p.logIn(ctx, c); err != nil {
@@ -68,7 +68,7 @@ func (p *program) follow(ctx context.Context, c *session.Client, choice tui.Choi
 		return err
 	}
 	if c.Play(g).Index() < 0 { // bots play, or others will
-		return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), tui.WatchConfig{GameID: g.GetId(), Clock: p.clock}), p.screen())
+		return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), p.watching(c, g.GetId())), p.screen())
 	}
 	return p.playScreen(ctx, c, tui.PlayConfig{Game: g, Options: session.GameOptions{Private: g.GetPrivate()}})
 }

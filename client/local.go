@@ -22,13 +22,21 @@ const (
 // it, or finds the one that is there already. The caller calls stop when it has
 // played; ours says which of the two it is.
 func (p *program) startLocal(ctx context.Context) (address string, ours bool, stop func(), err error) {
-	if found := p.findLocal(ctx); found {
-		p.notef("A server is at %s already: you play on that one.", p.localAddress)
-		return p.localAddress, false, func() {}, nil
+	address, err = session.NormalTarget(p.flags.server)
+	if err == nil {
+		_, _, err = net.SplitHostPort(address)
 	}
-	listener, err := net.Listen("tcp", p.localAddress)
 	if err != nil {
-		return "", false, nil, fmt.Errorf("no server of Gridstand is at %s, and none can start there: %w", p.localAddress, err)
+		return "", false, nil, usagef("--local starts one server, at a host:port, not at %q", clean(p.flags.server, maxQuoted))
+	}
+	if findLocal(ctx, address) {
+		p.notef("A server is at %s already: you play on that one.", address)
+		return address, false, func() {}, nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return "", false, nil, fmt.Errorf("no server of Gridstand is at %s, and none can start there (%w). "+
+			"Another place is: %s play --local --server localhost:2049", address, err, name)
 	}
 	config := app.DefaultConfig()
 	config.Listener = listener
@@ -41,7 +49,7 @@ func (p *program) startLocal(ctx context.Context) (address string, ours bool, st
 		cancel()
 		return "", false, nil, fmt.Errorf("server: %w", err)
 	}
-	return p.localAddress, true, func() {
+	return address, true, func() {
 		cancel()
 		if err := server.Wait(); err != nil {
 			p.notef("The server in this program failed: %v", err)
@@ -50,9 +58,9 @@ func (p *program) startLocal(ctx context.Context) (address string, ours bool, st
 	}, nil
 }
 
-// findLocal reports whether a server of Gridstand is at the local address.
-func (p *program) findLocal(ctx context.Context) bool {
-	c, err := session.Dial(session.Config{Target: p.localAddress})
+// findLocal reports whether a server of Gridstand is at an address.
+func findLocal(ctx context.Context, address string) bool {
+	c, err := session.Dial(session.Config{Target: address})
 	if err != nil {
 		return false
 	}

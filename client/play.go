@@ -44,7 +44,7 @@ cursor, enter jumps, ? shows where to, and i shows all.`,
 		},
 	}
 	cmd.Flags().BoolVar(&o.local, "local", false,
-		"start a server in this program, at "+session.DefaultTarget+", unless one is there")
+		"start a server in this program, at "+session.DefaultTarget+" or where --server says,\nunless one is there")
 	cmd.Flags().BoolVar(&o.resume, "resume", false, "go on with the latest game of yours that is not over")
 	o.add(cmd.Flags())
 	return cmd
@@ -65,8 +65,8 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	}
 	own := false
 	if o.local {
-		if p.flags.server != "" || p.flags.tls || p.flags.ca != "" {
-			return usagef("--local has its own server: leave --server, --tls and --ca away")
+		if p.flags.tls || p.flags.ca != "" {
+			return usagef("--local has its own server: leave --tls and --ca away")
 		}
 		address, ours, stop, err := p.startLocal(ctx)
 		if err != nil {
@@ -119,6 +119,8 @@ func (p *program) gameToPlay(ctx context.Context, c *session.Client, what string
 		return p.gameToGoOn(ctx, c, what)
 	case err != nil:
 		return nil, err
+	case o.resume && o.set():
+		return nil, usagef("--seats, --turn-limit and --private are for new games, and --resume goes on with one")
 	case o.resume:
 		return latest(ctx, c, what)
 	}

@@ -78,18 +78,18 @@ func TestPlayLocal(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
 	ada := newUser(t, address, "ada")
-	table := ada.sit("play", "--local", "--name", "ada")
+	table := ada.sit("play", "--local", "--server", address, "--name", "ada")
 	table.sees("thers watch with")
 
 	stands := newUser(t, address, "bob")
 	tv := stands.sit("watch")
 	tv.sees("the best live classic game")
-	second := stands.sit("play", "--local", "--name", "bob", "3x3")
+	second := stands.sit("play", "--local", "--server", address, "--name", "bob", "3x3")
 	second.sees("thers watch with")
 	second.types("q")
 	second.ends(exitOK)
 	assert.Contains(t, second.err.String(), "already")
-	assert.Contains(t, second.out.String(), "gridstand play --resume")
+	assert.Contains(t, second.out.String(), "gridstand play --resume --server "+address)
 
 	table.types("wasdwasd")
 	require.Eventually(t, func() bool {
@@ -123,8 +123,9 @@ func TestLocalPortInUse(t *testing.T) {
 	}()
 	u := newUser(t, l.Addr().String(), "ada")
 	u.terminal = true
-	u.fails(exitFailed, "none can start there", "play", "--local")
-	u.fails(exitUsage, "--local", "play", "--local", "--server", "elsewhere")
+	u.fails(exitFailed, "play --local --server localhost:2049", "play", "--local", "--server", u.server)
+	u.fails(exitUsage, "--local starts one server", "play", "--local", "--server", "one,two")
+	u.fails(exitUsage, "--tls", "play", "--local", "--tls")
 }
 
 // TestPlayAgain takes up a game that was left.
@@ -155,6 +156,7 @@ func TestPlayAgain(t *testing.T) {
 	ada.terminal = true
 	ada.fails(exitFailed, "over", "play", id)
 	ada.fails(exitMissing, "neither a variant nor a game", "play", "chess")
+	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
 }
 

@@ -30,8 +30,6 @@ type program struct {
 	// it has, 0 for no end.
 	terminal func(stream any) bool
 	width    func() int
-	// localAddress is where a server of one's own listens.
-	localAddress string
 
 	flags globalFlags
 }
@@ -58,7 +56,6 @@ func newProgram() *program {
 			}
 			return width
 		},
-		localAddress: session.DefaultTarget,
 	}
 }
 
@@ -116,7 +113,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
 	flags.StringVar(&p.flags.server, "server", "",

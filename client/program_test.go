@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -73,10 +74,9 @@ func (u *person) program(out, err io.Writer) *program {
 	}
 	return &program{
 		in: in, out: out, err: err, store: u.store, clock: time.Now,
-		env:          []string{"GRIDSTAND_SERVER=" + u.server, "USER=" + u.name, "TERM=xterm-256color"},
-		terminal:     func(any) bool { return u.terminal },
-		width:        func() int { return u.width },
-		localAddress: u.server,
+		env:      []string{"GRIDSTAND_SERVER=" + u.server, "USER=" + u.name, "TERM=xterm-256color"},
+		terminal: func(any) bool { return u.terminal },
+		width:    func() int { return u.width },
 	}
 }
 
@@ -284,6 +284,8 @@ func TestWrongUsage(t *testing.T) {
 		{"top", "--window", "year"},
 		{"top", "--limit", "-1"},
 		{"watch", "--from", "-1"},
+		{"games", "--limit", "99999999999999999999"},
+		{"play", "--turn-limit", "5"},
 		{"move", "abcdefgh", "up", "--version", "0"},
 		{"games", "--server", "one two"},
 		{"games", "--ca", "/nowhere.pem"},
@@ -300,19 +302,34 @@ func TestWrongUsage(t *testing.T) {
 		{"move", nowhere, "up"},
 		{"resign", nowhere},
 		{"new", "nonsense"},
+		{"games", "--variant", "nonsense"},
 	} {
 		u.fails(exitMissing, "", args...)
 	}
 	u.fails(exitFailed, "terminal", "play")
+	u.fails(exitUsage, `--from is a whole number, not "x"`, "watch", "--from", "x")
+	u.fails(exitUsage, `--turn-limit is a time such as 30s, 5m or 2h, not "5"`, "new", "--turn-limit", "5")
+	u.fails(exitUsage, `--json is true or false, not "so"`, "games", "--json=so")
 	bob := newUser(t, u.server, "bob")
 	bob.ok("new")
 	game := lines(t, u.ok("games", "--mine", "--json"), func() *pb.Game { return new(pb.Game) })[0]
 	bob.fails(exitFailed, "seat", "move", game.GetId(), "up")
 }
 
-// TestNoServer says how to start one.
+// TestNoServer says how to start one, or where else to look.
 func TestNoServer(t *testing.T) {
 	t.Parallel()
+	for server, todo := range map[string]string{
+		"":                          "gridstand play --local, or:",
+		"127.0.0.1":                 "gridstand play --local --server 127.0.0.1:2048",
+		"[::1]:99":                  "gridstand play --local --server [::1]:99",
+		"play.example.org":          "--server or $GRIDSTAND_SERVER names another",
+		"localhost:1,localhost:2":   "names another",
+		"dns:///play.example.org:7": "names another",
+	} {
+		p := newUser(t, server, "").program(io.Discard, io.Discard)
+		assert.Contains(t, p.explain(&session.Error{Code: codes.Unavailable, Message: "refused"}), todo, server)
+	}
 	for _, args := range [][]string{
 		{"games"}, {"watch"}, {"show", strings.Repeat("a", 26)}, {"new"}, {"top"}, {"variants"}, {"login", "ada"},
 	} {

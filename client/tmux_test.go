@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,18 +114,15 @@ func (p *panes) board(name string) string {
 // two others: they show the same game. Every way out leaves the terminal as it
 // was.
 func TestOnTerminals(t *testing.T) {
-	if l, err := net.Listen("tcp", newProgram().localAddress); err != nil {
-		t.Skip("somebody listens where play --local does: ", err)
-	} else {
-		l.Close()
-	}
+	t.Parallel()
 	p := newPanes(t)
-	p.open("play", "play --local")
-	p.sees("play", "Your name on localhost:2048")
+	server := " --server " + freeAddress(t)
+	p.open("play", "play --local"+server)
+	p.sees("play", "Your name on 127.0.0.1:")
 	p.tmux("send-keys", "-t", "play", "ada", "Enter")
-	id := strings.Fields(p.sees("play", `gridstand watch [a-z2-7]{26}`))[2]
-	p.open("tv", "watch")
-	p.open("watch", "watch "+id[:8])
+	id := strings.Fields(p.sees("play", `gridstand watch [a-z2-7]{26}\n.*`+server))[2]
+	p.open("tv", "watch"+server)
+	p.open("watch", "watch "+id[:8]+server)
 	p.sees("tv", "the (best live classic|most watched live) game")
 	p.sees("watch", "● live")
 	p.sees("play", "2 watching")
@@ -141,7 +137,7 @@ func TestOnTerminals(t *testing.T) {
 	}, limit, 50*time.Millisecond, "%s\n%s\n%s", p.board("play"), p.board("tv"), p.board("watch"))
 
 	p.tmux("resize-window", "-t", "play", "-x", "40", "-y", "20")
-	p.sees("play", `Others watch with gridstand watch\n +`+id)
+	p.sees("play", `Others watch with gridstand watch\n +`+id+`\n +`+strings.TrimSpace(server)+`\n`)
 	p.tmux("resize-window", "-t", "play", "-x", "12", "-y", "4")
 	p.sees("play", "needs")
 	p.tmux("resize-window", "-t", "play", "-x", "80", "-y", "24")

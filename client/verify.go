@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/verify"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 func (p *program) verifyCommand() *cobra.Command {
@@ -29,7 +25,7 @@ drawn, nobody can show.`,
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "-" {
-				return p.verify(verify.ReadJSON(p.in))
+				return p.report(verify.Transcript(verify.ReadJSON(p.in)))
 			}
 			return p.verifyGame(cmd.Context(), args[0])
 		},
@@ -43,45 +39,15 @@ func (p *program) verifyGame(ctx context.Context, what string) error {
 		return err
 	}
 	defer hangUp()
-	g, err := p.game(ctx, c, what)
+	id, err := p.resolve(ctx, c, what)
 	if err != nil {
 		return err
 	}
-	if g.GetStatus() != pb.GameStatus_GAME_STATUS_FINISHED {
-		return verify.ErrLive
-	}
-	return p.verify(transcript(ctx, c, g.GetId()))
+	return p.report(verify.Game(ctx, c, id))
 }
 
-// patience is how often a transcript is asked for anew.
-const patience = 5
-
-// transcript yields all events of a finished game.
-func transcript(ctx context.Context, c *session.Client, gameID string) iter.Seq2[*pb.Event, error] {
-	return func(yield func(*pb.Event, error) bool) {
-		w := c.Watch(ctx, session.WatchOptions{GameID: gameID, AfterVersion: new(int32), EveryEvent: true})
-		defer w.Close()
-		for {
-			u, err := w.Next()
-			if u.Connection.State == session.Reconnecting && u.Connection.Attempt >= patience {
-				err = u.Connection.Err
-			}
-			switch {
-			case errors.Is(err, io.EOF):
-				return
-			case err != nil:
-				yield(nil, err)
-				return
-			case u.Event != nil && !yield(u.Event, nil):
-				return
-			}
-		}
-	}
-}
-
-// verify recomputes a transcript and reports.
-func (p *program) verify(events iter.Seq2[*pb.Event, error]) error {
-	r, err := verify.Transcript(events)
+// report says what became of a verification.
+func (p *program) report(r verify.Report, err error) error {
 	var difference *verify.Difference
 	switch {
 	case errors.As(err, &difference):

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -73,15 +74,14 @@ func (p *program) watchScreen(ctx context.Context, what []string) error {
 		}
 	}
 	if len(ids) > 1 {
-		return tui.Run(ctx, tui.NewWall(ctx, tui.NewServer(c), ids, p.clock), p.screen())
+		return tui.Run(ctx, tui.NewWall(ctx, tui.NewServer(c), ids, p.watching(c, "")), p.screen())
 	}
-	config := tui.WatchConfig{GameID: first(ids), Clock: p.clock}
-	if config.GameID == "" {
+	if len(ids) == 0 {
 		if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
 			return err // rather than an empty screen
 		}
 	}
-	return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), config), p.screen())
+	return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), p.watching(c, first(ids))), p.screen())
 }
 
 // watchLines prints what happens in a game.
@@ -117,12 +117,21 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 			return err
 		}
 		if u.Connection.State == session.Reconnecting {
-			p.notef("%s; trying again in %.0f s", u.Connection.Err, max(u.Connection.Delay.Seconds(), 1))
+			p.noteRetry(u.Connection.Delay, u.Connection.Err)
 		}
 		if err := p.printUpdate(g, u); err != nil {
 			return err
 		}
 	}
+}
+
+// noteRetry says that a server is asked again.
+func (p *program) noteRetry(wait time.Duration, err error) {
+	what := err.Error()
+	if errors.Is(err, session.ErrUnreachable) {
+		what = "the server does not answer (" + what + ")"
+	}
+	p.notef("%s; trying again in %.0f s", what, max(wait.Seconds(), 1))
 }
 
 // printUpdate writes an update of the game g, which it keeps up to date.

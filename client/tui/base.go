@@ -18,6 +18,12 @@ type base struct {
 	width, height int
 	theme         Theme
 	help          bool
+	// address of the server, as far as the commands that are shown must name
+	// it.
+	address string
+	// bare says that the screen is one of several: it stands at the top of its
+	// room, without a line of keys.
+	bare bool
 	// interrupted says that the user left with ctrl-c.
 	interrupted bool
 }

@@ -151,7 +151,7 @@ func (b *base) cover(p *page, short string, boxes ...string) {
 // is cut off.
 func (b *base) view(content string, x int, box string, boxX int) tea.View {
 	content = indent(content, x)
-	if spare := b.height - lipgloss.Height(content); spare > 0 {
+	if spare := b.height - lipgloss.Height(content); spare > 0 && !b.bare {
 		content = strings.Repeat("\n", spare/2) + content
 	}
 	if box != "" {

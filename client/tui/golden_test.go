@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/client/solver"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -155,6 +156,18 @@ func TestScreens(t *testing.T) {
 			p.connectionTime = noon.Add(-time.Second)
 			return p, &p.base
 		},
+		"elsewhere": func() (Screen, *base) {
+			p := somePlay(someGame(someBoard(4, 4)))
+			p.address = "play.example.org"
+			return p, &p.base
+		},
+		"solving": func() (Screen, *base) {
+			p := somePlay(someGame(someBoard(4, 4)))
+			s, err := solver.New("classic", 1, "expectimax", time.Second)
+			require.NoError(t, err)
+			p.game.Ranked, p.programmed, p.solving = false, true, &solving{solver: s, pace: firstPace}
+			return p, &p.base
+		},
 		"watch": func() (Screen, *base) {
 			w := someWatch(someGame(someBoard(4, 4)))
 			return w, &w.base
@@ -200,6 +213,8 @@ func goldenScreen(t *testing.T, name string, screen func() (Screen, *base)) {
 		{120, 40, colorprofile.TrueColor},
 		{80, 24, colorprofile.TrueColor},
 		{80, 24, colorprofile.ASCII},
+		{60, 10, colorprofile.TrueColor},
+		{40, 24, colorprofile.TrueColor},
 		{40, 20, colorprofile.TrueColor},
 		{20, 8, colorprofile.TrueColor},
 	} {

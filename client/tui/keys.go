@@ -67,6 +67,14 @@ func (k *playKeys) ShortHelp() []key.Binding {
 	return []key.Binding{k.Move, bind("n", "new"), k.Undo, k.Solvers, k.Help, k.Leave}
 }
 
+// solverKeys are those that work while a solver plays.
+type solverKeys struct{ *playKeys }
+
+// ShortHelp implements help.KeyMap.
+func (k solverKeys) ShortHelp() []key.Binding {
+	return []key.Binding{k.Faster, k.Slower, bind("any other key", "you play on")}
+}
+
 // FullHelp implements help.KeyMap.
 func (k *playKeys) FullHelp() [][]key.Binding {
 	return [][]key.Binding{

@@ -171,7 +171,7 @@ func (l *Lobby) listed(msg listsMsg) tea.Cmd {
 		again = l.tasks.after(refreshTime, refreshMsg{})
 	}
 	if msg.err != nil {
-		l.problem = msg.err.Error()
+		l.problem = plainly(msg.err, "Asking again …")
 		return again
 	}
 	if l.loaded {

@@ -207,13 +207,13 @@ func (l *Lobby) picture(width, height int) string {
 // standing is how a game stands in a line.
 func (m *match) standing() string {
 	if m.tribolo() == nil {
-		return fmt.Sprintf("%s points, tile %s, %s moves", comma(m.score()), m.bestTile(), m.moves())
+		return fmt.Sprintf("%s, tile %s, %s", plural(int(m.score()), "point"), m.bestTile(), m.movesMade())
 	}
 	var parts []string
 	for i := range m.game.GetSeats() {
 		parts = append(parts, fmt.Sprintf("%s %d", ownerLetters[i%len(ownerLetters)], m.scoreOf(i)))
 	}
-	return strings.Join(parts, "  ") + ", " + m.moves() + " moves"
+	return strings.Join(parts, "  ") + ", " + m.movesMade()
 }
 
 // scores is the pane of the leaderboard.

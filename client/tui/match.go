@@ -139,15 +139,15 @@ func (m *match) unranked() string {
 	case len(people) == 0:
 		return "only bots play"
 	case random:
-		return "a bot plays at random"
+		return "a random bot"
 	case twice:
-		return "one player has two seats"
+		return "one in two seats"
 	case m.undone:
-		return "a move was taken back"
+		return "moves taken back"
 	case m.programmed:
 		return "a program moved"
 	default:
-		return "undone, or a program moved"
+		return "undone, or a bot"
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -85,16 +86,64 @@ func (b *base) columns(width int, pairs ...pair) string {
 	return strings.Join(lines, "\n")
 }
 
-// command shows a command line under what it is for. Where it is too wide, the
-// id gets a line of its own, and where even that is, nothing says what it is for.
+// commandLine is a command of this program, which names the server where it
+// must.
+func (b *base) commandLine(words ...string) string {
+	if b.address != "" {
+		words = append(words, "--server", b.address)
+	}
+	return "gridstand " + strings.Join(words, " ")
+}
+
+// command shows a command about a game under what it is for, in as many lines
+// as its width takes. Where that is narrow, what it is for is left away.
 func (b *base) command(width int, what, command, id string) string {
-	if ansi.StringWidth(command)+1+len(id) <= width {
-		return b.theme.dim().Render(what) + "\n" + b.theme.bold().Render(command+" "+id)
+	lines := []string{"gridstand " + command}
+	words := []string{id}
+	switch server := "--server " + b.address; {
+	case b.address == "":
+	case ansi.StringWidth(server) > width:
+		words = append(words, "--server", b.address)
+	default:
+		words = append(words, server)
 	}
-	if first := what + " " + command; width > 0 && ansi.StringWidth(first) > width {
-		return b.theme.bold().Render(command) + "\n" + b.theme.bold().Render(id)
+	for _, word := range words {
+		if last := &lines[len(lines)-1]; ansi.StringWidth(*last)+1+ansi.StringWidth(word) <= width {
+			*last += " " + word
+		} else {
+			lines = append(lines, word)
+		}
 	}
-	return b.theme.dim().Render(what) + " " + b.theme.bold().Render(command) + "\n" + b.theme.bold().Render(id)
+	whole := b.theme.dim().Render(what)
+	switch room := width - ansi.StringWidth(what) - 1; {
+	case ansi.StringWidth(lines[0]) <= room:
+		whole += " "
+	case strings.Contains(lines[0], id):
+		whole += "\n"
+	default:
+		whole = ""
+	}
+	for i, line := range lines {
+		lines[i] = b.theme.bold().Render(line)
+	}
+	return whole + strings.Join(lines, "\n")
+}
+
+// verification shows the command that verifies a finished game.
+func (b *base) verification(id string) string {
+	text := b.theme.dim().Render("verify with gridstand verify") + "\n" + id
+	if b.address != "" {
+		text += "\n--server " + b.address
+	}
+	return text
+}
+
+// commandRows is how many rows a narrow panel gives to a command.
+func (b *base) commandRows() int {
+	if b.address != "" {
+		return 3
+	}
+	return 2
 }
 
 // bestTile is the highest tile on the board, as it stands there.
@@ -102,6 +151,14 @@ func (m *match) bestTile() string { return strconv.Itoa(int(largest(m.board())))
 
 // moves is the number of moves made.
 func (m *match) moves() string { return comma(m.game.GetPosition().GetMoveCount()) }
+
+// movesMade says how many moves were made.
+func (m *match) movesMade() string { return plural(int(m.game.GetPosition().GetMoveCount()), "move") }
+
+// plural is a number of things.
+func plural(n int, thing string) string {
+	return comma(int32(n)) + " " + english.PluralWord(n, thing, "")
+}
 
 // watching says how many watch.
 func (m *match) watching() string {
@@ -151,7 +208,8 @@ func pad(text string, width int) string {
 }
 
 // stack puts blocks below each other with empty lines between them; where that
-// is higher than height it leaves the empty lines away, then the last lines.
+// is higher than height it leaves the empty lines away, then the last blocks,
+// and of the first one the last lines.
 func stack(height int, blocks ...string) string {
 	var kept []string
 	for _, block := range blocks {
@@ -160,9 +218,12 @@ func stack(height int, blocks ...string) string {
 		}
 	}
 	text := strings.Join(kept, "\n\n")
-	if lipgloss.Height(text) > height {
-		lines := strings.Split(strings.Join(kept, "\n"), "\n")
-		text = strings.Join(lines[:min(len(lines), max(height, 1))], "\n")
+	if lipgloss.Height(text) <= height {
+		return text
 	}
-	return text
+	for len(kept) > 1 && lipgloss.Height(strings.Join(kept, "\n")) > height {
+		kept = kept[:len(kept)-1]
+	}
+	lines := strings.Split(strings.Join(kept, "\n"), "\n")
+	return strings.Join(lines[:min(len(lines), max(height, 1))], "\n")
 }

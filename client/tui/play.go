@@ -33,7 +33,7 @@ type PlayConfig struct {
 	// Options are those of new games, as far as the game to begin with does not
 	// tell.
 	Options session.GameOptions
-	// Server that others have to name to watch; empty where they need not.
+	// Server that commands have to name; empty where they need not.
 	Server string
 	// Ends says that the server ends with the screen, and its games with it.
 	Ends bool
@@ -49,8 +49,7 @@ type Play struct {
 	keys    *playKeys
 	server  Server
 	options session.GameOptions
-	address string // of the server, as far as others need it
-	ends    bool   // there will be nothing to come back to
+	ends    bool // there will be nothing to come back to
 
 	// opened is the game as it was opened. Commands read it: it never changes.
 	opened *pb.Game
@@ -85,8 +84,9 @@ type Play struct {
 func NewPlay(ctx context.Context, server Server, c PlayConfig) *Play {
 	p := &Play{
 		base: newBase(ctx, c.Clock), keys: newPlayKeys(), server: server,
-		options: c.Options, address: c.Server, ends: c.Ends,
+		options: c.Options, ends: c.Ends,
 	}
+	p.address = c.Server
 	p.open(c.Game)
 	return p
 }
@@ -319,11 +319,29 @@ func (p *Play) changed(changed bool) tea.Cmd {
 // fail shows what went wrong. A server that forgot the player or the game, as
 // one that kept them in its memory does, has nothing to come back to.
 func (p *Play) fail(err error) {
-	p.problem = err.Error()
+	p.problem = plainly(err, sameKey)
+	p.ends = p.ends || forgotten(err)
+}
+
+// forgotten reports whether a server that knew the player and the game does not
+// any more.
+func forgotten(err error) bool {
+	return errors.Is(err, session.ErrBadToken) || errors.Is(err, session.ErrGameNotFound)
+}
+
+// sameKey is what to do where a key came to nothing.
+const sameKey = "The same key tries again, q leaves."
+
+// plainly says what went wrong, and where no server answers what is to be done.
+func plainly(err error, todo string) string {
 	switch {
+	case errors.Is(err, session.ErrUnreachable):
+		return "The server does not answer. " + todo
 	case errors.Is(err, session.ErrBadToken):
-		p.problem, p.ends = "The server has forgotten you and your games. Leave and play anew.", true
+		return "The server has forgotten you and your games. Leave and play anew."
 	case errors.Is(err, session.ErrGameNotFound):
-		p.problem, p.ends = "The server has forgotten this game.", true
+		return "The server has forgotten this game."
+	default:
+		return err.Error()
 	}
 }

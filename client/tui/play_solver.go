@@ -137,6 +137,6 @@ func (p *Play) solved(msg solvedMsg) tea.Cmd {
 
 // solverState says who plays, while it is a solver.
 func (p *Play) solverState() string {
-	pace := fmt.Sprintf("%.1f moves a second", float64(time.Second)/float64(p.solving.pace))
-	return fmt.Sprintf("%s plays, so the game is unranked. %s (+/-); any other key stops it.", p.solving.solver.Name(), pace)
+	pace := float64(time.Second) / float64(p.solving.pace)
+	return fmt.Sprintf("%s plays, so the game is unranked. %.1f moves a second.", p.solving.solver.Name(), pace)
 }

@@ -10,20 +10,21 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// playPanelLines is the height of the panel below the board.
-const playPanelLines = 6
+// playPanelLines is the height of the panel below the board, without the
+// command.
+const playPanelLines = 4
 
 // View implements tea.Model.
 func (p *Play) View() tea.View {
 	board := twenty48Picture{p.board(), p.marks}
-	l, ok := p.layout(board, playPanelLines)
+	l, ok := p.layout(board, playPanelLines+p.commandRows())
 	if !ok {
 		return p.view(p.tooSmall(board), 0, "", 0)
 	}
 	content := page{
 		head:  p.head,
 		board: board.draw(l.cell, p.theme),
-		bar:   p.helpBar(p.keys),
+		bar:   p.bar(),
 		state: p.state(),
 	}
 	if l.wide {
@@ -50,6 +51,14 @@ func (p *Play) head(width int) string {
 		[]string{badge + "   " + p.theme.dim().Render(p.watching()), badge})
 }
 
+// bar is the line of keys, which mean something else while a solver plays.
+func (p *Play) bar() string {
+	if p.solving != nil {
+		return p.helpBar(solverKeys{p.keys})
+	}
+	return p.helpBar(p.keys)
+}
+
 // state is the line about what is the matter, empty when nothing is.
 func (p *Play) state() string {
 	switch {
@@ -60,10 +69,10 @@ func (p *Play) state() string {
 	case p.solving != nil && p.moving == none:
 		return p.theme.warn().Render(p.solverState())
 	case (p.moving != none || p.undoing != nil) && p.now.Sub(p.movingSince) > slowTime:
-		return p.theme.warn().Render(fmt.Sprintf("No answer for %d s; %d keys wait.",
+		return p.theme.warn().Render(fmt.Sprintf("No answer for %d s; keys that wait: %d.",
 			int(p.now.Sub(p.movingSince).Seconds()), len(p.queue)))
 	case p.dropped:
-		return p.theme.warn().Render(fmt.Sprintf("%d keys wait already; the last ones were dropped.", len(p.queue)))
+		return p.theme.warn().Render(fmt.Sprintf("Keys that wait: %d; the last ones were dropped.", len(p.queue)))
 	case p.notice != "":
 		return p.theme.dim().Render(p.notice)
 	default:
@@ -91,7 +100,7 @@ func (p *Play) sidePanel(width, height int) string {
 		p.columns(width, pair{"MOVES", p.moves(), ""}, pair{"TILE", p.bestTile(), ""})+"\n"+
 			p.columns(width*2, pair{"RANK", p.day.text("today"), ""}),
 		strings.TrimSuffix(p.theme.bold().Render(p.player())+"\n"+p.ranking(), "\n"),
-		p.command(width, p.invitation(), "gridstand watch", p.opened.GetId()),
+		p.command(width, "Others watch with", "watch", p.opened.GetId()),
 	)
 }
 
@@ -106,16 +115,8 @@ func (p *Play) lowPanel(width, height int) string {
 		p.inline(width, pair{"MOVES", p.moves(), ""}, pair{"TILE", p.bestTile(), ""}),
 		p.inline(width, pair{"RANK", p.day.text("today"), ""}),
 		who,
-		p.command(0, p.invitation(), "gridstand watch", p.opened.GetId()),
+		p.command(width, "Others watch with", "watch", p.opened.GetId()),
 	)
-}
-
-// invitation introduces the command with which others watch.
-func (p *Play) invitation() string {
-	if p.address == "" {
-		return "Others watch with"
-	}
-	return "On " + p.address + " others watch with"
 }
 
 // ranking says that the game is not ranked, and why.
@@ -183,7 +184,7 @@ func (p *Play) result(airy bool) string {
 		"",
 		rank,
 		"",
-		p.theme.dim().Render("verify with gridstand verify")+"\n"+p.opened.GetId(),
+		p.verification(p.opened.GetId()),
 		"",
 		p.choice("n", "new")+"     "+p.choice("q", "leave"),
 	))
@@ -219,5 +220,5 @@ func (m *match) ending() string {
 // outcome are the facts of a finished game.
 func (m *match) outcome(b *base) string {
 	return fmt.Sprintf("%s points\n%s", b.theme.bold().Render(comma(m.score())),
-		b.theme.dim().Render(fmt.Sprintf("best tile %s, %s moves", m.bestTile(), m.moves())))
+		b.theme.dim().Render(fmt.Sprintf("best tile %s, %s", m.bestTile(), m.movesMade())))
 }

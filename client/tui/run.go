@@ -84,7 +84,7 @@ func (p *Play) Farewell() string {
 		if p.ends {
 			return text
 		}
-		return text + ". It waits: gridstand play --resume, or gridstand play " + p.opened.GetId()
+		return text + ". It waits: " + p.commandLine("play", "--resume") + ", or " + p.commandLine("play", p.opened.GetId())
 	}
 	text := fmt.Sprintf("%s ended a %s game with %s", p.player(), p.variant(), p.facts())
 	for _, at := range []struct {
@@ -98,7 +98,7 @@ func (p *Play) Farewell() string {
 	if p.ends {
 		return text
 	}
-	return text + ". Verify it with gridstand verify " + p.opened.GetId()
+	return text + ". Verify it with " + p.commandLine("verify", p.opened.GetId())
 }
 
 // Farewell implements Screen: how the game stood.
@@ -106,14 +106,14 @@ func (w *Watch) Farewell() string {
 	if w.picture() == nil {
 		return ""
 	}
-	follow := "Go on with gridstand watch "
+	follow := "Go on with " + w.commandLine("watch", w.gameID)
 	if w.over() {
-		follow = "Verify it with gridstand verify "
+		follow = "Verify it with " + w.commandLine("verify", w.gameID)
 	}
 	if w.tribolo() != nil {
-		return fmt.Sprintf("%s: %s. %s%s", w.variant(), w.facts(), follow, w.gameID)
+		return fmt.Sprintf("%s: %s. %s", w.variant(), w.facts(), follow)
 	}
-	return fmt.Sprintf("%s: a %s game at %s. %s%s", w.player(), w.variant(), w.facts(), follow, w.gameID)
+	return fmt.Sprintf("%s: a %s game at %s. %s", w.player(), w.variant(), w.facts(), follow)
 }
 
 // facts are the numbers of a game in a line.
@@ -123,11 +123,11 @@ func (m *match) facts() string {
 		for i := range m.game.GetSeats() {
 			parts = append(parts, fmt.Sprintf("%s %d", actor(m.game, i), m.scoreOf(i)))
 		}
-		text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s moves)", m.moves())
+		text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s)", m.movesMade())
 		if m.over() {
 			text += "; " + m.winners("")
 		}
 		return text
 	}
-	return fmt.Sprintf("%s points (best tile %s, %s moves)", comma(m.score()), m.bestTile(), m.moves())
+	return fmt.Sprintf("%s (best tile %s, %s)", plural(int(m.score()), "point"), m.bestTile(), m.movesMade())
 }

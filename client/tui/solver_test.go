@@ -66,7 +66,7 @@ func TestUndo(t *testing.T) {
 	d.until("the undo", func() bool { return p.game.GetVersion() == 615 })
 	assert.Nil(t, <-asked)
 	assert.EqualValues(t, 12000, p.score())
-	assert.Equal(t, "a move was taken back", p.unranked())
+	assert.Equal(t, "moves taken back", p.unranked())
 	assert.Equal(t, "back to version 612", p.log[0].what)
 
 	d.press("u") // no question any more

@@ -21,8 +21,7 @@ type Tribolo struct {
 	server  Server
 	me      string // id of the player's account
 	options session.GameOptions
-	address string // of the server, as far as others need it
-	ends    bool   // there will be nothing to come back to
+	ends    bool // there will be nothing to come back to
 
 	// opened is the game as it was opened. Commands read it: it never changes.
 	opened *pb.Game
@@ -58,8 +57,9 @@ const (
 func NewTribolo(ctx context.Context, server Server, c PlayConfig) *Tribolo {
 	t := &Tribolo{
 		base: newBase(ctx, c.Clock), keys: newTriboloKeys(), server: server, me: c.Me,
-		options: c.Options, address: c.Server, ends: c.Ends,
+		options: c.Options, ends: c.Ends,
 	}
+	t.address = c.Server
 	t.open(c.Game)
 	return t
 }
@@ -298,11 +298,6 @@ func (t *Tribolo) alone() bool {
 
 // fail shows what went wrong.
 func (t *Tribolo) fail(err error) {
-	t.problem = err.Error()
-	switch {
-	case errors.Is(err, session.ErrBadToken):
-		t.problem, t.ends = "The server has forgotten you and your games. Leave and play anew.", true
-	case errors.Is(err, session.ErrGameNotFound):
-		t.problem, t.ends = "The server has forgotten this game.", true
-	}
+	t.problem = plainly(err, sameKey)
+	t.ends = t.ends || forgotten(err)
 }

@@ -91,6 +91,11 @@ func TestTriboloScreens(t *testing.T) {
 			b.cursor.X, b.cursor.Y = to.GetX(), to.GetY()
 			return b, &b.base
 		},
+		"tribolo-elsewhere": func() (Screen, *base) {
+			b := someTribolo(t, nil)
+			b.address, b.hints, b.undone, b.game.Ranked = "play.example.org", true, true, false
+			return b, &b.base
+		},
 		"tribolo-waiting": func() (Screen, *base) {
 			seats := adaAndBots()
 			seats[1] = replay.Seat{}

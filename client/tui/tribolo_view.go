@@ -11,11 +11,13 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/gridstand/gridstand/client/session"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// triboloPanelLines is the height of the panel below the board.
-const triboloPanelLines = 6
+// triboloPanelLines is the height of the panel below the board, without the
+// command.
+const triboloPanelLines = 7
 
 // View implements tea.Model.
 func (t *Tribolo) View() tea.View {
@@ -23,7 +25,7 @@ func (t *Tribolo) View() tea.View {
 	if !t.over() {
 		board.cursor = &t.cursor
 	}
-	l, ok := t.layout(board, triboloPanelLines)
+	l, ok := t.layout(board, triboloPanelLines+t.commandRows())
 	if !ok {
 		return t.title(t.view(t.tooSmall(board), 0, "", 0))
 	}
@@ -129,14 +131,11 @@ func (t *Tribolo) panel(width, height int, wide bool) string {
 		turn += "\n" + hint
 	}
 	if why := t.unranked(); why != "" {
-		turn += "\n" + t.theme.warn().Render(ansi.Truncate("unranked: "+why, width, "…"))
+		turn += "\n" + t.theme.warn().Render(ansi.Wordwrap("unranked: "+why, width, ""))
 	}
-	what, command := t.invitation(), "gridstand watch"
+	what, command := "Others watch with", "watch"
 	if t.game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-		what, command = "Others join with", "gridstand join"
-		if t.address != "" {
-			what = "On " + t.address + " others join with"
-		}
+		what, command = "Others join with", "join"
 	}
 	if !wide {
 		return stack(height, t.seatLines(&t.base, width, t.me)+"\n"+turn,
@@ -144,14 +143,6 @@ func (t *Tribolo) panel(width, height int, wide bool) string {
 	}
 	return stack(height, t.seatBlocks(&t.base, width, t.me), turn,
 		t.command(width, what, command, t.opened.GetId()))
-}
-
-// invitation introduces the command with which others watch.
-func (t *Tribolo) invitation() string {
-	if t.address == "" {
-		return "Others watch with"
-	}
-	return "On " + t.address + " others watch with"
 }
 
 // hint says what a jump to the cursor would do, while that is wanted.
@@ -207,7 +198,7 @@ func (m *match) turnText(b *base, mine bool) string {
 	for _, move := range moves {
 		best = max(best, len(move.GetTaken()))
 	}
-	return who + "\n" + b.theme.dim().Render(fmt.Sprintf("%d places, best takes %d", len(moves), best))
+	return who + "\n" + b.theme.dim().Render(fmt.Sprintf("%s, best takes %d", plural(len(moves), "place"), best))
 }
 
 // owner is the style of an owner's letter and name.
@@ -239,15 +230,19 @@ func (m *match) scoreOf(seat int) int32 {
 
 // seatLabel is who sits there, and what is the matter with the seat.
 func (m *match) seatLabel(seat *pb.Seat, me string) string {
-	text := seatName(seat)
-	if me != "" && seat.GetPlayer().GetId() == me {
+	text, mine := seatName(seat), me != "" && seat.GetPlayer().GetId() == me
+	switch by := seat.GetStandIn(); {
+	case by == "" || seat.GetResigned():
+	case mine:
+		return session.CleanName(by) + " for you"
+	default:
+		return session.CleanName(by) + " for " + text
+	}
+	if mine {
 		text += " (you)"
 	}
-	switch {
-	case seat.GetResigned():
+	if seat.GetResigned() {
 		text += ", gave up"
-	case seat.GetStandIn() != "":
-		text += ", " + seat.GetStandIn() + " stands in"
 	}
 	return text
 }
@@ -258,7 +253,7 @@ func (m *match) seatBlocks(b *base, width int, me string) string {
 	for i, seat := range m.game.GetSeats() {
 		score := comma(m.scoreOf(i))
 		room := width - 4 - len(score)
-		label := pad(ansi.Truncate(m.seatLabel(seat, me), room, "…"), room)
+		label := pad(ansi.Truncate(m.seatLabel(seat, me), room-1, "…"), room)
 		if i == m.turn() {
 			label = b.theme.bold().Render(label)
 		}
@@ -303,7 +298,7 @@ func (t *Tribolo) result(airy bool) string {
 		t.theme.bold().Render(t.winners(t.me)),
 		t.standings(&t.base, t.me),
 		"",
-		t.theme.dim().Render("verify with gridstand verify")+"\n"+t.opened.GetId(),
+		t.verification(t.opened.GetId()),
 		"",
 		t.choice("n", "new")+"     "+t.choice("q", "leave"),
 	))
@@ -352,8 +347,8 @@ func (t *Tribolo) Farewell() string {
 	case t.ends:
 		return text
 	case t.over():
-		return text + ". Verify it with gridstand verify " + t.opened.GetId()
+		return text + ". Verify it with " + t.commandLine("verify", t.opened.GetId())
 	default:
-		return text + ". It goes on: gridstand play " + t.opened.GetId()
+		return text + ". It goes on: " + t.commandLine("play", t.opened.GetId())
 	}
 }

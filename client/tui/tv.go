@@ -77,11 +77,14 @@ func (w *Watch) found(msg foundMsg) tea.Cmd {
 	t := w.tv
 	t.finding = false
 	w.problem = ""
-	if msg.err != nil {
-		w.problem = msg.err.Error()
+	running := w.gameID != "" && !w.over() && !w.lost
+	switch {
+	case msg.err != nil && running:
+		w.problem = plainly(msg.err, sameKey)
+	case msg.err != nil:
+		w.problem = plainly(msg.err, "Is it still there?")
 	}
 	g, why := t.choose(msg.watched, msg.best, w.now)
-	running := w.gameID != "" && !w.over() && !w.lost
 	switch {
 	case g == nil && running, g != nil && running && g.GetId() == w.gameID:
 		if msg.err == nil {

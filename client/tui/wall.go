@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -43,15 +42,16 @@ func (k *wallKeys) FullHelp() [][]key.Binding {
 	return [][]key.Binding{{k.Next, k.Leave, k.Help, k.Suspend, k.Interrupt}}
 }
 
-// NewWall makes the screen of games by their whole ids, at most MaxWall. Its
-// commands end with ctx.
-func NewWall(ctx context.Context, server Server, games []string, clock func() time.Time) *Wall {
+// NewWall makes the screen of games by their whole ids, at most MaxWall; the
+// rest is as the configuration says. Its commands end with ctx.
+func NewWall(ctx context.Context, server Server, games []string, c WatchConfig) *Wall {
 	w := &Wall{
-		base: newBase(ctx, clock),
+		base: newBase(ctx, c.Clock),
 		keys: &wallKeys{newCommonKeys("leave"), bind("n", "next game", "n", "tab", "right")},
 	}
 	for _, id := range games[:min(len(games), MaxWall)] {
-		game := NewWatch(ctx, server, WatchConfig{GameID: id, Clock: clock})
+		c.GameID = id
+		game := NewWatch(ctx, server, c)
 		game.bare = true
 		w.games = append(w.games, game)
 	}

@@ -14,6 +14,8 @@ type WatchConfig struct {
 	// GameID is the whole id of the game. Empty means TV: one live game after
 	// the other, chosen by what is worth a look.
 	GameID string
+	// Server that commands have to name; empty where they need not.
+	Server string
 	// Clock tells the time; nil is the system's.
 	Clock func() time.Time
 }
@@ -32,8 +34,6 @@ type Watch struct {
 	// tv chooses the games, nil where the user did.
 	tv      *tv
 	problem string
-	// bare leaves the line of keys away: the game is one of several.
-	bare bool
 }
 
 // NewWatch makes the screen. Its commands end with ctx.
@@ -42,6 +42,7 @@ func NewWatch(ctx context.Context, server Server, c WatchConfig) *Watch {
 		base: newBase(ctx, c.Clock), match: newMatch(nil), server: server,
 		gameID: c.GameID, keys: newWatchKeys(c.GameID == ""),
 	}
+	w.address = c.Server
 	if c.GameID == "" {
 		w.tv = &tv{}
 	}
@@ -125,7 +126,7 @@ func (w *Watch) key(msg tea.KeyPressMsg) tea.Cmd {
 func (w *Watch) heard(msg updateMsg) tea.Cmd {
 	if msg.err != nil {
 		if !errors.Is(msg.err, io.EOF) {
-			w.lost, w.problem = true, msg.err.Error()
+			w.lost, w.problem = true, plainly(msg.err, sameKey)
 		}
 		if w.tv != nil {
 			return w.tasks.after(resultTime, findMsg{gameID: w.gameID})

@@ -165,7 +165,7 @@ func (w *Watch) loaded(msg pastMsg) tea.Cmd {
 	wanted := w.past.wanted
 	w.past.wanted = false
 	if msg.err != nil {
-		w.problem = msg.err.Error()
+		w.problem = plainly(msg.err, sameKey)
 		return nil
 	}
 	w.past.frames = append(msg.frames, w.past.frames...)

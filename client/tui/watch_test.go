@@ -5,7 +5,9 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client/session"
@@ -85,9 +87,12 @@ func TestTV(t *testing.T) {
 	d.send(findMsg{gameID: "second"}) // as after the result was shown
 	d.until("the third game", func() bool { return w.gameID == "third" })
 
-	s.live = func(pb.OrderBy) ([]*pb.Game, error) { return nil, &session.Error{Message: "no server"} }
+	s.live = func(pb.OrderBy) ([]*pb.Game, error) {
+		return nil, &session.Error{Code: codes.Unavailable, Message: "dial tcp: connection refused"}
+	}
 	d.press("n")
-	d.until("the failure", func() bool { return w.problem == "no server" })
+	d.until("the failure", func() bool { return !w.tv.finding })
+	assert.Equal(t, "The server does not answer. The same key tries again, q leaves.", w.problem)
 	assert.Equal(t, "third", w.gameID, "what is on stays on")
 }
 
@@ -162,18 +167,18 @@ func TestWall(t *testing.T) {
 	t.Parallel()
 	first, second := newStream(), newStream()
 	s := &script{streams: map[string]*stream{"first": first, "second": second}}
-	w := NewWall(t.Context(), s, []string{"first", "second"}, atNoon)
+	w := NewWall(t.Context(), s, []string{"first", "second"}, WatchConfig{Clock: atNoon})
 	d := drive(t, w)
 	first.push(session.Update{Game: liveGame("first", 1, 0)})
 	second.push(session.Update{Game: func() *pb.Game {
 		g := liveGame("second", 2, 0)
 		g.Seats[0].GetPlayer().Name = "bob"
+		g.Position.Board = &pb.Position_Twenty48{Twenty48: someBoard(5, 5)}
 		return g
 	}()})
 	d.until("both games", func() bool { return w.games[0].board() != nil && w.games[1].board() != nil })
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 30})
-	assert.Contains(t, w.View().Content, "1 watching")
-	assert.Contains(t, w.View().Content, "2 watching")
+	assert.Regexp(t, "1 watching.*2 watching", ansi.Strip(w.View().Content), "on one line")
 	d.send(tea.WindowSizeMsg{Width: 60, Height: 14})
 	assert.Contains(t, w.View().Content, "1 watching")
 	assert.NotContains(t, w.View().Content, "2 watching")

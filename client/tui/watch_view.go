@@ -10,8 +10,13 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// watchPanelLines is the height of the panel below the board.
-const watchPanelLines = 6
+const (
+	// watchPanelLines is the height of the panel below the board.
+	watchPanelLines = 6
+	// nameLines is the height from which on a panel beside it has room for a
+	// large name above the scores.
+	nameLines = 8
+)
 
 // View implements tea.Model.
 func (w *Watch) View() tea.View {
@@ -98,6 +103,9 @@ func (w *Watch) scores() []pair {
 // sidePanel is the panel beside the board; the log of moves gets what the rest
 // leaves of it.
 func (w *Watch) sidePanel(width, height int) string {
+	if height < nameLines {
+		return w.lowPanel(width, height)
+	}
 	if w.tribolo() != nil {
 		top := strings.TrimSuffix(w.seatBlocks(&w.base, width, "")+"\n"+w.why(), "\n")
 		turn := w.turnText(&w.base, false)
@@ -161,7 +169,7 @@ func (w *Watch) result(airy bool) string {
 	return w.box(w.ending(), lines(airy,
 		facts,
 		"",
-		w.theme.dim().Render("verify with gridstand verify")+"\n"+w.game.GetId(),
+		w.verification(w.game.GetId()),
 		"",
 		end,
 	))

@@ -11,7 +11,8 @@ import (
 )
 
 // Game reads the transcript of a game from a server and recomputes it. Of a
-// game that is not over it says ErrLive at once. Beside the errors of
+// game that is not over it says ErrLive at once. Lost connections are taken up
+// again, until several tries in a row came to nothing. Beside the errors of
 // Transcript it returns those of the session.
 func Game(ctx context.Context, client *session.Client, gameID string) (Report, error) {
 	response, err := client.Games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
@@ -27,12 +28,17 @@ func Game(ctx context.Context, client *session.Client, gameID string) (Report, e
 	return Transcript(watched(watcher))
 }
 
-// watched yields the events of a watcher. It goes on over lost connections, as
-// long as the watcher's context lasts.
+// patience is after how many tries in a row a server counts as gone.
+const patience = 5
+
+// watched yields the events of a watcher.
 func watched(watcher *session.Watcher) iter.Seq2[*pb.Event, error] {
 	return func(yield func(*pb.Event, error) bool) {
 		for {
 			update, err := watcher.Next()
+			if update.Connection.State == session.Reconnecting && update.Connection.Attempt >= patience {
+				err = update.Connection.Err
+			}
 			switch {
 			case errors.Is(err, io.EOF):
 				return

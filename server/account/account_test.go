@@ -32,7 +32,7 @@ const (
 // slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	client := redistest.StartCluster(t)
+	client := redistest.StartCluster(t, 1).Client()
 	store, ctx := account.New(client), t.Context()
 	ann, _, err := store.Create(ctx, "Ann", secretA, false)
 	require.NoError(t, err)

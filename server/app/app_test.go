@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -98,10 +97,9 @@ func TestStart_TwoServers(t *testing.T) {
 
 func TestStart_Cluster(t *testing.T) {
 	t.Parallel()
-	cluster, ok := redistest.StartCluster(t).(*redis.ClusterClient)
-	require.True(t, ok)
+	cluster := redistest.StartCluster(t, 1)
 	c := apptest.Config(t)
-	c.Redis = "redis://" + cluster.Options().Addrs[0] + "?cluster=true"
+	c.Redis = "redis://" + cluster.Addrs()[0] + "?cluster=true"
 	server, _ := apptest.Start(t, c)
 	conn := apptest.Dial(t, server.Addr())
 	ctx, g := play(within(t), t, conn)

@@ -67,7 +67,7 @@ func games(numbers ...int) []string {
 // slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	d, ctx := open(redistest.StartCluster(t)), t.Context()
+	d, ctx := open(redistest.StartCluster(t, 1).Client()), t.Context()
 	require.NoError(t, d.Put(ctx, listing(1)))
 	d.Touch(listing(2))
 	require.NoError(t, d.flush(ctx))

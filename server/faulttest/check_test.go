@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,13 +84,32 @@ func check(t *testing.T, w *world) {
 	checkRebuilt(ctx, t, w)
 }
 
+// keys lists the keys that match, of all nodes.
+func (w *world) keys(ctx context.Context, t *testing.T, pattern string) []string {
+	t.Helper()
+	var mu sync.Mutex
+	var all []string
+	node := func(ctx context.Context, client *redis.Client) error {
+		keys, err := client.Keys(ctx, pattern).Result()
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, keys...)
+		return err
+	}
+	switch store := w.store.(type) {
+	case *redis.ClusterClient:
+		require.NoError(t, store.ForEachMaster(ctx, node))
+	case *redis.Client:
+		require.NoError(t, node(ctx, store))
+	}
+	return all
+}
+
 // logs reads all logs but those that the test damaged, by game.
 func (w *world) logs(ctx context.Context, t *testing.T) map[string][]redis.XMessage {
 	t.Helper()
-	keys, err := w.store.Keys(ctx, "game:{*}:log").Result()
-	require.NoError(t, err)
 	logs := map[string][]redis.XMessage{}
-	for _, key := range keys {
+	for _, key := range w.keys(ctx, t, "game:{*}:log") {
 		gameID := strings.TrimSuffix(strings.TrimPrefix(key, "game:{"), "}:log")
 		entries, err := w.store.XRange(ctx, key, "-", "+").Result()
 		require.NoError(t, err)

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -33,9 +34,33 @@ type client struct {
 	players     pb.PlayerServiceClient
 }
 
+// behind is one name for several servers, over which clients spread their calls
+// as the client library does.
+func behind(servers ...*server) *server {
+	var addrs []string
+	for _, s := range servers {
+		addrs = append(addrs, s.addr)
+	}
+	return &server{addr: strings.Join(addrs, ",")}
+}
+
+// insist makes a call; where servers are killed, until it is answered.
+func (c *client) insist(ctx context.Context, call func(context.Context) error) error {
+	if !c.w.rough {
+		return call(ctx)
+	}
+	return retry(ctx, call)
+}
+
 // anybody connects to a server without an account.
 func (w *world) anybody(s *server) *client {
 	w.t.Helper()
+	if strings.Contains(s.addr, ",") {
+		named, err := session.Dial(session.Config{Target: s.addr})
+		require.NoError(w.t, err)
+		w.t.Cleanup(func() { _ = named.Close() })
+		return &client{w: w, server: s, games: named.Games, leaderboard: named.Leaderboard, players: named.Players}
+	}
 	conn, err := grpc.NewClient(s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { _ = conn.Close() })
@@ -49,8 +74,12 @@ func (w *world) anybody(s *server) *client {
 func (w *world) player(s *server) *client {
 	w.t.Helper()
 	c := w.anybody(s)
-	response, err := c.players.CreatePlayer(w.t.Context(), &pb.CreatePlayerRequest{Name: "p" + id.New()[:20]})
-	require.NoError(w.t, err)
+	request := &pb.CreatePlayerRequest{Name: "p" + id.New()[:20], Secret: id.New()}
+	var response *pb.CreatePlayerResponse
+	require.NoError(w.t, c.insist(w.t.Context(), func(ctx context.Context) (err error) {
+		response, err = c.players.CreatePlayer(ctx, request)
+		return err
+	}))
 	c.id, c.token = response.GetPlayer().GetId(), response.GetToken()
 	return c
 }
@@ -72,7 +101,11 @@ func (c *client) authorized(ctx context.Context) context.Context {
 
 // create creates a game; the same request finds it again.
 func (c *client) create(ctx context.Context, variant, requestID string) (*pb.Game, error) {
-	response, err := c.games.CreateGame(c.authorized(ctx), &pb.CreateGameRequest{Variant: variant, RequestId: requestID})
+	var response *pb.CreateGameResponse
+	err := c.insist(ctx, func(ctx context.Context) (err error) {
+		response, err = c.games.CreateGame(c.authorized(ctx), &pb.CreateGameRequest{Variant: variant, RequestId: requestID})
+		return err
+	})
 	if err != nil {
 		return nil, checkError(err)
 	}
@@ -89,8 +122,12 @@ func (c *client) start(t *testing.T, variant string) *pb.Game {
 
 // move moves, and looks whether the answer is that to its question.
 func (c *client) move(ctx context.Context, gameID string, version int32, d pb.Direction) (*pb.Event, error) {
-	response, err := c.games.Move(c.authorized(ctx), &pb.MoveRequest{
-		GameId: gameID, Version: version, Move: &pb.MoveRequest_Direction{Direction: d},
+	var response *pb.MoveResponse
+	err := c.insist(ctx, func(ctx context.Context) (err error) {
+		response, err = c.games.Move(c.authorized(ctx), &pb.MoveRequest{
+			GameId: gameID, Version: version, Move: &pb.MoveRequest_Direction{Direction: d},
+		})
+		return err
 	})
 	if err != nil {
 		return nil, checkError(err)
@@ -104,7 +141,11 @@ func (c *client) move(ctx context.Context, gameID string, version int32, d pb.Di
 
 // resign gives a game up, in whatever version it is.
 func (c *client) resign(ctx context.Context, gameID string) (*pb.Event, error) {
-	response, err := c.games.Resign(c.authorized(ctx), &pb.ResignRequest{GameId: gameID})
+	var response *pb.ResignResponse
+	err := c.insist(ctx, func(ctx context.Context) (err error) {
+		response, err = c.games.Resign(c.authorized(ctx), &pb.ResignRequest{GameId: gameID})
+		return err
+	})
 	if err != nil {
 		return nil, checkError(err)
 	}
@@ -117,7 +158,11 @@ func (c *client) resign(ctx context.Context, gameID string) (*pb.Event, error) {
 
 // get reads a game.
 func (c *client) get(ctx context.Context, gameID string) (*pb.Game, error) {
-	response, err := c.games.GetGame(c.authorized(ctx), &pb.GetGameRequest{GameId: gameID})
+	var response *pb.GetGameResponse
+	err := c.insist(ctx, func(ctx context.Context) (err error) {
+		response, err = c.games.GetGame(c.authorized(ctx), &pb.GetGameRequest{GameId: gameID})
+		return err
+	})
 	if err != nil {
 		return nil, checkError(err)
 	}

@@ -61,6 +61,17 @@ func (l *ledger) newest(gameID string) int32 {
 	return l.latest[gameID]
 }
 
+// versions is how many versions of all games people were told.
+func (l *ledger) versions() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	total := 0
+	for _, v := range l.latest {
+		total += int(v)
+	}
+	return total
+}
+
 func note[M proto.Message](in map[string]map[int32]M, gameID string, version int32, m M) error {
 	if in[gameID] == nil {
 		in[gameID] = map[int32]M{}

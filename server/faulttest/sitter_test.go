@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/watchtest"
 )
@@ -28,16 +29,23 @@ var (
 // table creates a game of Tribolo.
 func (c *client) table(t *testing.T, request *pb.CreateGameRequest) *pb.Game {
 	t.Helper()
-	request.Variant = "tribolo"
-	response, err := c.games.CreateGame(c.authorized(t.Context()), request)
-	require.NoError(t, checkError(err))
+	request.Variant, request.RequestId = "tribolo", id.New()
+	var response *pb.CreateGameResponse
+	require.NoError(t, c.insist(t.Context(), func(ctx context.Context) (err error) {
+		response, err = c.games.CreateGame(c.authorized(ctx), request)
+		return checkError(err)
+	}))
 	require.NoError(t, c.w.told.game(response.GetGame()))
 	return response.GetGame()
 }
 
 // join takes a seat, the one that the server chooses.
 func (c *client) join(ctx context.Context, gameID string) (*pb.Game, error) {
-	response, err := c.games.JoinGame(c.authorized(ctx), &pb.JoinGameRequest{GameId: gameID})
+	var response *pb.JoinGameResponse
+	err := c.insist(ctx, func(ctx context.Context) (err error) {
+		response, err = c.games.JoinGame(c.authorized(ctx), &pb.JoinGameRequest{GameId: gameID})
+		return err
+	})
 	if err != nil {
 		return nil, checkError(err)
 	}

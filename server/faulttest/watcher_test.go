@@ -2,6 +2,7 @@ package faulttest
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -127,7 +128,8 @@ func (w *watcher) open(ctx context.Context, request *pb.WatchRequest) (updates, 
 	if w.gate == nil {
 		return w.c.games.Watch(w.c.authorized(ctx), request)
 	}
-	stream, err := slowWatch(ctx, w.c.server.addr, request)
+	addr, _, _ := strings.Cut(w.c.server.addr, ",")
+	stream, err := slowWatch(ctx, addr, request)
 	if err != nil {
 		return nil, err
 	}
@@ -212,6 +214,15 @@ func (w *watcher) attached() bool {
 
 // transcript reads the events of a game, from the first on to the given version.
 func (c *client) transcript(ctx context.Context, gameID string, version int32) ([]*pb.Event, error) {
+	var events []*pb.Event
+	err := c.insist(ctx, func(ctx context.Context) (err error) {
+		events, err = c.readTranscript(ctx, gameID, version)
+		return err
+	})
+	return events, err
+}
+
+func (c *client) readTranscript(ctx context.Context, gameID string, version int32) ([]*pb.Event, error) {
 	ctx, cancel := context.WithCancel(c.authorized(ctx))
 	defer cancel()
 	stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: gameID, AfterVersion: fromStart(), EveryEvent: true})

@@ -1,12 +1,8 @@
 package faulttest
 
 import (
-	"bufio"
 	"context"
 	"log/slog"
-	"os"
-	"os/exec"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/server/app"
+	"github.com/gridstand/gridstand/server/childtest"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
@@ -26,7 +23,7 @@ const patience = time.Minute
 // world is one Redis, the servers on it, and what their clients were told.
 type world struct {
 	t     *testing.T
-	addr  string                // of Redis
+	addr  string                // of Redis, several with commas for a cluster
 	store redis.UniversalClient // the test's own way there
 	told  *ledger
 	// rough says that servers are killed: what is unavailable is asked again.
@@ -40,7 +37,13 @@ type world struct {
 // and all servers have ended.
 func newWorld(t *testing.T, addr string) *world {
 	t.Helper()
-	w := &world{t: t, addr: addr, store: redistest.NewClient(t, addr), told: newLedger(), spoiled: map[string]bool{}}
+	return newWorldOn(t, addr, redistest.NewClient(t, addr))
+}
+
+// newWorldOn is newWorld on whatever store the client reaches.
+func newWorldOn(t *testing.T, addr string, store redis.UniversalClient) *world {
+	t.Helper()
+	w := &world{t: t, addr: addr, store: store, told: newLedger(), spoiled: map[string]bool{}}
 	t.Cleanup(func() { check(t, w) })
 	return w
 }
@@ -81,6 +84,8 @@ type server struct {
 	// stop ends it: in order where it runs in this process, and by SIGKILL
 	// where it has one of its own. It returns when it has ended.
 	stop func()
+	// process is that of its own; nil where it has none.
+	process *childtest.Process
 }
 
 // serve starts a server in this process. It reaches Redis at the given address,
@@ -122,26 +127,3 @@ func (a alarm) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 
 func (a alarm) WithGroup(name string) slog.Handler { return alarm{a.Handler.WithGroup(name), a.t} }
-
-// serveProcess starts a server in a process of its own.
-func (w *world) serveProcess(redis string) *server {
-	w.t.Helper()
-	self, err := os.Executable()
-	require.NoError(w.t, err)
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), serverVariable+"="+redis)
-	cmd.Stderr = w.t.Output()
-	_, err = cmd.StdinPipe() // ends with this process
-	require.NoError(w.t, err)
-	stdout, err := cmd.StdoutPipe()
-	require.NoError(w.t, err)
-	require.NoError(w.t, cmd.Start())
-	kill := sync.OnceFunc(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	w.t.Cleanup(kill)
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	require.NoError(w.t, err, "the server process does not start")
-	return &server{addr: strings.TrimSpace(line), stop: kill}
-}

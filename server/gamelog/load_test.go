@@ -273,7 +273,7 @@ func TestAudience(t *testing.T) {
 // slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	client := redistest.StartCluster(t)
+	client := redistest.StartCluster(t, 1).Client()
 	options := client.(*redis.ClusterClient).Options()
 	appends := redis.NewClusterClient(&redis.ClusterOptions{Addrs: options.Addrs, MaxRedirects: -1})
 	t.Cleanup(func() { assert.NoError(t, appends.Close()) })

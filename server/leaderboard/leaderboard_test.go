@@ -35,7 +35,7 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	boards, ctx := New(redistest.StartCluster(t)), t.Context()
+	boards, ctx := New(redistest.StartCluster(t, 1).Client()), t.Context()
 	require.NoError(t, boards.Record(ctx, result(1, 1, 10, now())))
 	for _, window := range []Window{All, Week, Day} {
 		listed, err := boards.List(ctx, "classic", window, "", 10)

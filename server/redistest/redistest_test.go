@@ -2,6 +2,7 @@ package redistest
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 
@@ -69,16 +70,32 @@ func TestServer_PortTaken(t *testing.T) {
 	first := StartRedis(t)
 	second := &Server{t: t, port: first.port, args: first.args}
 	require.Error(t, second.start())
-	assert.Nil(t, second.cmd)
+	assert.Nil(t, second.run)
 }
 
 // Ensure the cluster refuses what touches two slots.
 func TestStartCluster(t *testing.T) {
 	t.Parallel()
-	client := StartCluster(t)
+	client := StartCluster(t, 1).Client()
 	ctx := t.Context()
 	require.NoError(t, client.Set(ctx, "a", 1, 0).Err())
 	require.NoError(t, client.Set(ctx, "b", 1, 0).Err())
 	script := redis.NewScript(`return redis.call('EXISTS', KEYS[1], KEYS[2])`)
 	assert.ErrorContains(t, script.Run(ctx, client, []string{"a", "b"}).Err(), "CROSSSLOT")
+}
+
+// Ensure a cluster of several nodes comes back whole, with what it held, when
+// one of them was killed.
+func TestStartCluster_Restart(t *testing.T) {
+	t.Parallel()
+	cluster := StartCluster(t, 3, "--appendonly", "yes", "--appendfsync", "always")
+	client, ctx := cluster.Client(), t.Context()
+	for i := range 100 {
+		require.NoError(t, client.Set(ctx, strconv.Itoa(i), i, 0).Err())
+	}
+	cluster.Nodes[1].Restart()
+	cluster.Await()
+	for i := range 100 {
+		require.NoError(t, client.Get(ctx, strconv.Itoa(i)).Err(), i)
+	}
 }

@@ -13,13 +13,15 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/childtest"
 )
 
 const (
 	// Ports are drawn from below those that systems give to outgoing
 	// connections, so that nobody takes a port while its server is down. A
-	// cluster node's bus needs port + 10000 as well.
-	firstPort, lastPort = 15000, 32000
+	// cluster node's bus takes port + 10000.
+	firstPort, lastPort = 15000, 22000
 	startAttempts       = 20
 	startTimeout        = 20 * time.Second // Generous: machines under load.
 )
@@ -30,10 +32,8 @@ type Server struct {
 	t    testing.TB
 	port int
 	args []string
-	cmd  *exec.Cmd
-	out  *bytes.Buffer // What cmd printed; to be read only after exited.
-
-	exited chan struct{} // Closed once cmd was waited for.
+	run  *childtest.Process // nil while it does not run
+	out  *bytes.Buffer      // What it printed; to be read only after it exited.
 }
 
 // StartRedis starts a redis-server on a free local port with an empty data
@@ -75,19 +75,18 @@ func (s *Server) URL() string { return "redis://" + s.Addr() + "/0" }
 // Kill ends the process by SIGKILL, as a power cut would, and waits until it is
 // gone. Killing twice does nothing.
 func (s *Server) Kill() {
-	if s.cmd == nil {
+	if s.run == nil {
 		return
 	}
-	_ = s.cmd.Process.Kill()
-	<-s.exited
-	s.cmd = nil
+	s.run.Kill()
+	s.run = nil
 }
 
 // Pause stops the process where it stands (SIGSTOP): connections stay open and
 // nothing answers until Resume.
 func (s *Server) Pause() {
 	s.t.Helper()
-	if err := pause(s.cmd.Process); err != nil {
+	if err := s.run.Pause(); err != nil {
 		s.t.Fatalf("pausing redis-server: %v", err)
 	}
 }
@@ -95,7 +94,7 @@ func (s *Server) Pause() {
 // Resume lets a paused process go on (SIGCONT).
 func (s *Server) Resume() {
 	s.t.Helper()
-	if err := resume(s.cmd.Process); err != nil {
+	if err := s.run.Resume(); err != nil {
 		s.t.Fatalf("resuming redis-server: %v", err)
 	}
 }
@@ -117,16 +116,11 @@ func (s *Server) start() error {
 	cmd := exec.Command(s.args[0], s.args[1:]...)
 	s.out = &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = s.out, s.out
-	endWithParent(cmd)
-	if err := cmd.Start(); err != nil {
+	run, err := childtest.Start(cmd)
+	if err != nil {
 		return err
 	}
-	exited := make(chan struct{})
-	go func() {
-		defer close(exited)
-		_ = cmd.Wait()
-	}()
-	s.cmd, s.exited = cmd, exited
+	s.run = run
 
 	client := redis.NewClient(&redis.Options{Addr: s.Addr(), MaxRetries: -1})
 	defer func() { _ = client.Close() }()
@@ -134,15 +128,15 @@ func (s *Server) start() error {
 	defer cancel()
 	poll := time.NewTicker(10 * time.Millisecond)
 	defer poll.Stop()
-	pid := fmt.Sprintf("process_id:%d\r\n", cmd.Process.Pid)
+	pid := fmt.Sprintf("process_id:%d\r\n", run.Pid())
 	for {
 		info, err := client.Info(ctx, "server").Result()
 		if err == nil && strings.Contains(info, pid) && client.Ping(ctx).Err() == nil {
 			return nil
 		}
 		select {
-		case <-exited: // Most likely somebody else took the port.
-			s.cmd = nil
+		case <-run.Exited(): // Most likely somebody else took the port.
+			s.run = nil
 			return fmt.Errorf("it ended at once: %s", s.out)
 		case <-ctx.Done():
 			s.Kill()

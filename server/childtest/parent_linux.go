@@ -1,4 +1,4 @@
-package redistest
+package childtest
 
 import (
 	"os/exec"

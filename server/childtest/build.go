@@ -1,0 +1,69 @@
+package childtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// module is the path under which go finds the programs from any directory.
+const module = "github.com/gridstand/gridstand/"
+
+var built struct {
+	sync.Mutex
+	dir   string
+	paths map[string]string
+}
+
+// Build returns the path of one of the module's programs, such as "server",
+// built as the tests are, with or without the race detector. It is built once
+// for the whole test binary; RemoveBuilt removes it. It skips the test where
+// there is no go command.
+func Build(t testing.TB, program string) string {
+	t.Helper()
+	compiler, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("there is no go command to build " + program)
+	}
+	built.Lock()
+	defer built.Unlock()
+	if path, ok := built.paths[program]; ok {
+		return path
+	}
+	path, err := build(compiler, program)
+	if err != nil {
+		t.Fatalf("building %s: %v", program, err)
+	}
+	return path
+}
+
+func build(compiler, program string) (string, error) {
+	if built.dir == "" {
+		dir, err := os.MkdirTemp("", "gridstand-test-")
+		if err != nil {
+			return "", err
+		}
+		built.dir, built.paths = dir, map[string]string{}
+	}
+	path := filepath.Join(built.dir, program)
+	args := []string{"build", "-buildvcs=false", "-o", path}
+	if race {
+		args = append(args, "-race")
+	}
+	if out, err := exec.Command(compiler, append(args, module+program)...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	built.paths[program] = path
+	return path, nil
+}
+
+// RemoveBuilt removes what Build built, after all tests.
+func RemoveBuilt() {
+	built.Lock()
+	defer built.Unlock()
+	_ = os.RemoveAll(built.dir)
+	built.dir, built.paths = "", nil
+}

@@ -1,0 +1,49 @@
+package childtest
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		RemoveBuilt()
+		os.Exit(code)
+	}))
+}
+
+// Ensure a program is built once, and can be stopped, let go on, and killed.
+func TestProcess(t *testing.T) {
+	t.Parallel()
+	path := Build(t, "server")
+	assert.Equal(t, path, Build(t, "server"))
+
+	var out bytes.Buffer
+	cmd := exec.Command(path, "--listen", "127.0.0.1:0")
+	cmd.Stderr = &out
+	p, err := Start(cmd)
+	require.NoError(t, err)
+	t.Cleanup(p.Kill)
+	assert.Positive(t, p.Pid())
+	require.NoError(t, p.Pause())
+	require.NoError(t, p.Resume())
+	select {
+	case <-p.Exited():
+		require.Fail(t, "it has ended", out.String())
+	case <-time.After(10 * time.Millisecond):
+	}
+	p.Kill()
+	p.Kill()
+	<-p.Exited()
+	require.Error(t, p.Pause())
+
+	_, err = Start(exec.Command(path + "-missing"))
+	require.Error(t, err)
+}

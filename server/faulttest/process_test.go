@@ -1,0 +1,79 @@
+package faulttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/childtest"
+)
+
+// serveProcess starts the server's program, as a host does, with the settings
+// of quick. redis is as in serve. Further flags win over those.
+func (w *world) serveProcess(redis string, flags ...string) *server {
+	w.t.Helper()
+	log := &processLog{t: w.t, addr: make(chan string, 1)}
+	cmd := exec.Command(childtest.Build(w.t, "server"), append([]string{
+		"--listen", "127.0.0.1:0", "--redis", "redis://" + redis, "--log-format", "json",
+		"--max-moves-per-second", "0", "--max-open-games", "0", "--min-turn-limit", "1ms", "--bot-pace", botPace.String(),
+	}, flags...)...)
+	cmd.Stderr = log
+	process, err := childtest.Start(cmd)
+	require.NoError(w.t, err)
+	w.t.Cleanup(process.Kill)
+	select {
+	case addr := <-log.addr:
+		return &server{addr: addr, stop: process.Kill, process: process}
+	case <-process.Exited():
+		require.Fail(w.t, "the server does not start")
+	case <-time.After(patience):
+		require.Fail(w.t, "the server does not begin to serve")
+	}
+	return nil
+}
+
+// processLog is what a server process logs. It passes it on to the test, looks
+// for the address, and fails the test for errors, but for games that tests
+// damage.
+type processLog struct {
+	t    *testing.T
+	addr chan string
+
+	mu   sync.Mutex
+	line []byte // begun
+}
+
+// Write implements io.Writer.
+func (l *processLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.t.Output().Write(p)
+	l.line = append(l.line, p...)
+	for {
+		line, rest, ok := bytes.Cut(l.line, []byte("\n"))
+		if !ok {
+			return len(p), nil
+		}
+		l.read(line)
+		l.line = bytes.Clone(rest)
+	}
+}
+
+func (l *processLog) read(line []byte) {
+	var entry struct{ Level, Msg, Address string }
+	if err := json.Unmarshal(line, &entry); err != nil {
+		l.t.Errorf("the server printed: %s", line) // such as a race, or a panic
+		return
+	}
+	switch {
+	case entry.Msg == "serving":
+		l.addr <- entry.Address
+	case entry.Level == "ERROR" && entry.Msg != "game damaged":
+		l.t.Errorf("the server logged an error: %s", line)
+	}
+}

@@ -38,8 +38,7 @@ func (w *world) serveProcess(redis string, flags ...string) *server {
 }
 
 // processLog is what a server process logs. It passes it on to the test, looks
-// for the address, and fails the test for errors, but for games that tests
-// damage.
+// for the address, and fails the test for errors as alarm does.
 type processLog struct {
 	t    *testing.T
 	addr chan string
@@ -73,7 +72,7 @@ func (l *processLog) read(line []byte) {
 	switch {
 	case entry.Msg == "serving":
 		l.addr <- entry.Address
-	case entry.Level == "ERROR" && entry.Msg != "game damaged":
+	case entry.Level == "ERROR" && !expected(entry.Msg):
 		l.t.Errorf("the server logged an error: %s", line)
 	}
 }

@@ -30,9 +30,7 @@ func (w *world) derived(ctx context.Context, t *testing.T) map[string]map[string
 	t.Helper()
 	sets := map[string]map[string]any{}
 	for _, pattern := range []string{"scores:*", "games:*", "player:{*}:games"} {
-		keys, err := w.store.Keys(ctx, pattern).Result()
-		require.NoError(t, err)
-		for _, key := range keys {
+		for _, key := range w.keys(ctx, t, pattern) {
 			set := map[string]any{}
 			if strings.HasSuffix(key, ":best") {
 				fields, err := w.store.HGetAll(ctx, key).Result()
@@ -64,9 +62,7 @@ func (w *world) derived(ctx context.Context, t *testing.T) map[string]map[string
 func (w *world) lose(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for _, pattern := range []string{"scores:*", "games:*", "player:{*}:games", "due"} {
-		keys, err := w.store.Keys(ctx, pattern).Result()
-		require.NoError(t, err)
-		for _, key := range keys { // in different slots of a cluster
+		for _, key := range w.keys(ctx, t, pattern) { // in different slots of a cluster
 			require.NoError(t, w.store.Del(ctx, key).Err())
 		}
 	}
@@ -253,10 +249,9 @@ func TestSetsLost(t *testing.T) {
 // Ensure that games are found on every master of a cluster.
 func TestRebuild_cluster(t *testing.T) {
 	t.Parallel()
-	cluster, ok := redistest.StartCluster(t).(*redis.ClusterClient)
-	require.True(t, ok)
+	cluster := redistest.StartCluster(t, 3)
 	w := &world{
-		t: t, addr: cluster.Options().Addrs[0] + "?cluster=true", store: cluster,
+		t: t, addr: strings.Join(cluster.Addrs(), ","), store: cluster.Client(),
 		told: newLedger(), spoiled: map[string]bool{},
 	}
 	server := w.serve(w.addr)

@@ -27,7 +27,7 @@ func TestKeys(t *testing.T) {
 // Ensure the same of every master of a cluster.
 func TestKeys_cluster(t *testing.T) {
 	t.Parallel()
-	keys(t, redistest.StartCluster(t))
+	keys(t, redistest.StartCluster(t, 3).Client())
 }
 
 func keys(t *testing.T, client redis.UniversalClient) {

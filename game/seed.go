@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 	"log/slog"
+	"sync"
 )
 
 // Seed is the secret from which a game draws everything random. Whoever knows
@@ -16,9 +17,10 @@ import (
 // the verb, in logs too; only SeedBytes gives its content. The zero Seed is
 // none.
 type Seed struct {
-	// A closure, so that not even a struct that holds a Seed in an unexported
+	// Closures, so that not even a struct that holds a Seed in an unexported
 	// field, where fmt cannot call Format, prints more than an address.
 	reveal func() [SeedSize]byte
+	block  func(version uint64, n uint32, block *[sha256.Size]byte)
 }
 
 // SeedSize is the length of a seed and of its commitment in bytes.
@@ -42,7 +44,29 @@ func SeedFromBytes(b []byte) (Seed, error) {
 	return seedOf([SeedSize]byte(b)), nil
 }
 
-func seedOf(b [SeedSize]byte) Seed { return Seed{func() [SeedSize]byte { return b }} }
+func seedOf(b [SeedSize]byte) Seed {
+	// Taking the key in costs more than a block does, and a game that is read
+	// from its log needs ten thousand blocks.
+	keyed := sync.Pool{New: func() any { return &blockMAC{Hash: hmac.New(sha256.New, b[:])} }}
+	return Seed{
+		reveal: func() [SeedSize]byte { return b },
+		block: func(version uint64, n uint32, block *[sha256.Size]byte) {
+			mac := keyed.Get().(*blockMAC)
+			defer keyed.Put(mac)
+			binary.BigEndian.PutUint64(mac.message[:8], version)
+			binary.BigEndian.PutUint32(mac.message[8:], n)
+			mac.Reset()
+			mac.Write(mac.message[:])
+			mac.Sum(block[:0])
+		},
+	}
+}
+
+// blockMAC makes blocks of random bytes, one after the other.
+type blockMAC struct {
+	hash.Hash
+	message [12]byte
+}
 
 // IsZero reports whether there is no seed.
 func (s Seed) IsZero() bool { return s.reveal == nil }
@@ -76,7 +100,7 @@ func (s Seed) MarshalText() ([]byte, error) { return []byte(hiddenSeed), nil }
 // block(v, k) = HMAC-SHA256(seed, uint64be(v) ‖ uint32be(k)) for k = 0, 1, 2, …
 // HMAC is from RFC 2104. A Draws is not safe for concurrent use.
 type Draws struct {
-	mac     hash.Hash
+	seed    Seed
 	version uint64
 	blocks  uint32
 	block   [sha256.Size]byte
@@ -86,7 +110,7 @@ type Draws struct {
 // Draws starts the stream of the given version, at its beginning. The seed must not
 // be zero.
 func (s Seed) Draws(version int32) *Draws {
-	return &Draws{mac: hmac.New(sha256.New, s.SeedBytes()), version: uint64(version), used: sha256.Size}
+	return &Draws{seed: s, version: uint64(version), used: sha256.Size}
 }
 
 // Draw returns a number from 0 to n−1, each equally likely. n must be above 0.
@@ -108,12 +132,7 @@ func (d *Draws) Draw(n int) int {
 
 func (d *Draws) next() uint64 {
 	if d.used == len(d.block) {
-		var message [12]byte
-		binary.BigEndian.PutUint64(message[:8], d.version)
-		binary.BigEndian.PutUint32(message[8:], d.blocks)
-		d.mac.Reset()
-		d.mac.Write(message[:])
-		d.mac.Sum(d.block[:0])
+		d.seed.block(d.version, d.blocks, &d.block)
 		d.blocks++
 		d.used = 0
 	}

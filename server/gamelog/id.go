@@ -28,8 +28,8 @@ func Genesis(gameID string) ID {
 // of SHA-256(previous digest ‖ entry ‖ board), where board is the position
 // that the entry leads to, in the rules' own bytes.
 func (id ID) Next(entry, board []byte) ID {
-	buffer := make([]byte, 8, 8+len(entry)+len(board))
-	binary.BigEndian.PutUint64(buffer, id.Digest)
+	var room [256]byte // for all but long entries
+	buffer := binary.BigEndian.AppendUint64(room[:0], id.Digest)
 	buffer = append(buffer, entry...)
 	buffer = append(buffer, board...)
 	sum := sha256.Sum256(buffer)

@@ -21,7 +21,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 )
 
@@ -83,39 +82,6 @@ func New(appends, reads redis.UniversalClient) (*Log, error) {
 func logKey(gameID string) string  { return "game:{" + gameID + "}:log" }
 func metaKey(gameID string) string { return "game:{" + gameID + "}:meta" }
 func feedKey(gameID string) string { return "game:{" + gameID + "}:feed" }
-
-// Record is an entry as it stands in a log.
-type Record struct {
-	ID   ID
-	Time time.Time
-
-	raw  []byte
-	seed []byte
-}
-
-// Entry decodes what was done. The error is replay.ErrUnknown or ErrInvalid.
-func (r Record) Entry() (replay.Entry, error) { return decodeEntry(r.raw) }
-
-func parseRecord(m redis.XMessage) (Record, error) {
-	id, err := ParseID(m.ID)
-	if err != nil {
-		return Record{}, err
-	}
-	field := func(name string) string { s, _ := m.Values[name].(string); return s }
-	at, err := parseTime(field("t"))
-	if err != nil {
-		return Record{}, err
-	}
-	return Record{ID: id, Time: at, raw: []byte(field("e")), seed: []byte(field("s"))}, nil
-}
-
-func parseTime(s string) (time.Time, error) {
-	ms, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("no time of a log entry: %q", s)
-	}
-	return time.UnixMilli(ms).UTC(), nil
-}
 
 // run sends a script down the shared pipeline, and its source where Redis does
 // not know it yet. Leaving early because ctx ended leaves the outcome unknown.
@@ -183,48 +149,6 @@ func (l *Log) Tail(ctx context.Context, gameID string) (Tail, error) {
 	}
 	t.Watchers = watchersOf(watchers, time.Unix(seconds, 0))
 	return t, nil
-}
-
-// pageSize is how many entries of a log one read takes. A page of moves is
-// some 50 kB.
-const pageSize = 1000
-
-// Read calls do with each entry of a log from version from on, in order, until
-// the log ends or do returns an error, which it returns.
-func (l *Log) Read(ctx context.Context, gameID string, from int32, do func(Record) error) error {
-	for {
-		page, err := l.reads.XRangeN(ctx, logKey(gameID), strconv.Itoa(int(from)), "+", pageSize).Result()
-		if err != nil {
-			return err
-		}
-		for _, m := range page {
-			r, err := parseRecord(m)
-			if err != nil {
-				return &DamagedError{GameID: gameID, Version: from - 1, Detail: err.Error()}
-			}
-			if err := do(r); err != nil {
-				return err
-			}
-			from = r.ID.Version + 1
-		}
-		if len(page) < pageSize {
-			return nil
-		}
-	}
-}
-
-// At returns the entry at a version; false when there is none.
-func (l *Log) At(ctx context.Context, gameID string, version int32) (Record, bool, error) {
-	v := strconv.Itoa(int(version))
-	page, err := l.reads.XRangeN(ctx, logKey(gameID), v, v, 1).Result()
-	if err != nil || len(page) == 0 {
-		return Record{}, false, err
-	}
-	r, err := parseRecord(page[0])
-	if err != nil {
-		return Record{}, false, &DamagedError{GameID: gameID, Version: version - 1, Detail: err.Error()}
-	}
-	return r, true, nil
 }
 
 // Head is what lists show of a game, without reading its log.
@@ -315,5 +239,3 @@ func (l *Log) Expire(ctx context.Context, at time.Time, gameIDs ...string) error
 	})
 	return err
 }
-
-func seedOf(r Record) (game.Seed, error) { return game.SeedFromBytes(r.seed) }

@@ -56,7 +56,7 @@ func (t Tip) replay(gameID string, r Record, past Past) (*replay.Event, error) {
 		return nil, err
 	}
 	if t.State == nil {
-		seed, err := seedOf(r)
+		seed, err := r.gameSeed()
 		if err != nil {
 			return nil, err
 		}

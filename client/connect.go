@@ -24,6 +24,7 @@ func (p *program) server() string {
 func (p *program) sessionConfig() session.Config {
 	return session.Config{
 		Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
+		CertFile: p.flags.cert, KeyFile: p.flags.key,
 		UserAgent: name + "/" + version.Version,
 	}
 }

@@ -65,8 +65,8 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	}
 	own := false
 	if o.local {
-		if p.flags.tls || p.flags.ca != "" {
-			return usagef("--local has its own server: leave --tls and --ca away")
+		if p.flags.tls || p.flags.ca != "" || p.flags.cert != "" {
+			return usagef("--local has its own server: leave --tls, --ca and --cert away")
 		}
 		address, ours, stop, err := p.startLocal(ctx)
 		if err != nil {

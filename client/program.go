@@ -36,7 +36,7 @@ type program struct {
 
 // globalFlags are those of every command.
 type globalFlags struct {
-	server, ca, name string
+	server, ca, cert, key, name string
 	tls, json, plain bool
 }
 
@@ -121,6 +121,8 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 			"(default $GRIDSTAND_SERVER, or else "+session.DefaultTarget+")")
 	flags.BoolVar(&p.flags.tls, "tls", false, "encrypt the connection")
 	flags.StringVar(&p.flags.ca, "ca", "", "trust the authorities in this PEM `file` (implies --tls)")
+	flags.StringVar(&p.flags.cert, "cert", "", "show the server this certificate, a PEM `file` (implies --tls)")
+	flags.StringVar(&p.flags.key, "key", "", "the certificate's private key, a PEM `file`")
 	flags.StringVar(&p.flags.name, "name", "", "your `name`, should this command need a new account")
 	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one element per line")
 	flags.BoolVar(&p.flags.plain, "plain", false, "no colours and nothing that moves by itself (as does $NO_COLOR)")

@@ -16,9 +16,10 @@ func addFlags(flags *pflag.FlagSet, c *app.Config) {
 	listenFlag(flags, &c.Listen)
 	redisFlag(flags, &c.Redis)
 	certFlag(flags, &c.TLSCert)
-	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM")
-	flags.StringVar(&c.Metrics, "metrics", c.Metrics,
-		"`address` for Prometheus metrics (/metrics) and a health check (/healthz), not for the public; none if empty")
+	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM; both are read again when they are replaced")
+	flags.StringVar(&c.TLSClientCA, "tls-client-ca", c.TLSClientCA,
+		"`file` with the authorities, PEM, of whom clients must show a certificate; anybody may connect if empty")
+	metricsFlag(flags, &c.Metrics)
 	flags.BoolVar(&c.Pprof, "pprof", c.Pprof, "offer Go profiles on the metrics address (/debug/pprof/)")
 	flags.Var((*levelValue)(&c.LogLevel), "log-level", "least `level` to log: debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat,
@@ -63,6 +64,11 @@ func keepFlag(flags *pflag.FlagSet, value *time.Duration) {
 
 func certFlag(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "tls-cert", *value, "`file` with the server's certificate and its chain, PEM; without one nothing is encrypted")
+}
+
+func metricsFlag(flags *pflag.FlagSet, value *string) {
+	flags.StringVar(value, "metrics", *value,
+		"`address` for Prometheus metrics (/metrics) and a health check (/healthz), not for the public; none if empty")
 }
 
 // variable is the environment variable of a flag.

@@ -16,7 +16,7 @@ import (
 
 // other is a value for each flag that is not its default.
 var other = map[string]string{
-	"listen": "localhost:1", "redis": "redis://r", "tls-cert": "c", "tls-key": "k", "metrics": ":9",
+	"listen": "localhost:1", "redis": "redis://r", "tls-cert": "c", "tls-key": "k", "tls-client-ca": "a", "metrics": ":9",
 	"pprof": "true", "log-level": "debug", "log-format": "json", "keepalive": "1m",
 	"abandon-after": "1h", "waiting-for": "3h", "min-turn-limit": "1s", "bot-pace": "0s", "keep-finished": "2h", "max-message-bytes": "1",
 	"max-streams-per-connection": "2", "max-moves-per-second": "3", "max-open-games": "4",
@@ -24,7 +24,7 @@ var other = map[string]string{
 }
 
 var otherConfig = app.Config{
-	Listen: "localhost:1", Redis: "redis://r", TLSCert: "c", TLSKey: "k", Metrics: ":9",
+	Listen: "localhost:1", Redis: "redis://r", TLSCert: "c", TLSKey: "k", TLSClientCA: "a", Metrics: ":9",
 	Pprof: true, LogLevel: slog.LevelDebug, LogFormat: "json", Keepalive: time.Minute,
 	AbandonAfter: time.Hour, WaitingFor: 3 * time.Hour, MinTurnLimit: time.Second, KeepFinished: 2 * time.Hour, MaxMessageBytes: 1,
 	MaxStreamsPerConnection: 2, MaxMovesPerSecond: 3, MaxOpenGames: 4,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"time"
 
@@ -31,7 +32,9 @@ func healthcheckCommand() *cobra.Command {
 		Long: `Asks a running server whether it serves: exit code 0 if so, else 1.
 
 Without an address it asks the one on this machine, with the settings that the
-server itself has. It does not check whose certificate it is shown.`,
+server itself has: at --metrics if there is that, which is the way for servers
+that let in only clients with a certificate. It does not check whose certificate
+it is shown.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := cobra.MaximumNArgs(1)(cmd, args); err != nil {
 				return &usageError{err}
@@ -39,33 +42,41 @@ server itself has. It does not check whose certificate it is shown.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			address, err := local(config.Listen)
+			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			if len(args) == 0 && config.Metrics != "" {
+				address, err := local("metrics", config.Metrics)
+				if err != nil {
+					return &usageError{err}
+				}
+				return healthz(ctx, address)
+			}
+			address, err := local("listen", config.Listen)
 			if len(args) > 0 {
 				address, err = args[0], nil
 			}
 			if err != nil {
 				return &usageError{err}
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
-			defer cancel()
 			return healthcheck(ctx, address, encrypted || config.TLSCert != "")
 		},
 	}
 	flags := cmd.Flags()
 	listenFlag(flags, &config.Listen)
 	certFlag(flags, &config.TLSCert)
+	metricsFlag(flags, &config.Metrics)
 	nameVariables(flags)
 	flags.BoolVar(&encrypted, "tls", false, "use TLS; it is used anyway where the server has a certificate")
 	flags.DurationVar(&timeout, "timeout", timeout, "how long to wait for the answer")
 	return cmd
 }
 
-// local is the address at which a server that listens on listen is found from
-// the same machine.
-func local(listen string) (string, error) {
+// local is the address at which a server that listens on what a flag says is
+// found from the same machine.
+func local(flag, listen string) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return "", fmt.Errorf("--listen: %w", err)
+		return "", fmt.Errorf("--%s: %w", flag, err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "localhost"
@@ -92,6 +103,23 @@ func healthcheck(ctx context.Context, address string, encrypted bool) error {
 		return fmt.Errorf("%s: %s", address, status.Convert(err).Message())
 	case response.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING:
 		return fmt.Errorf("%s: %s", address, response.GetStatus())
+	}
+	return nil
+}
+
+// healthz asks at the address for metrics, where nothing is encrypted.
+func healthz(ctx context.Context, address string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/healthz", http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", address, response.Status)
 	}
 	return nil
 }

@@ -113,6 +113,9 @@ func TestHealthcheck(t *testing.T) {
 	c := apptest.Config(t)
 	c.TLSCert, c.TLSKey = apptest.Certificate(t)
 	encrypted, _ := apptest.Start(t, c)
+	closed := c
+	closed.TLSClientCA, closed.Metrics = c.TLSCert, "127.0.0.1:0"
+	mutual, _ := apptest.Start(t, closed)
 
 	for _, tt := range []struct {
 		name string
@@ -122,6 +125,9 @@ func TestHealthcheck(t *testing.T) {
 		{"plain", []string{plain.Addr().String()}, 0},
 		{"with TLS", []string{"--tls", encrypted.Addr().String()}, 0},
 		{"with the server's settings", []string{"--tls-cert", c.TLSCert, "--listen", encrypted.Addr().String()}, 0},
+		{"with client certificates", []string{"--metrics", mutual.MetricsAddr().String()}, 0},
+		{"without the one that is needed", []string{"--tls", mutual.Addr().String()}, 1},
+		{"no metrics there", []string{"--metrics", plain.Addr().String()}, 1},
 		{"plain to TLS", []string{encrypted.Addr().String()}, 1},
 		{"TLS to plain", []string{"--tls", plain.Addr().String()}, 1},
 	} {
@@ -140,7 +146,7 @@ func TestLocal(t *testing.T) {
 		":2048": "localhost:2048", "0.0.0.0:1": "localhost:1", "[::]:1": "localhost:1",
 		"127.0.0.1:1": "127.0.0.1:1", "game.example:1": "game.example:1",
 	} {
-		got, err := local(listen)
+		got, err := local("listen", listen)
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}

@@ -33,6 +33,10 @@ type Config struct {
 	// system's. It implies TLS.
 	CAFile string
 
+	// CertFile and KeyFile are PEM files with a certificate and its key, for
+	// servers that let in only those who show one. They imply TLS.
+	CertFile, KeyFile string
+
 	// Token of the account to act for, empty for none. See Client.SetToken.
 	Token string
 
@@ -156,7 +160,10 @@ func (c *Client) As(token string) *Client {
 }
 
 func (c Config) transport() (credentials.TransportCredentials, error) {
-	if !c.TLS && c.CAFile == "" {
+	if (c.CertFile == "") != (c.KeyFile == "") {
+		return nil, errors.New("a certificate and its key go together")
+	}
+	if !c.TLS && c.CAFile == "" && c.CertFile == "" {
 		return insecure.NewCredentials(), nil
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
@@ -169,6 +176,13 @@ func (c Config) transport() (credentials.TransportCredentials, error) {
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
 			return nil, errors.New("certificate authorities: no certificate in " + c.CAFile)
 		}
+	}
+	if c.CertFile != "" {
+		certificate, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("certificate: %w", err)
+		}
+		config.Certificates = []tls.Certificate{certificate}
 	}
 	return credentials.NewTLS(config), nil
 }

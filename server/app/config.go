@@ -31,8 +31,12 @@ type Config struct {
 	// Redis is Embedded, a redis:// or rediss:// URL, or several of them
 	// separated by commas.
 	Redis string
-	// TLSCert and TLSKey are PEM files; both are empty for no encryption.
+	// TLSCert and TLSKey are PEM files; both are empty for no encryption. They
+	// are read again when they are replaced.
 	TLSCert, TLSKey string
+	// TLSClientCA is a PEM file with the authorities of clients, who need a
+	// certificate then; empty for none.
+	TLSClientCA string
 	// Metrics is the TCP address for metrics, empty for none.
 	Metrics string
 	// Pprof offers profiles on the Metrics address.
@@ -131,6 +135,8 @@ func (c *Config) validate() error {
 	switch {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return wrong("tls-cert", "certificate and key (--tls-key) go together")
+	case c.TLSClientCA != "" && c.TLSCert == "":
+		return wrong("tls-client-ca", "needs --tls-cert: without it nothing is encrypted")
 	case c.Pprof && c.Metrics == "":
 		return wrong("pprof", "needs --metrics, the address on which it is served")
 	case !slices.Contains(LogFormats, c.LogFormat):

@@ -62,7 +62,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		return nil, err
 	}
 	n.logger = c.logger()
-	transport, err := transportOptions(c)
+	transport, err := transportOptions(c, n.logger)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,12 @@ package app
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -16,15 +19,17 @@ import (
 // commas, of which the later ones may be bare host:port:
 //
 //	redis://user:password@host:6379/0                         one server
-//	rediss://host:6379                                        the same over TLS
+//	rediss://host:6379?ca=/etc/redis/ca.pem                   the same over TLS
 //	redis://a:6379,b:6379,c:6379                              a cluster
 //	redis://host:6379?cluster=true                            a cluster behind one address
 //	redis://a:26379,b:26379,c:26379/0?master_name=mymaster    Sentinels
 //
 // Path, user and parameters are those of the URL that has them. The parameters
-// are master_name, sentinel_username, sentinel_password, cluster, skip_verify,
-// client_name, protocol, pool_size, min_idle_conns, dial_timeout, read_timeout
-// and write_timeout.
+// are master_name, sentinel_username, sentinel_password, cluster, client_name,
+// protocol, pool_size, min_idle_conns, dial_timeout, read_timeout and
+// write_timeout; with TLS also skip_verify, and the PEM files ca, of the
+// authorities to trust in place of the system's, and cert and key, which are
+// shown to Redis.
 //
 // Its errors never quote what may be a password.
 func parseRedis(value string) (*redis.UniversalOptions, error) {
@@ -94,12 +99,44 @@ func readURL(u *url.URL, o *redis.UniversalOptions) error {
 			return err
 		}
 	}
+	return readCertificates(o, query)
+}
+
+// readCertificates reads the files that the parameters name.
+func readCertificates(o *redis.UniversalOptions, query url.Values) error {
+	ca, cert, key := query.Get("ca"), query.Get("cert"), query.Get("key")
+	switch {
+	case ca == "" && cert == "" && key == "":
+		return nil
+	case o.TLSConfig == nil:
+		return errors.New("ca, cert and key need rediss://")
+	case (cert == "") != (key == ""):
+		return errors.New("cert and key go together")
+	}
+	if ca != "" {
+		pem, err := os.ReadFile(ca)
+		if err != nil {
+			return fmt.Errorf("parameter ca: %w", err)
+		}
+		o.TLSConfig.RootCAs = x509.NewCertPool()
+		if !o.TLSConfig.RootCAs.AppendCertsFromPEM(pem) {
+			return fmt.Errorf("parameter ca: no certificate in %s", ca)
+		}
+	}
+	if cert != "" {
+		certificate, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return fmt.Errorf("parameter cert: %w", err)
+		}
+		o.TLSConfig.Certificates = []tls.Certificate{certificate}
+	}
 	return nil
 }
 
 func readParameter(o *redis.UniversalOptions, name, value string) error {
 	var err error
 	switch name {
+	case "ca", "cert", "key":
 	case "master_name":
 		o.MasterName = value
 	case "sentinel_username":

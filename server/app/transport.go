@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -38,7 +37,7 @@ const (
 
 // transportOptions are how connections behave. There is no compressor: a
 // message that is encoded once for all watchers cannot suit each one's.
-func transportOptions(c Config) ([]grpc.ServerOption, error) {
+func transportOptions(c Config, logger *slog.Logger) ([]grpc.ServerOption, error) {
 	options := []grpc.ServerOption{
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
 		grpc.ConnectionTimeout(handshakeTimeout),
@@ -61,13 +60,11 @@ func transportOptions(c Config) ([]grpc.ServerOption, error) {
 		options = append(options, grpc.MaxConcurrentStreams(uint32(c.MaxStreamsPerConnection)))
 	}
 	if c.TLSCert != "" {
-		certificate, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+		files, err := newCertificates(c, logger)
 		if err != nil {
-			return nil, &ConfigError{"tls-cert", err}
+			return nil, err
 		}
-		options = append(options, grpc.Creds(credentials.NewTLS(&tls.Config{
-			Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12,
-		})))
+		options = append(options, grpc.Creds(credentials.NewTLS(files.serverConfig())))
 	}
 	return options, nil
 }

@@ -37,7 +37,7 @@ type program struct {
 // globalFlags are those of every command.
 type globalFlags struct {
 	server, ca, cert, key, name string
-	tls, json, plain bool
+	tls, json, plain            bool
 }
 
 // newProgram connects the program to its process.

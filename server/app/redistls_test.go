@@ -33,7 +33,9 @@ func TestStart_RedisTLS(t *testing.T) {
 
 	ownCert, ownKey := tlstest.Files(t)
 	authority.Issue(t, "server", ownCert, ownKey)
-	url := func(password, parameters string) string { return "rediss://:" + password + "@" + addr.String() + "/0?" + parameters }
+	url := func(password, parameters string) string {
+		return "rediss://:" + password + "@" + addr.String() + "/0?" + parameters
+	}
 	c, log := apptest.Config(t), &apptest.Log{}
 	c.Logger = log.Logger()
 	c.Redis = url("opensesame", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey)

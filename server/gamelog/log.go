@@ -204,6 +204,9 @@ func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 
 // watchersOf reads "count time" as audience.lua writes it, 0 once it is old.
 func watchersOf(s string, now time.Time) int {
+	if s == "" {
+		return 0 // As of most games: errors would cost more than the rest.
+	}
 	count, at, _ := strings.Cut(s, " ")
 	n, err := strconv.Atoi(count)
 	seconds, err2 := strconv.ParseInt(at, 10, 64)

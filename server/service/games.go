@@ -390,12 +390,12 @@ func (s *Service) pace(playerID string) error {
 	if limit == 0 {
 		return nil
 	}
-	fresh := rate.NewLimiter(rate.Limit(limit), limit)
-	limiter, ok, _ := s.moves.PeekOrAdd(playerID, fresh)
+	limiter, ok := s.moves.Get(playerID)
 	if !ok {
-		limiter = fresh
-	} else {
-		s.moves.Get(playerID) // counts as used
+		fresh := rate.NewLimiter(rate.Limit(limit), limit)
+		if limiter, ok, _ = s.moves.PeekOrAdd(playerID, fresh); !ok {
+			limiter = fresh
+		}
 	}
 	if limiter.Allow() {
 		return nil

@@ -21,12 +21,15 @@ const stalled = 60 * time.Second
 
 type cancelKey struct{}
 
-// cancellable gives every call a context of its own that its handler can end.
+// cancellable gives every Watch a context of its own that its handler can end.
 // A handler that waits in Send for a reader that takes nothing can be got out
 // of there only by the end of the context that the transport waits on, which
 // is this one; a second goroutine for each watcher would cost half again as
 // much memory.
-func cancellable(ctx context.Context, _ *tap.Info) (context.Context, error) {
+func cancellable(ctx context.Context, call *tap.Info) (context.Context, error) {
+	if call.FullMethodName != pb.GameService_Watch_FullMethodName {
+		return ctx, nil
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	return context.WithValue(ctx, cancelKey{}, cancel), nil
 }

@@ -12,20 +12,50 @@ import (
 )
 
 func (p *program) loginCommand() *cobra.Command {
-	var replace bool
+	var replace, rotate bool
 	cmd := &cobra.Command{
 		Use:   "login <name>",
 		Short: "Make an account of that name on this server",
 		Long: `Make an account of that name on this server and keep its token here. A name has
-1 to 24 letters, digits, spaces and - _ . and is yours for good.`,
-		Args:              usage(cobra.ExactArgs(1)),
+1 to 24 letters, digits, spaces and - _ . and is yours for good.
+
+With --rotate and no name it replaces the token of the account that is kept here,
+as when somebody may have seen it. The old one works for half a minute more.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if rotate {
+				return usage(cobra.NoArgs)(cmd, args)
+			}
+			return usage(cobra.ExactArgs(1))(cmd, args)
+		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if rotate {
+				return p.rotate(cmd.Context())
+			}
 			return p.login(cmd.Context(), args[0], replace)
 		},
 	}
+	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the token of the account that is kept here")
 	cmd.Flags().BoolVar(&replace, "replace", false, "give up the account that is kept here now, for good")
+	cmd.MarkFlagsMutuallyExclusive("rotate", "replace")
 	return cmd
+}
+
+// rotate replaces the token of the user's account.
+func (p *program) rotate(ctx context.Context) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	player, err := p.known(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := session.RotateKept(ctx, c, p.store); err != nil {
+		return err
+	}
+	return p.printAccount(c, player)
 }
 
 // login makes an account, unless it is there already.

@@ -109,17 +109,12 @@ func (p *program) known(ctx context.Context, c *session.Client) (*pb.Player, err
 	if !found || cred.Token == "" {
 		return nil, missingf("you have no account on %s yet. Make one: %s login <name>", c.Target(), name)
 	}
-	c.SetToken(cred.Token)
-	reply, err := c.Players.GetPlayer(ctx, &pb.GetPlayerRequest{PlayerId: "me"})
-	if errors.Is(err, session.ErrBadToken) {
-		c.SetToken("")
+	player, err := session.Recall(ctx, c, p.store)
+	if err == nil && player == nil {
 		return nil, missingf("%s does not know your account %s any more. Make one: %s login <name>",
 			c.Target(), session.CleanName(cred.Name), name)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return reply.GetPlayer(), nil
+	return player, err
 }
 
 // resolve returns the id of the game that the user means. For a beginning of

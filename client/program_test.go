@@ -348,6 +348,18 @@ func TestAccounts(t *testing.T) {
 	assert.Contains(t, ada.ok("login", "ada"), "ada on ")
 	assert.Contains(t, ada.ok("login", "Ada"), "ada on ", "there is no other of that name")
 	ada.fails(exitFailed, "--replace", "login", "eve")
+	kept := func() session.Credential {
+		cred, found, err := ada.store.Load(ada.server)
+		require.NoError(t, err)
+		require.True(t, found)
+		return cred
+	}
+	before := kept()
+	assert.Contains(t, ada.ok("login", "--rotate"), "ada on ")
+	assert.Equal(t, before.PlayerID, kept().PlayerID)
+	assert.NotEqual(t, before.Token, kept().Token)
+	assert.Contains(t, ada.ok("whoami"), "ada on ")
+	ada.fails(exitUsage, "login", "login", "--rotate", "ada")
 	assert.Contains(t, ada.ok("login", "eve", "--replace"), "eve on ")
 	_, note, _ := ada.run("new", "--name", "mallory")
 	assert.Contains(t, note, "You are eve")

@@ -64,19 +64,9 @@ func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred
 		return done, "", err
 	}
 
-	for _, candidate := range candidates(cred) {
-		player, err := c.me(ctx, candidate.Token)
-		switch {
-		case err == nil:
-			candidate.PlayerID, candidate.Name, candidate.Pending = player.GetId(), CleanName(player.GetName()), ""
-			c.SetToken(candidate.Token)
-			if candidate == cred {
-				return cred, "", nil
-			}
-			return candidate, "", store.Save(c.Target(), candidate)
-		case !errors.Is(err, ErrBadToken):
-			return Credential{}, "", err
-		}
+	known, player, err := l.recall(ctx, cred)
+	if err != nil || player != nil {
+		return known, "", err
 	}
 
 	next, err := l.create(ctx, Credential{Bot: cred.Bot, Kept: durable(cred)}, NumberedName(cred.Name))
@@ -85,6 +75,63 @@ func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred
 	}
 	return next, fmt.Sprintf("%s does not know the account %s any more: you play under a new one, %s.",
 		c.Target(), CleanName(cred.Name), next.Name), nil
+}
+
+// Recall makes the client act for the account that the store keeps for its
+// server, and returns it: nil where none is kept, or the server does not know it.
+func Recall(ctx context.Context, c *Client, store *Store) (*pb.Player, error) {
+	cred, found, err := store.Load(c.Target())
+	if err != nil || !found {
+		return nil, err
+	}
+	_, player, err := login{c, store}.recall(ctx, cred)
+	return player, err
+}
+
+// recall finds out which account cred stands for, and keeps just that. The
+// player is nil where the server knows none.
+func (l login) recall(ctx context.Context, cred Credential) (Credential, *pb.Player, error) {
+	for _, candidate := range candidates(cred) {
+		if candidate.Token == "" {
+			continue // never confirmed
+		}
+		player, err := l.client.me(ctx, candidate.Token)
+		switch {
+		case err == nil:
+			candidate.PlayerID, candidate.Name, candidate.Pending = player.GetId(), CleanName(player.GetName()), ""
+			l.client.SetToken(candidate.Token)
+			if candidate == cred {
+				return cred, player, nil
+			}
+			return candidate, player, l.store.Save(l.client.Target(), candidate)
+		case !errors.Is(err, ErrBadToken):
+			return Credential{}, nil, err
+		}
+	}
+	return Credential{}, nil, nil
+}
+
+// RotateKept is Rotate for the account that the store keeps for the client's
+// server, which then keeps the new token. Whatever is lost on the way, the next
+// LogIn or Recall finds out which token counts. The client must act for that
+// account.
+func RotateKept(ctx context.Context, c *Client, store *Store) error {
+	cred, found, err := store.Load(c.Target())
+	if err == nil && (!found || cred.Token == "") {
+		err = errors.New("no account is kept for " + c.Target())
+	}
+	if err != nil {
+		return err
+	}
+	token, err := c.Rotate(ctx, func(secret string) error {
+		cred.Pending = secret
+		return store.Save(c.Target(), cred)
+	})
+	if err != nil {
+		return err
+	}
+	cred.Token, cred.Pending = token, ""
+	return store.Save(c.Target(), cred)
 }
 
 // candidates are the accounts that cred may stand for, in the order in which to

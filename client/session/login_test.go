@@ -232,11 +232,12 @@ func TestALostReplyDoesNotLoseTheAccount(t *testing.T) {
 	c := dial(t, config)
 	c.SetToken(cred.Token)
 	a.loseNext = true
-	_, err = c.Rotate(within(t), func(secret string) error {
-		cred.Pending = secret
-		return store.Save(c.Target(), cred)
-	})
-	require.Error(t, err)
+	require.Error(t, session.RotateKept(within(t), c, store))
+	recalled := dial(t, config)
+	player, err := session.Recall(within(t), recalled, store)
+	require.NoError(t, err)
+	assert.Equal(t, cred.PlayerID, player.GetId())
+	assert.Equal(t, cred.PlayerID, recalled.PlayerID())
 	rotated, _, err := session.LogIn(within(t), dial(t, config), store, noName)
 	require.NoError(t, err)
 	assert.Equal(t, cred.PlayerID, rotated.PlayerID)

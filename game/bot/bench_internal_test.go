@@ -3,42 +3,13 @@ package bot
 import (
 	"math"
 	"testing"
-	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/internal/ratio"
 )
-
-// timed runs two ways to do the same in turns and reports how many times
-// faster the first is. Each returns the units of work that it did. What else
-// the machine does meets both.
-func timed(b *testing.B, fast, plain func() int64) {
-	b.Helper()
-	var took [2]time.Duration
-	var did [2]int64
-	for b.Loop() {
-		for i, run := range []func() int64{fast, plain} {
-			start := time.Now()
-			did[i] += run()
-			took[i] += time.Since(start)
-		}
-	}
-	rate := func(i int) float64 { return float64(did[i]) / took[i].Seconds() }
-	b.ReportMetric(rate(0)/rate(1), "times-faster")
-	b.ReportMetric(0, "ns/op")
-}
-
-// one runs one of them by itself, for its rate and what it allocates.
-func one(b *testing.B, unit string, run func() int64) {
-	b.Helper()
-	b.ReportAllocs()
-	var did int64
-	for b.Loop() {
-		did += run()
-	}
-	b.ReportMetric(float64(did)/b.Elapsed().Seconds(), unit+"/s")
-}
 
 // BenchmarkRandomGames plays classic to its end at random, on a board in one
 // word and by the plain engine.
@@ -58,9 +29,8 @@ func BenchmarkRandomGames(b *testing.B) {
 			return 100
 		}
 	}
-	b.Run("Board64", func(b *testing.B) { one(b, "games", games(&fast)) })
-	b.Run("Grid", func(b *testing.B) { one(b, "games", games(&plain)) })
-	b.Run("both", func(b *testing.B) { timed(b, games(&fast), games(&plain)) })
+	require.Zero(b, testing.AllocsPerRun(10, func() { fast.play(game.Right) }), "allocations of a game")
+	ratio.Compare(b, "games/s", ratio.AtLeast(3.5), ratio.PerSecond(games(&fast)), ratio.PerSecond(games(&plain)))
 }
 
 // BenchmarkExpectimax searches boards of all stages of games of classic to the
@@ -85,33 +55,36 @@ func BenchmarkExpectimax(b *testing.B) {
 	plain := func() int64 {
 		before := r.tried
 		for _, p := range ps {
-			clear(r.table)
-			cells := p.Grid().Cells
-			for _, d := range directions {
-				if p.Legal().Has(d) {
-					r.tried++
-					r.after(r.slid(cells, d, depth), depth)
-				}
-			}
+			r.values(p, depth)
 		}
 		return r.tried - before
 	}
-	b.Run("Board64", func(b *testing.B) { one(b, "moves", fast) })
-	b.Run("Grid", func(b *testing.B) { one(b, "moves", plain) })
-	b.Run("both", func(b *testing.B) { timed(b, fast, plain) })
+	require.Zero(b, testing.AllocsPerRun(100, func() {
+		_, err := expectimax.Choose(b.Context(), ps[0])
+		assert.NoError(b, err)
+	}), "allocations of a decision")
+	ratio.Compare(b, "moves/s", ratio.AtLeast(3), ratio.PerSecond(fast), ratio.PerSecond(plain))
 }
 
 // BenchmarkMinimax decides a move at positions of all stages of games of
-// Tribolo, three moves ahead.
+// Tribolo, three moves ahead: as the bot does it, and by the same search on a
+// plain grid, where all jumps are worked out anew by the rules' wording.
 func BenchmarkMinimax(b *testing.B) {
-	v := triboloVariant()
 	ps := positionsTribolo(b, 50)
-	minimax := seeded(b, "minimax", v, Options{Depth: 3})
-	one(b, "decisions", func() int64 {
+	const depth = 3
+	minimax := seeded(b, "minimax", triboloVariant(), Options{Depth: depth})
+	fast := func() int64 {
 		for _, p := range ps {
 			_, err := minimax.Choose(b.Context(), p)
 			require.NoError(b, err)
 		}
 		return int64(len(ps))
-	})
+	}
+	var plain gridSearch
+	ratio.Compare(b, "decisions/s", ratio.AtLeast(3), ratio.PerSecond(fast), ratio.PerSecond(func() int64 {
+		for _, p := range ps {
+			plain.choose(p, depth)
+		}
+		return int64(len(ps))
+	}))
 }

@@ -23,7 +23,7 @@ type reference struct {
 }
 
 type referenceKey struct {
-	cells [36]uint8
+	board uint64 // its hash
 	depth int
 }
 
@@ -40,8 +40,7 @@ func (r *reference) after(cells []uint8, depth int) float64 {
 	if depth == 0 {
 		return float64(gridWorth(twenty48.Grid{Columns: r.columns, Cells: cells}))
 	}
-	key := referenceKey{depth: depth}
-	copy(key.cells[:], cells)
+	key := referenceKey{hash(cells), depth}
 	if value, ok := r.table[key]; ok {
 		return value
 	}
@@ -76,6 +75,43 @@ func (r *reference) before(cells []uint8, depth int) float64 {
 		}
 	}
 	return value
+}
+
+// values are those of the legal moves of p, none of which is below 0.
+func (r *reference) values(p *twenty48.Position, depth int) (values [len(directions)]float64) {
+	clear(r.table)
+	cells := p.Grid().Cells
+	for i, d := range directions {
+		values[i] = -1
+		if p.Legal().Has(d) {
+			r.tried++
+			values[i] = r.after(r.slid(cells, d, depth), depth)
+		}
+	}
+	return values
+}
+
+// TestExpectimaxChoosesAsTheReference lets both decide on the boards of the
+// benchmark.
+func TestExpectimaxChoosesAsTheReference(t *testing.T) {
+	t.Parallel()
+	v := variant(t, "classic")
+	o, err := oddsOf(v)
+	require.NoError(t, err)
+	r := reference{odds: &o, table: map[referenceKey]float64{}}
+	same, ps := 0, positions48(t, v, 50)
+	for _, p := range ps {
+		m, err := seeded(t, "expectimax", v, Options{Depth: 2}).Choose(t.Context(), p)
+		require.NoError(t, err)
+		values := r.values(p, 2)
+		best, chosen := slices.Max(values[:]), slices.Index(directions[:], m.Direction)
+		// Of two moves worth the same, rounding may choose.
+		assert.InEpsilon(t, best, values[chosen], 1e-5, "%v", p.Tiles())
+		if chosen == slices.Index(values[:], best) {
+			same++
+		}
+	}
+	assert.GreaterOrEqual(t, same, len(ps)-2)
 }
 
 func TestSearchesValueAsTheReference(t *testing.T) {

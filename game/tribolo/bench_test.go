@@ -35,64 +35,6 @@ func BenchmarkMove(b *testing.B) {
 	}
 }
 
-// BenchmarkDecision looks two moves ahead for the reply that takes least, at
-// every position of one game: on the Board, and on the plain grid of the tests.
-func BenchmarkDecision(b *testing.B) {
-	positions := played()
-	b.Run("board", func(b *testing.B) {
-		b.ReportAllocs()
-		for i := 0; b.Loop(); i++ {
-			p := positions[i%len(positions)]
-			board := p.Board()
-			decide(&board, p.Turn())
-		}
-	})
-	b.Run("plain", func(b *testing.B) {
-		b.ReportAllocs()
-		for i := 0; b.Loop(); i++ {
-			p := positions[i%len(positions)]
-			gridOf(p.Cells()).decide(p.Turn())
-		}
-	})
-}
-
-func decide(b *tribolo.Board, seat int) tribolo.Square {
-	var best tribolo.Square
-	least := tribolo.Size
-	for q := range b.Moves(seat).All() {
-		after := *b
-		after.Play(seat, q)
-		next, replies := after.Next(seat, 0)
-		most := 0
-		for r := range replies.All() {
-			most = max(most, after.Taken(next, r).Len())
-		}
-		if most < least {
-			best, least = q, most
-		}
-	}
-	return best
-}
-
-func (g *grid) decide(seat int) game.Cell {
-	var best game.Cell
-	least := tribolo.Size
-	for _, c := range g.moves(seat) {
-		after := *g
-		after.play(seat, c, g.taken(seat, int(c.X), int(c.Y)))
-		next, most := after.next(seat, 0), 0
-		if next != game.NoSeat {
-			for _, r := range after.moves(next) {
-				most = max(most, len(after.taken(next, int(r.X), int(r.Y))))
-			}
-		}
-		if most < least {
-			best, least = c, most
-		}
-	}
-	return best
-}
-
 // BenchmarkBoard takes the parts of a search one by one.
 func BenchmarkBoard(b *testing.B) {
 	positions := played()

@@ -81,9 +81,9 @@ func TestPropertyGame(t *testing.T) {
 // requireMove checks what a move did to the cells.
 func requireMove(t *rapid.T, p, next *tribolo.Position, m game.Move, change game.Change) {
 	mover, g := p.Turn(), gridOf(p.Cells())
-	taken := g.taken(mover, int(m.Cell.X), int(m.Cell.Y))
-	g.play(mover, m.Cell, taken)
-	require.True(t, g.is(next.Cells()), "%s, after %v on\n%s", next.Board(), m.Cell, p.Board())
+	taken := g.Taken(mover, m.Cell)
+	g.Play(mover, m.Cell)
+	require.Equal(t, gridOf(next.Cells()), g, "%s, after %v on\n%s", next.Board(), m.Cell, p.Board())
 	require.Equal(t, taken, change.Taken)
 	require.Equal(t, taken, p.Taken(m))
 
@@ -103,7 +103,7 @@ func requireTurn(t *rapid.T, mover int, p *tribolo.Position) {
 	g := gridOf(p.Cells())
 	for i := 1; i <= tribolo.Seats; i++ {
 		seat := (mover + i) % tribolo.Seats
-		able := !p.Resigned().Has(seat) && g.canMove(seat)
+		able := !p.Resigned().Has(seat) && len(g.Moves(nil, seat)) > 0
 		require.Equal(t, seat == p.Turn(), able, "%s, after %s", tribolo.OwnerOf(seat), tribolo.OwnerOf(mover))
 		if able {
 			return
@@ -131,7 +131,7 @@ func TestPropertyLegalMoves(t *testing.T) {
 		legal := p.LegalMoves()
 		if p.Turn() != game.NoSeat {
 			var want []game.Move
-			for _, c := range gridOf(p.Cells()).moves(p.Turn()) {
+			for _, c := range gridOf(p.Cells()).Moves(nil, p.Turn()) {
 				want = append(want, game.To(c))
 			}
 			require.Equal(t, want, legal)

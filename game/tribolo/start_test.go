@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/tribolo"
+	"github.com/gridstand/gridstand/game/tribolo/tribolotest"
 )
 
 // startBoard is what the counting seed gives, worked out by another program.
@@ -68,12 +69,12 @@ func TestStartIsTheSeededShuffle(t *testing.T) {
 			j := i + d.Draw(176-i)
 			list[i], list[j] = list[j], list[i]
 		}
-		var g grid
+		var g tribolotest.Grid
 		for i, c := range list[:48] {
 			g[c.X][c.Y] = []tribolo.Owner{tribolo.Blue, tribolo.Red, tribolo.Green, tribolo.Wall}[i/12]
 		}
 		first := d.Draw(3)
-		for len(g.moves(first)) == 0 {
+		for len(g.Moves(nil, first)) == 0 {
 			first = (first + 1) % 3
 		}
 		firsts[first]++

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/twenty48"
+	"github.com/gridstand/gridstand/internal/ratio"
 )
 
 var boards = flag.Int("boards", 50_000, "random boards on which the 4×4 engine is compared with the plain one")
@@ -115,47 +116,66 @@ func TestGridIsACopy(t *testing.T) {
 	assert.False(t, p.Legal().Has(game.Up))
 }
 
-// BenchmarkSlides slides random boards in all four directions and looks which
-// of them change: by rows from a table, and by the plain engine. One operation
-// is one board. The plain engine asks for what changes first and slides only
-// what does.
+// BenchmarkSlides slides boards of random games of classic in all four
+// directions and looks which of them change: by rows from a table, and by the
+// plain engine, which asks for what changes first and slides only that.
 func BenchmarkSlides(b *testing.B) {
-	random := rand.New(rand.NewPCG(1, 2))
-	var cells [1024][]uint8
-	var packed [len(cells)]twenty48.Board64
+	cells := playedCells()
+	packed := make([]twenty48.Board64, len(cells))
 	for i := range cells {
-		cells[i] = randomCells(random)
 		packed[i] = pack(cells[i])
 	}
-	b.Run("Board64", func(b *testing.B) {
-		b.ReportAllocs()
-		s := twenty48.NewSlider()
-		var changed, made int64
-		for i := 0; b.Loop(); i++ {
-			board := packed[i%len(packed)]
+	directions := int64(len(everyDirection) * len(cells))
+	var made int64 // so that nothing is left out
+	s := twenty48.NewSlider()
+	fast := func() int64 {
+		for _, board := range packed {
 			for _, d := range everyDirection {
-				slid, m := s.Slide(board, d)
-				if slid != board {
-					changed++
+				if slid, m := s.Slide(board, d); slid != board {
 					made += m
 				}
 			}
 		}
-	})
-	b.Run("Grid", func(b *testing.B) {
-		b.ReportAllocs()
-		slid := twenty48.Grid{Columns: 4, Cells: make([]uint8, 16)}
-		var changed, made int64
-		for i := 0; b.Loop(); i++ {
-			board := twenty48.Grid{Columns: 4, Cells: cells[i%len(cells)]}
+		return directions
+	}
+	slid := twenty48.Grid{Columns: 4, Cells: make([]uint8, 16)}
+	plain := func() int64 {
+		for i := range cells {
+			board := twenty48.Grid{Columns: 4, Cells: cells[i]}
 			changing := board.Changing()
 			for _, d := range everyDirection {
 				if changing.Has(d) {
 					copy(slid.Cells, board.Cells)
-					changed++
 					made += slid.Slide(d)
 				}
 			}
 		}
-	})
+		return directions
+	}
+	fast()
+	want := made
+	plain()
+	require.Equal(b, want, made-want, "the engines differ")
+	require.Zero(b, testing.AllocsPerRun(1, func() { fast() }), "allocations")
+	ratio.Compare(b, "moves/s", ratio.AtLeast(3.5), ratio.PerSecond(fast), ratio.PerSecond(plain))
+}
+
+// playedCells are the boards of random games of classic.
+func playedCells() [][]uint8 {
+	rules := twenty48.New(classic(4, 4))
+	random := rand.New(rand.NewPCG(1, 2))
+	var all [][]uint8
+	for g := range byte(10) {
+		p := rules.Start(seed(g).Draws(1))
+		for version := int32(2); p.Turn() != game.NoSeat; version++ {
+			all = append(all, p.(*twenty48.Position).Grid().Cells)
+			legal := p.LegalMoves()
+			var err error
+			p, _, err = rules.Move(p, 0, legal[random.IntN(len(legal))], seed(g).Draws(version))
+			if err != nil {
+				panic(err)
+			}
+		}
+	}
+	return all
 }

@@ -10,6 +10,7 @@ package ratio
 import (
 	"slices"
 	"testing"
+	"time"
 )
 
 // Rounds is how often each side of a comparison is measured.
@@ -44,6 +45,21 @@ const (
 // Side measures one side of a comparison once and returns the figure. It ends
 // the benchmark when it fails.
 type Side func() float64
+
+// span is how long PerSecond works.
+const span = 500 * time.Millisecond
+
+// PerSecond is a side that does the same work over and over for a while, and
+// counts how many units a second come of it: work returns how many it did.
+func PerSecond(work func() int64) Side {
+	return func() float64 {
+		began, done := time.Now(), int64(0)
+		for time.Since(began) < span {
+			done += work()
+		}
+		return float64(done) / time.Since(began).Seconds()
+	}
+}
 
 // Compare measures both sides in turns and reports the median of each, and the
 // median, lowest and highest ratio of ours to bare in the same round. The side

@@ -2,6 +2,7 @@ package ratio_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -29,4 +30,16 @@ func TestCompare(t *testing.T) {
 		"ns/op": 0, "moves/s": 30, "bare-moves/s": 10,
 		ratio.Median: 2, ratio.Lowest: 0.5, ratio.Highest: 4, ratio.GoalMost: 2,
 	}, result.Extra)
+}
+
+func TestPerSecond(t *testing.T) {
+	t.Parallel()
+	var did int64
+	began := time.Now()
+	rate := ratio.PerSecond(func() int64 {
+		did += 3
+		return 3
+	})()
+	assert.Positive(t, rate)
+	assert.LessOrEqual(t, float64(did)/time.Since(began).Seconds(), rate, "of its own time alone")
 }

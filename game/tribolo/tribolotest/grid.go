@@ -1,0 +1,138 @@
+// Package tribolotest is Tribolo on a plain grid, with the rules word by word:
+// what the fast board is tested against, and measured beside. Only tests import
+// it.
+package tribolotest
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/tribolo"
+)
+
+// Grid is a board as anyone would write it down, by x and then y. What it says
+// is what a tribolo.Board must say.
+type Grid [tribolo.Columns][tribolo.Rows]tribolo.Owner
+
+// Of is the grid with these cells, row-major from the top left.
+func Of(cells []tribolo.Owner) Grid {
+	var g Grid
+	for i, owner := range cells {
+		g[i%tribolo.Columns][i/tribolo.Columns] = owner
+	}
+	return g
+}
+
+// at is what lies on a cell. The edge stops a jump as a wall does.
+func (g *Grid) at(x, y int) tribolo.Owner {
+	if x < 0 || x >= tribolo.Columns || y < 0 || y >= tribolo.Rows {
+		return tribolo.Wall
+	}
+	return g[x][y]
+}
+
+var directions = [...]struct{ x, y int }{{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}, {0, 1}, {1, -1}, {1, 0}, {1, 1}}
+
+// jump is how many cells the mover jumps over from a destination in one
+// direction, 0 where there is no jump that way.
+func (g *Grid) jump(mover tribolo.Owner, x, y, dx, dy int) int {
+	opponent := g.at(x+dx, y+dy)
+	if opponent == mover || opponent == tribolo.Empty || opponent == tribolo.Wall {
+		return 0
+	}
+	n := 0
+	for x, y = x+dx, y+dy; g.at(x, y) == opponent; x, y = x+dx, y+dy {
+		n++
+	}
+	if g.at(x, y) != mover {
+		return 0
+	}
+	return n
+}
+
+// Taken are the cells of all jumps of seat to a destination, by x and then y.
+func (g *Grid) Taken(seat int, to game.Cell) []game.Cell {
+	var cells []game.Cell
+	if g.at(int(to.X), int(to.Y)) != tribolo.Empty {
+		return nil
+	}
+	for _, d := range directions {
+		for i := range g.jump(tribolo.OwnerOf(seat), int(to.X), int(to.Y), d.x, d.y) {
+			cells = append(cells, game.Cell{X: to.X + int32((i+1)*d.x), Y: to.Y + int32((i+1)*d.y)})
+		}
+	}
+	slices.SortFunc(cells, func(a, b game.Cell) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y)) })
+	return cells
+}
+
+// Moves appends the destinations of seat to a list, by x and then y.
+func (g *Grid) Moves(list []game.Cell, seat int) []game.Cell {
+	mover := tribolo.OwnerOf(seat)
+	for x := range g {
+	cells:
+		for y, owner := range g[x] {
+			if owner != tribolo.Empty {
+				continue
+			}
+			for _, d := range directions {
+				if g.jump(mover, x, y, d.x, d.y) > 0 {
+					list = append(list, game.Cell{X: int32(x), Y: int32(y)})
+					continue cells
+				}
+			}
+		}
+	}
+	return list
+}
+
+// Play makes a move, and returns how many cells it took, the destination not
+// counted; where the rules forbid it, it does nothing.
+func (g *Grid) Play(seat int, to game.Cell) int {
+	x, y := int(to.X), int(to.Y)
+	if g.at(x, y) != tribolo.Empty {
+		return 0
+	}
+	mover := tribolo.OwnerOf(seat)
+	taken := 0
+	// Each direction has cells of its own, so that jumping one after the other
+	// is the same as jumping all at once.
+	for _, d := range directions {
+		n := g.jump(mover, x, y, d.x, d.y)
+		for i := 1; i <= n; i++ {
+			g[x+i*d.x][y+i*d.y] = mover
+		}
+		taken += n
+	}
+	if taken > 0 {
+		g[x][y] = mover
+	}
+	return taken
+}
+
+// Next is the seat that moves after mover did, game.NoSeat for none, and its
+// moves, appended to a list.
+func (g *Grid) Next(list []game.Cell, mover int, resigned tribolo.SeatSet) (int, []game.Cell) {
+	for _, seat := range [][tribolo.Seats]int{{1, 2, 0}, {2, 0, 1}, {0, 1, 2}}[mover] {
+		if resigned.Has(seat) {
+			continue
+		}
+		if moves := g.Moves(list, seat); len(moves) > len(list) {
+			return seat, moves
+		}
+	}
+	return game.NoSeat, list
+}
+
+// Score is how many cells seat owns.
+func (g *Grid) Score(seat int) int {
+	n, owner := 0, tribolo.OwnerOf(seat)
+	for x := range g {
+		for _, o := range g[x] {
+			if o == owner {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -49,7 +49,16 @@ func (c *client) insist(ctx context.Context, call func(context.Context) error) e
 	if !c.w.rough {
 		return call(ctx)
 	}
-	return retry(ctx, call)
+	return retry(ctx, func(ctx context.Context) error { return c.rough(ctx, call(ctx)) })
+}
+
+// rough is err; where servers are killed, and it is no server's word, it is one
+// that asks to come again.
+func (c *client) rough(ctx context.Context, err error) error {
+	if c.w.rough && ctx.Err() == nil && brokenOff(err) {
+		return status.Error(codes.Unavailable, err.Error())
+	}
+	return err
 }
 
 // anybody connects to a server without an account.
@@ -266,6 +275,21 @@ func checkError(err error) error {
 // unavailable reports whether the call is to be sent again: the server said
 // so, or there is none.
 func unavailable(err error) bool { return status.Code(err) == codes.Unavailable }
+
+// brokenOff reports whether a call or a stream ended without the server's word:
+// the connection broke, or the client library gave up waiting.
+func brokenOff(err error) bool {
+	s := status.Convert(err)
+	switch s.Code() {
+	case codes.DeadlineExceeded, codes.Canceled:
+		return true
+	case codes.Internal:
+		return strings.HasPrefix(s.Message(), "stream terminated by RST_STREAM") ||
+			strings.HasPrefix(s.Message(), "server closed the stream without sending trailers")
+	default:
+		return false
+	}
+}
 
 // retry makes a call until it is answered with anything but a request to come
 // again.

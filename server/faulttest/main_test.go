@@ -18,10 +18,13 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		childtest.RemoveBuilt()
-		os.Exit(code)
-	}))
+	goleak.VerifyTestMain(m,
+		// Toxiproxy leaves some behind where a connection ends while it is bad.
+		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
+		goleak.Cleanup(func(code int) {
+			childtest.RemoveBuilt()
+			os.Exit(code)
+		}))
 }
 
 // botPace lets a game of bots alone last for some seconds.

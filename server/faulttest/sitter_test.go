@@ -77,6 +77,8 @@ type sitter struct {
 	idle bool
 	// returns takes a seat back that a stand-in holds.
 	returns bool
+	// pace is how long the player thinks about a move.
+	pace time.Duration
 
 	seats   []*pb.Seat
 	history *watchtest.History
@@ -146,7 +148,7 @@ func (s *sitter) follow(ctx context.Context, c *client) (again bool, _ error) {
 	for {
 		message, err := stream.Recv()
 		if err != nil {
-			return s.history.End(checkError(err))
+			return s.history.End(checkError(c.rough(ctx, err)))
 		}
 		if err := s.history.Take(message); err != nil {
 			return false, err
@@ -193,6 +195,9 @@ func (s *sitter) play(ctx context.Context, c *client, e *pb.Event) error {
 	if seat.GetPlayer().GetId() != c.id || c.id == "" {
 		return nil
 	}
+	if s.pace > 0 {
+		<-time.After(s.pace)
+	}
 	var err error
 	if seat.GetStandIn() == "" {
 		legal := p.GetTribolo().GetLegalMoves()
@@ -200,6 +205,7 @@ func (s *sitter) play(ctx context.Context, c *client, e *pb.Event) error {
 	} else if s.returns {
 		_, err = c.join(ctx, s.gameID)
 	}
+	err = c.rough(ctx, err)
 	if r := refusalOf(err); r.reason == pb.ReasonVersionConflict || r.reason == pb.ReasonGameOver {
 		return nil
 	}

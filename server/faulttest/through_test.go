@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	crowd = 4 // players who move through a fault
+	movingPlayers = 4 // players who move through a fault
 	// movesOfOne player: fewer than the events that a server remembers, so that
 	// there is no excuse for a game in their place.
 	movesOfOne = 60
@@ -27,9 +27,9 @@ func moveThrough(t *testing.T, w *world, redis string, faultEvery int32, fault f
 	first, second := w.serve(redis), w.serve(redis)
 	var watchers []*watcher
 	var moves atomic.Int32
-	faults := make(chan struct{}, crowd*movesOfOne)
+	faults := make(chan struct{}, movingPlayers*movesOfOne)
 	group, ctx := errgroup.WithContext(t.Context())
-	for n := range crowd {
+	for n := range movingPlayers {
 		here := w.player(first)
 		there := here.on(second)
 		game := here.start(t, "6x6")

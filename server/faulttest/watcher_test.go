@@ -96,6 +96,7 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 	for n, begun := 0, false; ; begun = true {
 		message, err := stream.Recv()
 		if err != nil {
+			err = w.c.rough(ctx, err)
 			if begun && !w.c.w.rough && unavailable(err) {
 				return false, err
 			}

@@ -99,3 +99,26 @@ func TestStartCluster_Restart(t *testing.T) {
 		require.NoError(t, client.Get(ctx, strconv.Itoa(i)).Err(), i)
 	}
 }
+
+// Ensure a Redis whose disk is full ends rather than acknowledge what it cannot
+// keep, and has all that it acknowledged when there is room again.
+func TestServer_FillDisk(t *testing.T) {
+	t.Parallel()
+	server := StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+	client, ctx := NewClient(t, server.Addr()), t.Context()
+	require.NoError(t, client.Ping(ctx).Err())
+	if !server.FillDisk(1000) {
+		t.Skip("there is no prlimit")
+	}
+	kept := 0
+	for client.Set(ctx, strconv.Itoa(kept), "some value", 0).Err() == nil {
+		kept++
+		require.Less(t, kept, 1000)
+	}
+	<-server.Exited()
+	server.Restart()
+	for i := range kept {
+		require.NoError(t, client.Get(ctx, strconv.Itoa(i)).Err(), "%d of %d", i, kept)
+	}
+	require.NoError(t, client.Set(ctx, "more", "", 0).Err())
+}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,6 +33,7 @@ const (
 type Server struct {
 	t    testing.TB
 	port int
+	dir  string
 	args []string
 	run  *childtest.Process // nil while it does not run
 	out  *bytes.Buffer      // What it printed; to be read only after it exited.
@@ -47,10 +50,12 @@ func StartRedis(t testing.TB, args ...string) *Server {
 	if err != nil {
 		t.Skip("redis-server is not installed")
 	}
-	s := &Server{t: t}
+	s := &Server{t: t, dir: t.TempDir()}
 	base := append([]string{
+		// A file that may not grow is to be an error, and not the end.
+		"sh", "-c", `trap "" XFSZ; exec "$0" "$@"`,
 		path, "--bind", "127.0.0.1", "--protected-mode", "yes",
-		"--dir", t.TempDir(), "--save", "", "--appendonly", "no",
+		"--dir", s.dir, "--save", "", "--appendonly", "no",
 	}, args...)
 	t.Cleanup(s.Kill)
 	for range startAttempts {
@@ -98,6 +103,33 @@ func (s *Server) Resume() {
 		s.t.Fatalf("resuming redis-server: %v", err)
 	}
 }
+
+// FillDisk lets the process's files grow by no more than so many bytes, as if
+// its disk were full then, until it is started again. It reports false where the
+// machine has no prlimit to do so. A Redis that fsyncs every append ends itself
+// when it cannot; Restart starts it again.
+func (s *Server) FillDisk(room int64) bool {
+	s.t.Helper()
+	limit, err := exec.LookPath("prlimit")
+	if err != nil {
+		return false
+	}
+	var largest int64
+	files, _ := filepath.Glob(filepath.Join(s.dir, "appendonlydir", "*.aof"))
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			largest = max(largest, info.Size())
+		}
+	}
+	out, err := exec.Command(limit, "--pid", strconv.Itoa(s.run.Pid()), fmt.Sprintf("--fsize=%d:", largest+room)).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("limiting redis-server's files: %v: %s", err, out)
+	}
+	return true
+}
+
+// Exited is closed when the process has ended, by whatever.
+func (s *Server) Exited() <-chan struct{} { return s.run.Exited() }
 
 // Restart kills the process if it runs and starts it again with the same
 // arguments, port and directory: what was in its append-only file is there

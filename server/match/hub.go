@@ -66,21 +66,25 @@ type Hub struct {
 	stop     context.CancelFunc
 	stopped  <-chan struct{}
 	watchers atomic.Int64
+	ticks    atomic.Int64 // a clock that costs nothing to read, from 1
 }
 
 // NewHub makes a Hub. Run must be called for it to serve.
 func NewHub(c Config) *Hub {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Hub{
+	h := &Hub{
 		Config: c, log: c.Log, matches: map[string]*Match{},
 		stopping: ctx, stop: cancel, stopped: ctx.Done(),
 	}
+	h.ticks.Store(1)
+	return h
 }
 
 // sweepEvery is how often matches that nobody needs are looked for, tick how
 // often watchers are counted. Every so many ticks a followed game is compared
-// with its log, for whatever a connection may have swallowed; each match does
-// so in a phase of its own, so that not all of them queue up in one moment.
+// with its log, for whatever a connection may have swallowed, and its stalled
+// watchers are given up; each match does so in a phase of its own, so that not
+// all of them queue up in one moment.
 const (
 	sweepEvery  = 5 * time.Second
 	tick        = time.Second
@@ -93,7 +97,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	sweep, ticks := time.NewTicker(sweepEvery), time.NewTicker(tick)
 	defer sweep.Stop()
 	defer ticks.Stop()
-	for n := 0; ; {
+	for {
 		select {
 		case <-ctx.Done():
 			h.close()
@@ -102,11 +106,12 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-sweep.C:
 			h.sweep(time.Now())
 		case <-ticks.C:
-			n++
+			n := h.ticks.Add(1)
 			h.countAudiences(time.Now())
 			for _, m := range h.all() {
 				if m.due(n, followTicks) && m.followed() {
 					m.refresh()
+					m.giveUpStalled()
 				}
 			}
 		}

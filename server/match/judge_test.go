@@ -27,7 +27,7 @@ func TestJudge_Seats(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, replay.Active, resigned.State.Status)
 	m.ring.put(newEvent(resigned))
-	m.tip = gamelog.Tip{ID: gamelog.ID{Version: 2}, State: resigned.State}
+	m.tip.Store(&gamelog.Tip{ID: gamelog.ID{Version: 2}, State: resigned.State})
 
 	at := func(player replay.Player, version int32, seat int) Call {
 		return Call{PlayerID: player.ID, Version: version, Seat: seat, Action: replay.Resigned{}}
@@ -50,7 +50,7 @@ func TestJudge_Seats(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			event, draft, err := m.judge(t.Context(), m.tip, tt.call)
+			event, draft, err := m.judge(t.Context(), m.currentTip(), tt.call)
 			require.Equal(t, tt.err, err)
 			require.Equal(t, tt.repeat, event != nil)
 			require.Equal(t, tt.drafts, draft != nil)

@@ -25,19 +25,21 @@ import (
 // The tip moves only forward, one entry at a time, and only along a history
 // whose digests were checked. writing is held by whoever appends; it stays held
 // while the outcome of an append is not known, so that nothing is judged on a
-// state that may be past. mu guards tip and is never held across I/O.
+// state that may be past. mu is held while the tip moves, and never across I/O.
+// Whoever only looks at the tip needs no lock: twenty thousand watchers who wake
+// at once would queue up behind it.
 type Match struct {
 	id    string
 	hub   *Hub
-	phase int // spreads what is done every few ticks
+	phase int64 // spreads what is done every few ticks
 
 	writing chan struct{} // a semaphore of one
 
+	tip atomic.Pointer[gamelog.Tip] // never nil
+
 	mu      sync.Mutex
-	tip     gamelog.Tip
 	next    *confirmation // shared by calls that came after the running one began
 	running bool          // a goroutine works through next
-	follows bool
 
 	ring    ring
 	changed atomic.Pointer[chan struct{}] // closed and replaced at every change
@@ -54,24 +56,21 @@ type Match struct {
 }
 
 func newMatch(h *Hub, gameID string) *Match {
-	m := &Match{id: gameID, hub: h, phase: rand.IntN(1 << 16), writing: make(chan struct{}, 1), ready: make(chan struct{}), born: time.Now()}
+	m := &Match{id: gameID, hub: h, phase: rand.Int64N(1 << 16), writing: make(chan struct{}, 1), ready: make(chan struct{}), born: time.Now()}
 	c := make(chan struct{})
 	m.changed.Store(&c)
+	m.tip.Store(&gamelog.Tip{})
 	return m
 }
 
 // due reports whether something that is done every few ticks is done in the
 // given one.
-func (m *Match) due(n, every int) bool { return (n+m.phase)%every == 0 }
+func (m *Match) due(n, every int64) bool { return (n+m.phase)%every == 0 }
 
 // State is the game as far as this server knows it; Confirm asks the log.
 func (m *Match) State() *replay.State { return m.currentTip().State }
 
-func (m *Match) currentTip() gamelog.Tip {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.tip
-}
+func (m *Match) currentTip() gamelog.Tip { return *m.tip.Load() }
 
 // load reads the whole log.
 func (m *Match) load(ctx context.Context) error {
@@ -79,12 +78,10 @@ func (m *Match) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	for _, e := range history.Events {
 		m.ring.put(newEvent(e))
 	}
-	m.tip = history.Tip
+	m.tip.Store(&history.Tip)
 	return nil
 }
 
@@ -94,12 +91,12 @@ func (m *Match) load(ctx context.Context) error {
 func (m *Match) install(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) *Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.tip.ID != prev {
+	if m.currentTip().ID != prev {
 		return m.ring.at(tip.ID.Version)
 	}
 	e := newEvent(event)
 	m.ring.put(e)
-	m.tip = tip
+	m.tip.Store(&tip)
 	m.wake()
 	return e
 }

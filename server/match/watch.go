@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +18,18 @@ type Watcher struct {
 	m        *Match
 	counted  bool
 	audience *Audience
+
+	// since is the tick in which the watcher began to take something, 0 while
+	// it takes nothing, stalled once it took too long.
+	since  atomic.Int64
+	giveUp func()
 }
+
+// stallTicks is how many ticks a watcher may take over one thing.
+const (
+	stallTicks = int64(time.Minute / tick)
+	stalled    = -1
+)
 
 // Audience is a count of watchers as it was announced: a new one is made at
 // each announcement, also when the number stays.
@@ -28,22 +40,24 @@ type Audience struct {
 }
 
 // Watch adds a watcher, who must be closed. One who is not counted, such as a
-// player of the game, is shown the same.
-func (m *Match) Watch(counted bool) *Watcher {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+// player of the game, is shown the same. giveUp is called, if it is not nil and
+// from another goroutine, when the watcher takes a minute over something.
+func (m *Match) Watch(counted bool, giveUp func()) *Watcher {
+	w := &Watcher{m: m, counted: counted, giveUp: giveUp}
 	if counted {
 		m.crowd.local.Add(1)
 		m.hub.watchers.Add(1)
 	}
-	m.crowd.open++
-	if !m.follows {
-		m.follows = true
+	m.crowd.mu.Lock()
+	defer m.crowd.mu.Unlock()
+	if len(m.crowd.all) == 0 {
 		// What was announced last was of those who left long ago.
 		m.crowd.announced.Store(nil)
+		m.crowd.all = make(map[*Watcher]struct{})
 		m.hub.Follower.Follow(m.id, m)
 	}
-	return &Watcher{m: m, counted: counted}
+	m.crowd.all[w] = struct{}{}
+	return w
 }
 
 // Discount takes the watcher off the count: it has become a player.
@@ -59,19 +73,41 @@ func (w *Watcher) Discount() {
 func (w *Watcher) Close() {
 	w.Discount()
 	m := w.m
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.crowd.open--
-	if m.crowd.open == 0 {
-		m.follows = false
+	m.crowd.mu.Lock()
+	defer m.crowd.mu.Unlock()
+	delete(m.crowd.all, w)
+	if len(m.crowd.all) == 0 {
 		m.hub.Follower.Leave(m.id)
 	}
 }
 
+// Takes says that the watcher begins to take what it found, Took that it has
+// it. Took reports whether that was in time; if not, giveUp was called.
+//
+// A timer for each watcher would do the same, at the cost of setting and
+// stopping it for each event, and of some two hundred bytes.
+func (w *Watcher) Takes() { w.since.Store(w.m.hub.ticks.Load()) }
+
+// Took is the end of what began with Takes.
+func (w *Watcher) Took() bool { return w.since.Swap(0) != stalled }
+
+// giveUpStalled gives up those who took too long.
+func (m *Match) giveUpStalled() {
+	now := m.hub.ticks.Load()
+	m.crowd.mu.Lock()
+	defer m.crowd.mu.Unlock()
+	for w := range m.crowd.all {
+		since := w.since.Load()
+		if since > 0 && now-since > stallTicks && w.since.CompareAndSwap(since, stalled) && w.giveUp != nil {
+			w.giveUp()
+		}
+	}
+}
+
 func (m *Match) followed() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.follows
+	m.crowd.mu.Lock()
+	defer m.crowd.mu.Unlock()
+	return len(m.crowd.all) > 0
 }
 
 // Look is what a watcher finds. One of the fields is set, or none: then there
@@ -167,7 +203,9 @@ func (m *Match) Replay(ctx context.Context, after int32, do func(*Event) error) 
 
 // crowd counts the watchers of a match.
 type crowd struct {
-	open      int          // all watchers here, counted or not; guarded by Match.mu
+	mu  sync.Mutex
+	all map[*Watcher]struct{} // here, counted or not; guarded by mu
+
 	local     atomic.Int32 // those that are counted
 	elsewhere atomic.Int32 // counted on other servers, when last heard of
 	announced atomic.Pointer[Audience]

@@ -62,7 +62,11 @@ func (s *Service) stream(server any, stream grpc.ServerStream, info *grpc.Stream
 	}
 	ctx, err := s.authenticate(stream.Context())
 	if err == nil {
-		err = handler(server, &callerStream{stream, ctx})
+		called := stream
+		if ctx != stream.Context() { // most watchers are nobody
+			called = &callerStream{stream, ctx}
+		}
+		err = handler(server, called)
 	}
 	if err != nil {
 		f := s.fail(stream.Context(), info.FullMethod, err)

@@ -16,9 +16,6 @@ import (
 	"github.com/gridstand/gridstand/server/match"
 )
 
-// stalled is how long a reader may take nothing before its stream is ended.
-const stalled = 60 * time.Second
-
 type cancelKey struct{}
 
 // cancellable gives every Watch a context of its own that its handler can end.
@@ -43,22 +40,14 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	if request.GetAfterVersion() < 0 {
 		return invalid.Field("after_version", "must not be negative")
 	}
-	begin, cancel := context.WithTimeout(stream.Context(), maxCall)
-	defer cancel()
-	m, err := s.Hub.Acquire(begin, id)
+	m, state, err := s.enter(stream.Context(), id)
 	if err != nil {
 		return err
 	}
 	defer m.Release()
-	state, err := m.Confirm(begin)
-	if err != nil {
-		return err
-	}
-	cancel()
-
 	player := caller(stream.Context())
-	counted := len(state.SeatsOf(player.ID)) == 0
-	watcher, err := s.admit(m, counted)
+	giveUp, _ := stream.Context().Value(cancelKey{}).(context.CancelFunc) // nil when served without Options
+	watcher, err := s.admit(m, len(state.SeatsOf(player.ID)) == 0, giveUp)
 	if err != nil {
 		return err
 	}
@@ -68,9 +57,9 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	if err := stream.SendHeader(nil); err != nil {
 		return err
 	}
-	v := newView(s, m, watcher, stream, request.GetEveryEvent())
-	v.playerID = player.ID
-
+	v := &view{
+		service: s, match: m, watcher: watcher, stream: stream, everyEvent: request.GetEveryEvent(), playerID: player.ID,
+	}
 	if request.AfterVersion == nil {
 		err = v.sendGame(state)
 	} else {
@@ -82,15 +71,33 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	return v.follow()
 }
 
+// enter returns a game and its state as the log bears it out. It has to be
+// released unless there is an error. What it needs on the way is gone when a
+// watcher settles down.
+func (s *Service) enter(ctx context.Context, id string) (*match.Match, *replay.State, error) {
+	ctx, cancel := context.WithTimeout(ctx, maxCall)
+	defer cancel()
+	m, err := s.Hub.Acquire(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	state, err := m.Confirm(ctx)
+	if err != nil {
+		m.Release()
+		return nil, nil, err
+	}
+	return m, state, nil
+}
+
 // admit adds a watcher unless the game has as many as it may. One at a time is
 // admitted, so that those who come together are not more.
-func (s *Service) admit(m *match.Match, counted bool) (*match.Watcher, error) {
+func (s *Service) admit(m *match.Match, counted bool, giveUp func()) (*match.Watcher, error) {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
 	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && m.Watchers() >= limit {
 		return nil, rateLimited("too many watch this game", 5*time.Second, map[string]string{"limit": strconv.Itoa(limit)})
 	}
-	return m.Watch(counted), nil
+	return m.Watch(counted, giveUp), nil
 }
 
 // view is a watcher's stream and how far it has come.
@@ -105,24 +112,6 @@ type view struct {
 	version int32 // that the reader has
 	owed    int32 // version up to which the reader asked for every event
 	over    bool  // the game's end was sent
-
-	// patience cancels the stream's context when a send takes too long.
-	patience *time.Timer
-	gaveUp   chan struct{}
-}
-
-func newView(s *Service, m *match.Match, w *match.Watcher, stream grpc.ServerStreamingServer[pb.WatchResponse], everyEvent bool) *view {
-	v := &view{service: s, match: m, watcher: w, stream: stream, everyEvent: everyEvent, gaveUp: make(chan struct{})}
-	cancel, ok := stream.Context().Value(cancelKey{}).(context.CancelFunc)
-	if !ok {
-		cancel = func() {} // served without Options
-	}
-	v.patience = time.AfterFunc(stalled, func() {
-		close(v.gaveUp)
-		cancel()
-	})
-	v.patience.Stop()
-	return v
 }
 
 // resume begins after a version that the reader has, in a game at state.
@@ -137,6 +126,7 @@ func (v *view) resume(after int32, state *replay.State) error {
 
 // follow sends what comes, until the game is over or the reader leaves.
 func (v *view) follow() error {
+	left := v.stream.Context().Done()
 	for !v.over {
 		look, changed := v.watcher.Look(v.version)
 		var err error
@@ -156,7 +146,7 @@ func (v *view) follow() error {
 		default:
 			select {
 			case <-changed:
-			case <-v.stream.Context().Done():
+			case <-left:
 				err = v.stream.Context().Err()
 			}
 		}
@@ -205,17 +195,14 @@ func (v *view) encode(m *pb.WatchResponse) any {
 var errStalled = serverUnavailable("nothing was read from this stream for a minute")
 
 func (v *view) send(m any) error {
-	v.patience.Reset(stalled)
+	v.watcher.Takes()
 	err := v.stream.SendMsg(m)
-	v.patience.Stop()
-	if err == nil {
-		return nil
-	}
-	select {
-	case <-v.gaveUp:
+	if !v.watcher.Took() {
 		return errStalled
-	default:
+	}
+	if err != nil {
 		// The connection or the stream has ended; nobody hears the answer.
 		return errors.Join(context.Canceled, err)
 	}
+	return nil
 }

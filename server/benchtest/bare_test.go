@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,26 +20,42 @@ type bare struct {
 
 	answer *pb.MoveResponse
 	update *pb.WatchResponse
-	// publishes says that a move is shown to every stream.
+	// publishes says that a move is shown to every stream of its game.
 	publishes bool
+	// marshals says that each stream encodes the message anew.
+	marshals bool
 
-	mu       sync.Mutex
-	prepared *grpc.PreparedMsg
-	sent     int           // messages so far
-	more     chan struct{} // closed and replaced at each
+	encode   sync.Once
+	prepared grpc.PreparedMsg
+	rooms    sync.Map // game id → *room
 }
 
+// room is where the streams of a game wait.
+type room struct {
+	mu  sync.Mutex // of those who publish
+	now atomic.Pointer[moment]
+}
+
+type moment struct {
+	sent int           // messages so far
+	more chan struct{} // closed when there is one more
+}
+
+func newBare(event *pb.Event, publishes, marshals bool) *bare {
+	return &bare{
+		answer:    &pb.MoveResponse{Event: event},
+		update:    &pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: event}},
+		publishes: publishes, marshals: marshals,
+	}
+}
+
+// startBare serves a bare in this process.
 func startBare(b *testing.B, event *pb.Event, publishes bool) string {
 	b.Helper()
-	s := &bare{
-		answer: &pb.MoveResponse{Event: event},
-		update: &pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: event}},
-		more:   make(chan struct{}), publishes: publishes,
-	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(b, err)
-	server := grpc.NewServer(grpc.MaxConcurrentStreams(1 << 20))
-	pb.RegisterGameServiceServer(server, s)
+	server := grpc.NewServer()
+	pb.RegisterGameServiceServer(server, newBare(event, publishes, false))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -51,49 +68,60 @@ func startBare(b *testing.B, event *pb.Event, publishes bool) string {
 	return listener.Addr().String()
 }
 
-func (s *bare) Move(context.Context, *pb.MoveRequest) (*pb.MoveResponse, error) {
+func (s *bare) Move(_ context.Context, request *pb.MoveRequest) (*pb.MoveResponse, error) {
 	if s.publishes {
-		s.publish()
+		s.room(request.GetGameId()).publish()
 	}
 	return s.answer, nil
 }
 
-// publish sends one more message to every stream.
-func (s *bare) publish() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent++
-	close(s.more)
-	s.more = make(chan struct{})
+func (s *bare) room(gameID string) *room {
+	if r, ok := s.rooms.Load(gameID); ok {
+		return r.(*room)
+	}
+	r := &room{}
+	r.now.Store(&moment{more: make(chan struct{})})
+	found, _ := s.rooms.LoadOrStore(gameID, r)
+	return found.(*room)
 }
 
-func (s *bare) Watch(_ *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
-	s.mu.Lock()
-	if s.prepared == nil {
-		s.prepared = &grpc.PreparedMsg{}
-		if err := s.prepared.Encode(stream, s.update); err != nil {
-			s.mu.Unlock()
-			return err
-		}
+// publish sends one more message to every stream.
+func (r *room) publish() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.now.Load()
+	r.now.Store(&moment{sent: was.sent + 1, more: make(chan struct{})})
+	close(was.more)
+}
+
+func (s *bare) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
+	var failure error
+	s.encode.Do(func() { failure = s.prepared.Encode(stream, s.update) })
+	if failure != nil {
+		return failure
 	}
-	seen := s.sent
-	s.mu.Unlock()
+	r := s.room(request.GetGameId())
+	seen := r.now.Load().sent
 	if err := stream.SendHeader(nil); err != nil {
 		return err
 	}
 	for {
-		s.mu.Lock()
-		sent, more := s.sent, s.more
-		s.mu.Unlock()
-		if seen == sent {
+		now := r.now.Load()
+		if seen == now.sent {
 			select {
-			case <-more:
+			case <-now.more:
 			case <-stream.Context().Done():
 				return stream.Context().Err()
 			}
 			continue
 		}
-		if err := stream.SendMsg(s.prepared); err != nil {
+		var err error
+		if s.marshals {
+			err = stream.Send(s.update)
+		} else {
+			err = stream.SendMsg(&s.prepared)
+		}
+		if err != nil {
 			return err
 		}
 		seen++

@@ -1,0 +1,124 @@
+package benchtest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/ratio"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+const (
+	// watchers are shown one game, so many on a connection.
+	watchers      = 20_000
+	perConnection = 250
+	// ahead is how far the slowest watcher may be behind: less than a match
+	// keeps in memory, so that nobody gets a game in place of events.
+	ahead = 32
+)
+
+// startOurs starts a server in a process of its own, on a Redis that writes
+// every move to disk.
+func startOurs(b *testing.B) *process {
+	b.Helper()
+	return startProcess(b, ours, redisVariable+"="+startStore(b))
+}
+
+// shown is a game with an audience.
+type shown struct {
+	*crowd
+	publish func() error // brings one event to everybody
+}
+
+// show gathers watchers around one of the player's games.
+func show(b *testing.B, server *process, p *player, n int) shown {
+	b.Helper()
+	version := p.event.GetVersion()
+	request := &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}
+	return shown{
+		gather(b, server.address, crowdPlan{requests: sameRequest(request, n), perConnection: perConnection, versioned: true}),
+		p.move,
+	}
+}
+
+// showBare gathers watchers around a bare server that sends the event.
+func showBare(b *testing.B, server *process, event *pb.Event, n int) shown {
+	b.Helper()
+	request := &pb.WatchRequest{GameId: event.GetGameId()}
+	return shown{
+		gather(b, server.address, crowdPlan{requests: sameRequest(request, n), perConnection: perConnection}),
+		bareMove(dial(b, server.address), event),
+	}
+}
+
+// begun is a player who has moved once in a game on the server.
+func begun(b *testing.B, server *process, name string) *player {
+	b.Helper()
+	p := newPlayer(b, dial(b, server.address), name)
+	require.NoError(b, p.move())
+	return p
+}
+
+// BenchmarkEvents compares events shown to all watchers of one game with
+// messages that a bare server sends to as many streams: one that encodes each
+// message once, and one that does so for each stream.
+func BenchmarkEvents(b *testing.B) {
+	server := startOurs(b)
+	p := begun(b, server, "player")
+	game := show(b, server, p, watchers)
+	for _, bare := range []struct {
+		name, side string
+		goal       ratio.Goal
+	}{
+		{"beside_prepared_messages", prepared, ratio.AtLeast(0.95)},
+		{"beside_messages_encoded_for_each", marshalling, ratio.AtLeast(2)},
+	} {
+		b.Run(bare.name, func(b *testing.B) {
+			stream := showBare(b, startBareProcess(b, bare.side, p.event), p.event, watchers)
+			ratio.Compare(b, "events/s", bare.goal,
+				func() float64 { return game.perSecond(b, game.publish) },
+				func() float64 { return stream.perSecond(b, stream.publish) })
+		})
+	}
+}
+
+// BenchmarkCostOfAnEvent is what an event costs the server for each watcher:
+// time on a processor, which is the same on a busy machine, and allocations.
+func BenchmarkCostOfAnEvent(b *testing.B) {
+	server := startOurs(b)
+	p := begun(b, server, "player")
+	game := show(b, server, p, watchers)
+	plain := startBareProcess(b, prepared, p.event)
+	stream := showBare(b, plain, p.event, watchers)
+	for _, cost := range []struct {
+		question, unit string
+	}{
+		{"allocations", "allocations/event"},
+		{"work", "µs/event"},
+	} {
+		b.Run(cost.question, func(b *testing.B) {
+			each := func(server *process, to shown) float64 {
+				const events = 50
+				to.many(b, 1) // What the first brings about is not measured.
+				before := server.ask(b, cost.question)
+				to.many(b, events)
+				return (server.ask(b, cost.question) - before) / events / watchers
+			}
+			ratio.Compare(b, cost.unit, ratio.Goal{},
+				func() float64 { return each(server, game) },
+				func() float64 { return each(plain, stream) })
+		})
+	}
+}
+
+// many publishes so many events, at the pace of the slowest.
+func (s shown) many(b *testing.B, events int64) {
+	b.Helper()
+	seen := s.least()
+	for i := range events {
+		s.awaitLeast(b, seen+i-ahead+1)
+		require.NoError(b, s.publish())
+	}
+	s.awaitLeast(b, seen+events)
+}

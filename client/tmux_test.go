@@ -114,7 +114,6 @@ func (p *panes) board(name string) string {
 // two others: they show the same game. Every way out leaves the terminal as it
 // was.
 func TestOnTerminals(t *testing.T) {
-	t.Parallel()
 	p := newPanes(t)
 	server := " --server " + freeAddress(t)
 	p.open("play", "play --local"+server)

@@ -26,6 +26,12 @@ var strokes = map[string]string{
 	"╰": "M%[1]g 0Q%[1]g %[2]g %[3]g %[2]g", "╯": "M%[1]g 0Q%[1]g %[2]g 0 %[2]g",
 }
 
+// heavy are the strokes that stand out.
+var heavy = map[string]string{
+	"━": across, "┃": upright,
+	"┏": lowerHalf + rightHalf, "┓": lowerHalf + leftHalf, "┗": upperHalf + rightHalf, "┛": upperHalf + leftHalf,
+}
+
 // shape draws a glyph that must meet its neighbours, with its cell's upper
 // left corner at x, y. It reports false for one that is written as text.
 func shape(glyph, colour string, x, y float64) (string, bool) {
@@ -35,9 +41,15 @@ func shape(glyph, colour string, x, y float64) (string, bool) {
 		return fmt.Sprintf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`,
 			x+b[0]*w, y+b[1]*h, b[2]*w+0.4, b[3]*h+0.4, colour), true
 	}
-	if s, ok := strokes[glyph]; ok {
-		return fmt.Sprintf(`<path transform="translate(%.1f %.1f)" d="%s" fill="none" stroke="%s"/>`,
-			x, y, fmt.Sprintf(s, w/2, h/2, w, h), colour), true
+	extra := ""
+	s, ok := strokes[glyph]
+	if !ok {
+		s, ok = heavy[glyph]
+		extra = ` stroke-width="2.5" stroke-linecap="square"`
 	}
-	return "", false
+	if !ok {
+		return "", false
+	}
+	return fmt.Sprintf(`<path transform="translate(%.1f %.1f)" d="%s" fill="none" stroke="%s"%s/>`,
+		x, y, fmt.Sprintf(s, w/2, h/2, w, h), colour, extra), true
 }

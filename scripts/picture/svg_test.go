@@ -16,7 +16,7 @@ func TestPicture(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	capture, out := filepath.Join(dir, "screen.ansi"), filepath.Join(dir, "picture.svg")
-	screen := "\x1b[1;38;2;1;2;3ma<b\x1b[0m  \x1b[48;2;9;8;7m  \x1b[0m\n╭─▄\x1b[7m \x1b[0m\n"
+	screen := "\x1b[1;38;2;1;2;3ma<b\x1b[0m  \x1b[48;2;9;8;7m  \x1b[0m\n╭─▄\x1b[7m \x1b[0m ┓\n"
 	require.NoError(t, os.WriteFile(capture, []byte(screen), 0o600))
 	require.NoError(t, run(out, []string{"one & two=" + capture, "again=" + capture}))
 
@@ -32,7 +32,8 @@ func TestPicture(t *testing.T) {
 	assert.Contains(t, string(svg), `fill="#010203" font-weight="bold">a&lt;b</text>`)
 	assert.Contains(t, string(svg), `<rect x="40.0" y="0.0" width="16.0" height="16.3" fill="#090807"/>`, "two cells with a ground")
 	assert.Contains(t, string(svg), `<rect x="16.0" y="24.0" width="8.4" height="8.4"`, "the lower half of a cell")
-	assert.Contains(t, string(svg), `d="M0 8H8"`, "a line across")
+	assert.Contains(t, string(svg), `d="M0 8H8" fill="none" stroke="`+ink+`"/>`, "a line across")
+	assert.Contains(t, string(svg), `d="M4 8V16M0 8H4" fill="none" stroke="`+ink+`" stroke-width="2.5"`, "a heavy corner")
 	assert.Contains(t, string(svg), `<rect x="24.0" y="16.0" width="8.0" height="16.3" fill="`+ink+`"/>`, "reversed")
 	assert.NotContains(t, string(svg), "%!")
 }

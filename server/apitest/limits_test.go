@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app"
@@ -206,7 +207,10 @@ func TestGetServerInfo(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "gridstand", info.GetName())
 		assert.NotEmpty(t, info.GetVersion())
-		want := &pb.Limits{MessageBytes: 4096, StreamsPerConnection: 7, MovesPerSecond: 11, WatchersPerGame: math.MaxInt32}
+		want := &pb.Limits{
+			MessageBytes: 4096, StreamsPerConnection: 7, MovesPerSecond: 11, WatchersPerGame: math.MaxInt32,
+			MinTurnLimit: durationpb.New(20 * time.Millisecond),
+		}
 		assert.True(t, proto.Equal(want, info.GetLimits()), "%v", info.GetLimits())
 		storage := pb.Storage_STORAGE_DURABLE
 		if s.embedded {
@@ -215,7 +219,7 @@ func TestGetServerInfo(t *testing.T) {
 		assert.Equal(t, storage, info.GetStorage())
 	}, func(c *app.Config) {
 		c.MaxMessageBytes, c.MaxStreamsPerConnection, c.MaxMovesPerSecond = 4096, 7, 11
-		c.MaxOpenGames, c.MaxWatchersPerGame = 0, math.MaxInt32
+		c.MaxOpenGames, c.MaxWatchersPerGame, c.MinTurnLimit = 0, math.MaxInt32, 20*time.Millisecond
 	})
 }
 

@@ -86,6 +86,9 @@ const (
 	maxTurnLimit = 7 * 24 * time.Hour
 )
 
+// turnFloor is the shortest turn limit that a game may have.
+func (s *Service) turnFloor() time.Duration { return min(minTurnLimit, s.MinTurnLimit) }
+
 // newGame reads what game is asked for.
 func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed game.Seed) (replay.Created, error) {
 	var none replay.Created
@@ -97,7 +100,7 @@ func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed
 	}
 	var turnLimit time.Duration
 	if request.GetTurnLimit() != nil {
-		floor := min(minTurnLimit, s.MinTurnLimit)
+		floor := s.turnFloor()
 		turnLimit = request.GetTurnLimit().AsDuration()
 		if !request.GetTurnLimit().IsValid() || turnLimit < floor || turnLimit > maxTurnLimit {
 			return none, invalid.Field("turn_limit", "must be unset or between %s and 7 days", floor)

@@ -12,6 +12,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -121,6 +122,7 @@ func (s *Service) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.
 			MovesPerSecond:       int32(s.Limits.MovesPerSecond),
 			OpenGamesPerPlayer:   int32(s.Limits.OpenGamesPerPlayer),
 			WatchersPerGame:      int32(s.Limits.WatchersPerGame),
+			MinTurnLimit:         durationpb.New(s.turnFloor()),
 		},
 	}, nil
 }

@@ -321,8 +321,10 @@ type Limits struct {
 	OpenGamesPerPlayer int32 `protobuf:"varint,4,opt,name=open_games_per_player,json=openGamesPerPlayer,proto3" json:"open_games_per_player,omitempty"`
 	// Watch streams that may be open on one game.
 	WatchersPerGame int32 `protobuf:"varint,5,opt,name=watchers_per_game,json=watchersPerGame,proto3" json:"watchers_per_game,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Shortest turn_limit that a game may have; the longest is always 7 days.
+	MinTurnLimit  *durationpb.Duration `protobuf:"bytes,6,opt,name=min_turn_limit,json=minTurnLimit,proto3" json:"min_turn_limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Limits) Reset() {
@@ -388,6 +390,13 @@ func (x *Limits) GetWatchersPerGame() int32 {
 		return x.WatchersPerGame
 	}
 	return 0
+}
+
+func (x *Limits) GetMinTurnLimit() *durationpb.Duration {
+	if x != nil {
+		return x.MinTurnLimit
+	}
+	return nil
 }
 
 // Variant is one set of rules that can be played.
@@ -3157,13 +3166,14 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xec\x01\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xad\x02\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
 	"\x10moves_per_second\x18\x03 \x01(\x05R\x0emovesPerSecond\x121\n" +
 	"\x15open_games_per_player\x18\x04 \x01(\x05R\x12openGamesPerPlayer\x12*\n" +
-	"\x11watchers_per_game\x18\x05 \x01(\x05R\x0fwatchersPerGame\"\xdf\x01\n" +
+	"\x11watchers_per_game\x18\x05 \x01(\x05R\x0fwatchersPerGame\x12?\n" +
+	"\x0emin_turn_limit\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\fminTurnLimit\"\xdf\x01\n" +
 	"\aVariant\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +
@@ -3448,9 +3458,9 @@ var file_gridstand_v1_game_proto_goTypes = []any{
 	(*ResignResponse)(nil),        // 40: gridstand.v1.ResignResponse
 	(*WatchRequest)(nil),          // 41: gridstand.v1.WatchRequest
 	(*WatchResponse)(nil),         // 42: gridstand.v1.WatchResponse
-	(*Player)(nil),                // 43: gridstand.v1.Player
-	(*timestamppb.Timestamp)(nil), // 44: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 45: google.protobuf.Duration
+	(*durationpb.Duration)(nil),   // 43: google.protobuf.Duration
+	(*Player)(nil),                // 44: gridstand.v1.Player
+	(*timestamppb.Timestamp)(nil), // 45: google.protobuf.Timestamp
 	(*Twenty48Board)(nil),         // 46: gridstand.v1.Twenty48Board
 	(*TriboloBoard)(nil),          // 47: gridstand.v1.TriboloBoard
 	(Direction)(0),                // 48: gridstand.v1.Direction
@@ -3458,84 +3468,85 @@ var file_gridstand_v1_game_proto_goTypes = []any{
 	(*Spawn)(nil),                 // 50: gridstand.v1.Spawn
 }
 var file_gridstand_v1_game_proto_depIdxs = []int32{
-	1,  // 0: gridstand.v1.Variant.kind:type_name -> gridstand.v1.Kind
-	8,  // 1: gridstand.v1.SeatRequest.caller:type_name -> gridstand.v1.Caller
-	7,  // 2: gridstand.v1.SeatRequest.open:type_name -> gridstand.v1.Open
-	43, // 3: gridstand.v1.Seat.player:type_name -> gridstand.v1.Player
-	7,  // 4: gridstand.v1.Seat.open:type_name -> gridstand.v1.Open
-	10, // 5: gridstand.v1.Game.seats:type_name -> gridstand.v1.Seat
-	2,  // 6: gridstand.v1.Game.status:type_name -> gridstand.v1.GameStatus
-	12, // 7: gridstand.v1.Game.position:type_name -> gridstand.v1.Position
-	13, // 8: gridstand.v1.Game.result:type_name -> gridstand.v1.Result
-	44, // 9: gridstand.v1.Game.create_time:type_name -> google.protobuf.Timestamp
-	44, // 10: gridstand.v1.Game.update_time:type_name -> google.protobuf.Timestamp
-	45, // 11: gridstand.v1.Game.turn_limit:type_name -> google.protobuf.Duration
-	46, // 12: gridstand.v1.Position.twenty48:type_name -> gridstand.v1.Twenty48Board
-	47, // 13: gridstand.v1.Position.tribolo:type_name -> gridstand.v1.TriboloBoard
-	44, // 14: gridstand.v1.Position.turn_deadline:type_name -> google.protobuf.Timestamp
-	4,  // 15: gridstand.v1.Result.reason:type_name -> gridstand.v1.Result.Reason
-	44, // 16: gridstand.v1.Event.time:type_name -> google.protobuf.Timestamp
-	12, // 17: gridstand.v1.Event.position:type_name -> gridstand.v1.Position
-	15, // 18: gridstand.v1.Event.created:type_name -> gridstand.v1.Created
-	16, // 19: gridstand.v1.Event.joined:type_name -> gridstand.v1.Joined
-	17, // 20: gridstand.v1.Event.moved:type_name -> gridstand.v1.Moved
-	18, // 21: gridstand.v1.Event.undone:type_name -> gridstand.v1.Undone
-	19, // 22: gridstand.v1.Event.resigned:type_name -> gridstand.v1.Resigned
-	20, // 23: gridstand.v1.Event.abandoned:type_name -> gridstand.v1.Abandoned
-	21, // 24: gridstand.v1.Event.timed_out:type_name -> gridstand.v1.TimedOut
-	22, // 25: gridstand.v1.Event.clock_extended:type_name -> gridstand.v1.ClockExtended
-	13, // 26: gridstand.v1.Event.result:type_name -> gridstand.v1.Result
-	10, // 27: gridstand.v1.Created.seats:type_name -> gridstand.v1.Seat
-	45, // 28: gridstand.v1.Created.turn_limit:type_name -> google.protobuf.Duration
-	10, // 29: gridstand.v1.Joined.seat:type_name -> gridstand.v1.Seat
-	48, // 30: gridstand.v1.Moved.direction:type_name -> gridstand.v1.Direction
-	49, // 31: gridstand.v1.Moved.cell:type_name -> gridstand.v1.Cell
-	50, // 32: gridstand.v1.Moved.spawned:type_name -> gridstand.v1.Spawn
-	49, // 33: gridstand.v1.Moved.taken:type_name -> gridstand.v1.Cell
-	45, // 34: gridstand.v1.ClockExtended.by:type_name -> google.protobuf.Duration
-	0,  // 35: gridstand.v1.GetServerInfoResponse.storage:type_name -> gridstand.v1.Storage
-	5,  // 36: gridstand.v1.GetServerInfoResponse.limits:type_name -> gridstand.v1.Limits
-	6,  // 37: gridstand.v1.ListVariantsResponse.variants:type_name -> gridstand.v1.Variant
-	9,  // 38: gridstand.v1.CreateGameRequest.seats:type_name -> gridstand.v1.SeatRequest
-	45, // 39: gridstand.v1.CreateGameRequest.turn_limit:type_name -> google.protobuf.Duration
-	11, // 40: gridstand.v1.CreateGameResponse.game:type_name -> gridstand.v1.Game
-	11, // 41: gridstand.v1.JoinGameResponse.game:type_name -> gridstand.v1.Game
-	11, // 42: gridstand.v1.GetGameResponse.game:type_name -> gridstand.v1.Game
-	2,  // 43: gridstand.v1.ListGamesRequest.status:type_name -> gridstand.v1.GameStatus
-	3,  // 44: gridstand.v1.ListGamesRequest.order_by:type_name -> gridstand.v1.OrderBy
-	11, // 45: gridstand.v1.ListGamesResponse.games:type_name -> gridstand.v1.Game
-	48, // 46: gridstand.v1.MoveRequest.direction:type_name -> gridstand.v1.Direction
-	49, // 47: gridstand.v1.MoveRequest.cell:type_name -> gridstand.v1.Cell
-	14, // 48: gridstand.v1.MoveResponse.event:type_name -> gridstand.v1.Event
-	14, // 49: gridstand.v1.UndoResponse.event:type_name -> gridstand.v1.Event
-	14, // 50: gridstand.v1.ResignResponse.event:type_name -> gridstand.v1.Event
-	11, // 51: gridstand.v1.WatchResponse.game:type_name -> gridstand.v1.Game
-	14, // 52: gridstand.v1.WatchResponse.event:type_name -> gridstand.v1.Event
-	23, // 53: gridstand.v1.GameService.GetServerInfo:input_type -> gridstand.v1.GetServerInfoRequest
-	25, // 54: gridstand.v1.GameService.ListVariants:input_type -> gridstand.v1.ListVariantsRequest
-	27, // 55: gridstand.v1.GameService.CreateGame:input_type -> gridstand.v1.CreateGameRequest
-	29, // 56: gridstand.v1.GameService.JoinGame:input_type -> gridstand.v1.JoinGameRequest
-	31, // 57: gridstand.v1.GameService.GetGame:input_type -> gridstand.v1.GetGameRequest
-	33, // 58: gridstand.v1.GameService.ListGames:input_type -> gridstand.v1.ListGamesRequest
-	35, // 59: gridstand.v1.GameService.Move:input_type -> gridstand.v1.MoveRequest
-	37, // 60: gridstand.v1.GameService.Undo:input_type -> gridstand.v1.UndoRequest
-	39, // 61: gridstand.v1.GameService.Resign:input_type -> gridstand.v1.ResignRequest
-	41, // 62: gridstand.v1.GameService.Watch:input_type -> gridstand.v1.WatchRequest
-	24, // 63: gridstand.v1.GameService.GetServerInfo:output_type -> gridstand.v1.GetServerInfoResponse
-	26, // 64: gridstand.v1.GameService.ListVariants:output_type -> gridstand.v1.ListVariantsResponse
-	28, // 65: gridstand.v1.GameService.CreateGame:output_type -> gridstand.v1.CreateGameResponse
-	30, // 66: gridstand.v1.GameService.JoinGame:output_type -> gridstand.v1.JoinGameResponse
-	32, // 67: gridstand.v1.GameService.GetGame:output_type -> gridstand.v1.GetGameResponse
-	34, // 68: gridstand.v1.GameService.ListGames:output_type -> gridstand.v1.ListGamesResponse
-	36, // 69: gridstand.v1.GameService.Move:output_type -> gridstand.v1.MoveResponse
-	38, // 70: gridstand.v1.GameService.Undo:output_type -> gridstand.v1.UndoResponse
-	40, // 71: gridstand.v1.GameService.Resign:output_type -> gridstand.v1.ResignResponse
-	42, // 72: gridstand.v1.GameService.Watch:output_type -> gridstand.v1.WatchResponse
-	63, // [63:73] is the sub-list for method output_type
-	53, // [53:63] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	43, // 0: gridstand.v1.Limits.min_turn_limit:type_name -> google.protobuf.Duration
+	1,  // 1: gridstand.v1.Variant.kind:type_name -> gridstand.v1.Kind
+	8,  // 2: gridstand.v1.SeatRequest.caller:type_name -> gridstand.v1.Caller
+	7,  // 3: gridstand.v1.SeatRequest.open:type_name -> gridstand.v1.Open
+	44, // 4: gridstand.v1.Seat.player:type_name -> gridstand.v1.Player
+	7,  // 5: gridstand.v1.Seat.open:type_name -> gridstand.v1.Open
+	10, // 6: gridstand.v1.Game.seats:type_name -> gridstand.v1.Seat
+	2,  // 7: gridstand.v1.Game.status:type_name -> gridstand.v1.GameStatus
+	12, // 8: gridstand.v1.Game.position:type_name -> gridstand.v1.Position
+	13, // 9: gridstand.v1.Game.result:type_name -> gridstand.v1.Result
+	45, // 10: gridstand.v1.Game.create_time:type_name -> google.protobuf.Timestamp
+	45, // 11: gridstand.v1.Game.update_time:type_name -> google.protobuf.Timestamp
+	43, // 12: gridstand.v1.Game.turn_limit:type_name -> google.protobuf.Duration
+	46, // 13: gridstand.v1.Position.twenty48:type_name -> gridstand.v1.Twenty48Board
+	47, // 14: gridstand.v1.Position.tribolo:type_name -> gridstand.v1.TriboloBoard
+	45, // 15: gridstand.v1.Position.turn_deadline:type_name -> google.protobuf.Timestamp
+	4,  // 16: gridstand.v1.Result.reason:type_name -> gridstand.v1.Result.Reason
+	45, // 17: gridstand.v1.Event.time:type_name -> google.protobuf.Timestamp
+	12, // 18: gridstand.v1.Event.position:type_name -> gridstand.v1.Position
+	15, // 19: gridstand.v1.Event.created:type_name -> gridstand.v1.Created
+	16, // 20: gridstand.v1.Event.joined:type_name -> gridstand.v1.Joined
+	17, // 21: gridstand.v1.Event.moved:type_name -> gridstand.v1.Moved
+	18, // 22: gridstand.v1.Event.undone:type_name -> gridstand.v1.Undone
+	19, // 23: gridstand.v1.Event.resigned:type_name -> gridstand.v1.Resigned
+	20, // 24: gridstand.v1.Event.abandoned:type_name -> gridstand.v1.Abandoned
+	21, // 25: gridstand.v1.Event.timed_out:type_name -> gridstand.v1.TimedOut
+	22, // 26: gridstand.v1.Event.clock_extended:type_name -> gridstand.v1.ClockExtended
+	13, // 27: gridstand.v1.Event.result:type_name -> gridstand.v1.Result
+	10, // 28: gridstand.v1.Created.seats:type_name -> gridstand.v1.Seat
+	43, // 29: gridstand.v1.Created.turn_limit:type_name -> google.protobuf.Duration
+	10, // 30: gridstand.v1.Joined.seat:type_name -> gridstand.v1.Seat
+	48, // 31: gridstand.v1.Moved.direction:type_name -> gridstand.v1.Direction
+	49, // 32: gridstand.v1.Moved.cell:type_name -> gridstand.v1.Cell
+	50, // 33: gridstand.v1.Moved.spawned:type_name -> gridstand.v1.Spawn
+	49, // 34: gridstand.v1.Moved.taken:type_name -> gridstand.v1.Cell
+	43, // 35: gridstand.v1.ClockExtended.by:type_name -> google.protobuf.Duration
+	0,  // 36: gridstand.v1.GetServerInfoResponse.storage:type_name -> gridstand.v1.Storage
+	5,  // 37: gridstand.v1.GetServerInfoResponse.limits:type_name -> gridstand.v1.Limits
+	6,  // 38: gridstand.v1.ListVariantsResponse.variants:type_name -> gridstand.v1.Variant
+	9,  // 39: gridstand.v1.CreateGameRequest.seats:type_name -> gridstand.v1.SeatRequest
+	43, // 40: gridstand.v1.CreateGameRequest.turn_limit:type_name -> google.protobuf.Duration
+	11, // 41: gridstand.v1.CreateGameResponse.game:type_name -> gridstand.v1.Game
+	11, // 42: gridstand.v1.JoinGameResponse.game:type_name -> gridstand.v1.Game
+	11, // 43: gridstand.v1.GetGameResponse.game:type_name -> gridstand.v1.Game
+	2,  // 44: gridstand.v1.ListGamesRequest.status:type_name -> gridstand.v1.GameStatus
+	3,  // 45: gridstand.v1.ListGamesRequest.order_by:type_name -> gridstand.v1.OrderBy
+	11, // 46: gridstand.v1.ListGamesResponse.games:type_name -> gridstand.v1.Game
+	48, // 47: gridstand.v1.MoveRequest.direction:type_name -> gridstand.v1.Direction
+	49, // 48: gridstand.v1.MoveRequest.cell:type_name -> gridstand.v1.Cell
+	14, // 49: gridstand.v1.MoveResponse.event:type_name -> gridstand.v1.Event
+	14, // 50: gridstand.v1.UndoResponse.event:type_name -> gridstand.v1.Event
+	14, // 51: gridstand.v1.ResignResponse.event:type_name -> gridstand.v1.Event
+	11, // 52: gridstand.v1.WatchResponse.game:type_name -> gridstand.v1.Game
+	14, // 53: gridstand.v1.WatchResponse.event:type_name -> gridstand.v1.Event
+	23, // 54: gridstand.v1.GameService.GetServerInfo:input_type -> gridstand.v1.GetServerInfoRequest
+	25, // 55: gridstand.v1.GameService.ListVariants:input_type -> gridstand.v1.ListVariantsRequest
+	27, // 56: gridstand.v1.GameService.CreateGame:input_type -> gridstand.v1.CreateGameRequest
+	29, // 57: gridstand.v1.GameService.JoinGame:input_type -> gridstand.v1.JoinGameRequest
+	31, // 58: gridstand.v1.GameService.GetGame:input_type -> gridstand.v1.GetGameRequest
+	33, // 59: gridstand.v1.GameService.ListGames:input_type -> gridstand.v1.ListGamesRequest
+	35, // 60: gridstand.v1.GameService.Move:input_type -> gridstand.v1.MoveRequest
+	37, // 61: gridstand.v1.GameService.Undo:input_type -> gridstand.v1.UndoRequest
+	39, // 62: gridstand.v1.GameService.Resign:input_type -> gridstand.v1.ResignRequest
+	41, // 63: gridstand.v1.GameService.Watch:input_type -> gridstand.v1.WatchRequest
+	24, // 64: gridstand.v1.GameService.GetServerInfo:output_type -> gridstand.v1.GetServerInfoResponse
+	26, // 65: gridstand.v1.GameService.ListVariants:output_type -> gridstand.v1.ListVariantsResponse
+	28, // 66: gridstand.v1.GameService.CreateGame:output_type -> gridstand.v1.CreateGameResponse
+	30, // 67: gridstand.v1.GameService.JoinGame:output_type -> gridstand.v1.JoinGameResponse
+	32, // 68: gridstand.v1.GameService.GetGame:output_type -> gridstand.v1.GetGameResponse
+	34, // 69: gridstand.v1.GameService.ListGames:output_type -> gridstand.v1.ListGamesResponse
+	36, // 70: gridstand.v1.GameService.Move:output_type -> gridstand.v1.MoveResponse
+	38, // 71: gridstand.v1.GameService.Undo:output_type -> gridstand.v1.UndoResponse
+	40, // 72: gridstand.v1.GameService.Resign:output_type -> gridstand.v1.ResignResponse
+	42, // 73: gridstand.v1.GameService.Watch:output_type -> gridstand.v1.WatchResponse
+	64, // [64:74] is the sub-list for method output_type
+	54, // [54:64] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_gridstand_v1_game_proto_init() }

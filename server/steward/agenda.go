@@ -75,6 +75,21 @@ func (a agenda) missing(ctx context.Context, gameIDs ...string) error {
 	return nil
 }
 
+// now notes games to be looked at at once, also those that somebody claimed.
+func (a agenda) now(ctx context.Context, gameIDs ...string) error {
+	if len(gameIDs) == 0 {
+		return nil
+	}
+	members := make([]redis.Z, len(gameIDs))
+	for i, id := range gameIDs {
+		members[i].Member = id // by a moment that is long past
+	}
+	if err := a.client.ZAddLT(ctx, dueKey, members...).Err(); err != nil {
+		return fmt.Errorf("noting games: %w", err)
+	}
+	return nil
+}
+
 // remove takes a game off the list, whatever was noted.
 func (a agenda) remove(ctx context.Context, gameID string) error {
 	if err := a.client.ZRem(ctx, dueKey, gameID).Err(); err != nil {

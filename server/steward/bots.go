@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,35 +52,43 @@ func newBots(pace time.Duration, logger *slog.Logger) *bots {
 	}
 }
 
-// start lets bots move until stop, which waits for those that do.
-func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
+// start lets bots move until stop, which waits for those that do and returns
+// the games of those that did not come to it.
+func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func() []string) {
 	ctx, cancel := context.WithCancel(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ctx, b.hub = ctx, hub
-	return func() {
+	return func() []string {
 		cancel()
 		b.mu.Lock()
 		b.hub = nil
 		b.mu.Unlock()
 		b.group.Wait()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return slices.Collect(maps.Keys(b.scheduled))
 	}
 }
 
-// schedule lets the bot move that is to move in a state, in a while.
-func (b *bots) schedule(state *replay.State) {
+// schedule lets the bot move that is to move in a state, in a while. It reports
+// false where bots do not move here, before start and after stop.
+func (b *bots) schedule(state *replay.State) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.hub == nil {
+		return false
+	}
 	version, ok := b.scheduled[state.ID]
-	if b.hub == nil || ok && version >= state.Version || !ok && len(b.scheduled) >= maxScheduled {
-		return
+	if ok && version >= state.Version || !ok && len(b.scheduled) >= maxScheduled {
+		return true
 	}
 	hub, ctx := b.hub, b.ctx
 	b.scheduled[state.ID] = state.Version
 	b.group.Go(func() {
 		err := b.paced(ctx, hub, state)
 		b.mu.Lock()
-		if b.scheduled[state.ID] == state.Version {
+		if b.scheduled[state.ID] == state.Version && (err == nil || ctx.Err() == nil) {
 			delete(b.scheduled, state.ID)
 		}
 		b.mu.Unlock()
@@ -87,6 +97,7 @@ func (b *bots) schedule(state *replay.State) {
 			b.logger.Warn("bot did not move; its game comes up again", "game", state.ID, "error", err)
 		}
 	})
+	return true
 }
 
 func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State) error {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
@@ -130,8 +131,9 @@ func (s *Steward) Appended(ctx context.Context, state *replay.State) {
 	switch deadline := state.Deadline(); {
 	case state.Status == replay.Finished:
 		err = s.record(ctx, state)
+	case mover(state) != "" && !s.bots.schedule(state):
+		err = s.agenda.now(ctx, state.ID)
 	case mover(state) != "":
-		s.bots.schedule(state)
 	case !deadline.IsZero():
 		err = s.agenda.by(ctx, state.ID, deadline)
 	}
@@ -191,14 +193,17 @@ func (s *Steward) record(ctx context.Context, final *replay.State) error {
 // Run works through the list until ctx ends, and returns when all that it began
 // has ended.
 func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
-	stop := s.bots.start(ctx, hub)
-	defer stop()
+	stopBots := s.bots.start(ctx, hub)
+	var unseen []string // games that were claimed when ctx ended
 	var group sync.WaitGroup
-	defer group.Wait()
+	defer func() {
+		group.Wait()
+		s.handOver(ctx, append(unseen, stopBots()...))
+	}()
 	// Apart from each other: a round that takes long must not pass for an
 	// outage.
 	group.Go(func() { every(ctx, beatEvery, func() { _, _ = s.beat(ctx) }) })
-	group.Go(func() { every(ctx, lookEvery, func() { s.round(ctx, hub) }) })
+	group.Go(func() { every(ctx, lookEvery, func() { unseen = s.round(ctx, hub) }) })
 	group.Go(func() { every(ctx, beatEvery, func() { s.rewound(ctx, hub) }) })
 	group.Go(func() {
 		every(ctx, s.renewEvery(), func() {
@@ -207,6 +212,16 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 		})
 	})
 	return nil
+}
+
+// handOver leaves games to the other servers, so that nobody waits for what
+// this one did not come to before it stopped.
+func (s *Steward) handOver(ctx context.Context, gameIDs []string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
+	defer cancel()
+	if err := s.agenda.now(ctx, gameIDs...); err != nil {
+		s.Logger.Warn("games not handed over; they come up again", "games", len(gameIDs), "error", err)
+	}
 }
 
 // every calls do now, and again and again until ctx ends.
@@ -223,32 +238,42 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 	}
 }
 
-// round looks at all games that are due.
-func (s *Steward) round(ctx context.Context, hub *match.Hub) {
+// round looks at all games that are due. It returns those that it claimed and
+// did not come to because ctx ended.
+func (s *Steward) round(ctx context.Context, hub *match.Hub) (unseen []string) {
 	for ctx.Err() == nil {
 		ids, until, err := s.agenda.claim(ctx, batch, claimFor)
 		if err != nil {
 			s.Logger.Debug("cannot see what is due", "error", err)
-			return
+			return nil
 		}
-		var group sync.WaitGroup
-		places := make(chan struct{}, lookers)
-		for _, id := range ids {
-			places <- struct{}{}
-			group.Go(func() {
-				defer func() { <-places }()
-				s.look(ctx, hub, id, until)
+		var group errgroup.Group
+		group.SetLimit(lookers)
+		seen := make([]bool, len(ids))
+		for i, id := range ids {
+			group.Go(func() error {
+				seen[i] = s.look(ctx, hub, id, until)
+				return nil
 			})
 		}
-		group.Wait()
+		_ = group.Wait()
+		if ctx.Err() != nil {
+			for i, id := range ids {
+				if !seen[i] {
+					unseen = append(unseen, id)
+				}
+			}
+		}
 		if len(ids) < batch {
-			return
+			break
 		}
 	}
+	return unseen
 }
 
-// look does what is due with a game, and notes what comes next.
-func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until time.Time) {
+// look does what is due with a game, notes what comes next, and reports whether
+// it did. If not, the game comes up again.
+func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until time.Time) bool {
 	ctx, cancel := context.WithTimeout(ctx, claimFor/2)
 	defer cancel()
 	next, err := s.see(ctx, hub, gameID, until)
@@ -267,6 +292,7 @@ func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.Logger.Warn("game not seen to; it comes up again", "game", gameID, "error", err)
 	}
+	return err == nil
 }
 
 // see does what is due with a game that was claimed until a moment, and returns

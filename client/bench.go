@@ -85,9 +85,9 @@ func (p *program) bench(ctx context.Context, c load.Config) error {
 
 // printReport writes a report for people.
 func (p *program) printReport(r *load.Report) error {
-	err := p.printf("%s, version %s, storage %s: %s, %s, %s, %s, %s, %.1f s\n\n",
+	err := p.printf("%s, version %s, storage %s: %s, %s, %s, %s, %s, %.1f s after %.1f s of preparation\n\n",
 		r.Server, r.Version, r.Storage, r.Variant, count(r.Games, "game"), count(r.Players, "player"),
-		count(r.Watchers, "watcher"), count(r.Connections, "connection"), r.Seconds)
+		count(r.Watchers, "watcher"), count(r.Connections, "connection"), r.Seconds, r.SetupSeconds)
 	if err != nil {
 		return err
 	}
@@ -192,8 +192,9 @@ func conclusion(r *load.Report) string {
 	var text strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	switch {
-	case r.Gaps+r.Repeats+r.Lost > 0:
-		line("FAULTS: %s, %s, %s lost.", count(r.Gaps, "gap"), count(r.Repeats, "repeat"), count(r.Lost, "event"))
+	case r.Broken():
+		line("FAULTS: %s, %s, %s lost, %s not seen to the end by a watcher.",
+			count(r.Gaps, "gap"), count(r.Repeats, "repeat"), count(r.Lost, "event"), count(r.Unfinished, "game"))
 	case r.Watchers > 0:
 		line("Without gap, repeat or loss: %s.", count(r.Watchers, "watcher"))
 	}

@@ -23,7 +23,7 @@ func TestBench(t *testing.T) {
 
 	out := ada.ok(append(short, "--metrics", "http://"+server.MetricsAddr().String()+"/metrics")...)
 	for _, want := range []string{
-		`, version .*, storage embedded: 6x6, 2 games, 2 players, 6 watchers, 2 connections, 0\.\d s\n`,
+		`, version .*, storage embedded: 6x6, 2 games, 2 players, 6 watchers, 2 connections, \d+\.\d s after \d+\.\d s of preparation\n`,
 		`COUNT +PER SECOND +P50 MS +P90 MS +P99 MS +MAX MS\n`,
 		`moves +\d+ +\d+ +\d+\.\d\d +\d+\.\d\d`,
 		`deliveries +\d+ +\d+ +\d+\.\d\d`,
@@ -59,10 +59,10 @@ func TestBench(t *testing.T) {
 func TestBenchReport(t *testing.T) {
 	t.Parallel()
 	text := conclusion(&load.Report{
-		Watchers: 1, Gaps: 1, Lost: 2000, Skipped: 3, Reconnects: 1, Left: 1, Rate: 100, MovesPerSecond: 50,
+		Watchers: 1, Gaps: 1, Lost: 2000, Unfinished: 3, Skipped: 3, Reconnects: 1, Left: 1, Rate: 100, MovesPerSecond: 50,
 	})
 	for _, want := range []string{
-		"FAULTS: 1 gap, 0 repeats, 2,000 events lost.\n", "3 events skipped", "1 stream had to be opened", "1 game could not be", "100 moves/s were asked for",
+		"FAULTS: 1 gap, 0 repeats, 2,000 events lost, 3 games not seen to the end by a watcher.\n", "3 events skipped", "1 stream had to be opened", "1 game could not be", "100 moves/s were asked for",
 	} {
 		assert.Contains(t, text, want)
 	}

@@ -40,6 +40,9 @@ type Config struct {
 	Public bool
 	// Metrics is the URL of the server's metrics, empty for none.
 	Metrics string
+	// Farewell bounds how long it may take to end the games, and then to see
+	// them end; 0 is half a minute.
+	Farewell time.Duration
 	// Progress is told several times a second how it goes, by one goroutine at
 	// a time; it may be nil.
 	Progress func(Progress)
@@ -67,10 +70,15 @@ func wrong(format string, args ...any) error { return &ConfigError{fmt.Sprintf(f
 // nobody says otherwise.
 const perConnection = 250
 
+const farewell = 30 * time.Second
+
 // complete checks c and sets what was left to it.
 func (c *Config) complete() error {
 	if c.Players == 0 {
 		c.Players = c.Games
+	}
+	if c.Farewell <= 0 {
+		c.Farewell = farewell
 	}
 	switch {
 	case c.Games < 1:

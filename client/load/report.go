@@ -48,8 +48,11 @@ type Report struct {
 	// follow on the one before: too high, or seen already.
 	Gaps    int64 `json:"gaps"`
 	Repeats int64 `json:"repeats"`
-	// Lost counts the events that had not come when the games were over.
-	Lost int64 `json:"lost"`
+	// Unfinished counts the times that a watcher did not see the end of a game,
+	// Lost the events that he would still have had to see, as far as the player
+	// of the game knows of them.
+	Unfinished int   `json:"unfinished"`
+	Lost       int64 `json:"lost"`
 	// Skipped counts the events in whose place a watcher who had fallen behind
 	// got the game, which is no fault.
 	Skipped int64 `json:"skipped"`
@@ -95,18 +98,22 @@ type ErrorCount struct {
 // ErrBroken is what a server did that the contract rules out.
 var ErrBroken = errors.New("watchers did not see every event once")
 
-// Err is ErrBroken where a watcher missed something or saw it twice, and an
-// error where nothing was measured.
+// Err is ErrBroken where a watcher missed something or saw it twice, or cannot
+// know since he did not see the end, and another error where nothing was
+// measured.
 func (r *Report) Err() error {
 	switch {
-	case r.Gaps+r.Repeats+r.Lost > 0:
-		return fmt.Errorf("%w: %d gaps, %d repeats, %d lost", ErrBroken, r.Gaps, r.Repeats, r.Lost)
+	case r.Broken():
+		return ErrBroken
 	case r.Moves == 0:
 		return errors.New("no move was made")
 	default:
 		return nil
 	}
 }
+
+// Broken reports whether Err is ErrBroken.
+func (r *Report) Broken() bool { return r.Gaps+r.Repeats+r.Lost > 0 || r.Unfinished > 0 }
 
 // errorCounts are the errors, the most frequent first.
 func (t *tally) errorCounts() []ErrorCount {

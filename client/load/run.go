@@ -15,14 +15,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-const (
-	// atOnce is how many accounts or games are created or ended at a time.
-	atOnce = 64
-	// grace is how long calls under way may take when the load ends, and
-	// farewell how long games may take to end, and then to be seen to.
-	grace    = 10 * time.Second
-	farewell = 30 * time.Second
-)
+// atOnce is how many accounts or games are created or ended at a time.
+const atOnce = 64
 
 // run is one run of a load.
 type run struct {
@@ -249,14 +243,14 @@ func (r *run) load(ctx context.Context, report *Report) {
 	report.Seconds = since().Seconds()
 	report.MovesPerSecond = float64(r.moves.Load()) / report.Seconds
 	report.EventsPerSecond = float64(r.events.Load()) / report.Seconds
-	late := time.AfterFunc(grace, hangUp)
+	late := time.AfterFunc(r.Farewell, hangUp)
 	defer late.Stop()
 	players.Wait()
 }
 
 // takeDown ends the games and waits for the watchers to see that.
 func (r *run) takeDown(ctx context.Context, stop func()) {
-	ending, cancel := context.WithTimeout(ctx, farewell)
+	ending, cancel := context.WithTimeout(ctx, r.Farewell)
 	defer cancel()
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -273,7 +267,7 @@ func (r *run) takeDown(ctx context.Context, stop func()) {
 		}
 	}
 	_ = group.Wait()
-	late := time.AfterFunc(farewell, stop)
+	late := time.AfterFunc(r.Farewell, stop)
 	defer late.Stop()
 	r.watching.Wait()
 }
@@ -292,7 +286,7 @@ func (r *run) count(report *Report) {
 	report.Skipped, report.Reconnects = r.skipped.Load(), r.reconnects.Load()
 	report.Resigned, report.Left = r.resigned.Load(), r.left.Load()
 	report.Move, report.Delivery = r.move.sum(), r.delivery.sum()
-	report.Errors = r.errorCounts()
+	report.Errors, report.Unfinished = r.errorCounts(), len(r.shorts)
 	for _, s := range r.shorts {
 		if s.seen > 0 {
 			report.Lost += int64(max(0, s.game.version-s.seen))

@@ -154,6 +154,31 @@ func TestStopsEarly(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled, "before there is anything to report")
 }
 
+// TestServerGoesAway leaves what it can no longer end, and says so.
+func TestServerGoesAway(t *testing.T) {
+	t.Parallel()
+	s, stop := apptest.Start(t, apptest.Config(t))
+	config := small(s)
+	config.Duration, config.Farewell = time.Hour, time.Second
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	gone := sync.OnceFunc(func() {
+		stop()
+		cancel()
+	})
+	config.Progress = func(p load.Progress) {
+		if p.Phase == "load" && p.MovesPerSecond > 0 {
+			gone()
+		}
+	}
+	r, err := load.Run(ctx, config)
+	require.NoError(t, err)
+	require.ErrorIs(t, r.Err(), load.ErrBroken)
+	assert.Equal(t, int64(config.Games), r.Left)
+	assert.Equal(t, r.Watchers, r.Unfinished)
+	assert.NotEmpty(t, r.Errors)
+}
+
 // TestRefused says what cannot be, before or while it is tried.
 func TestRefused(t *testing.T) {
 	t.Parallel()
@@ -227,6 +252,7 @@ func TestFindsFaults(t *testing.T) {
 			assert.Equal(t, fault == "gap", r.Gaps == 1)
 			assert.Equal(t, fault == "repeat", r.Repeats == 1)
 			assert.Equal(t, fault == "loss", r.Lost > 0)
+			assert.Equal(t, fault == "loss", r.Unfinished == 1)
 		})
 	}
 }

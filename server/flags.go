@@ -37,6 +37,24 @@ func addFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.IntVar(&c.MaxMovesPerSecond, "max-moves-per-second", c.MaxMovesPerSecond, "moves of one player in a second; 0 for no limit")
 	flags.IntVar(&c.MaxOpenGames, "max-open-games", c.MaxOpenGames, "unfinished games of one account; 0 for no limit")
 	flags.IntVar(&c.MaxWatchersPerGame, "max-watchers-per-game", c.MaxWatchersPerGame, "watchers of one game; 0 for no limit")
+	flags.StringVar(&c.Proxies, "proxies", c.Proxies,
+		"`addresses` and networks of proxies, separated by commas, that say in x-forwarded-for whom they were "+
+			"called by; the limits of an address hold for that one then")
+	flags.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", c.MaxConnectionsPerAddress,
+		"connections of one address to this server, but for --proxies; 0 for no limit. "+
+			"A router or a proxy may stand for a whole game night")
+	flags.IntVar(&c.MaxWatchesPerAddress, "max-watches-per-address", c.MaxWatchesPerAddress,
+		"watch streams of one address on this server; 0 for no limit")
+	flags.IntVar(&c.MaxWatchesPerAddressPerSecond, "max-watches-per-address-per-second", c.MaxWatchesPerAddressPerSecond,
+		"watch streams that one address may open in a second on this server, with ten seconds' worth at once; 0 for no limit")
+	flags.IntVar(&c.MaxWrongTokensPerMinute, "max-wrong-tokens-per-minute", c.MaxWrongTokensPerMinute,
+		"wrong tokens that one address may show this server in a minute; 0 for no limit")
+	flags.IntVar(&c.MaxNewPlayersPerMinute, "max-new-players-per-minute", c.MaxNewPlayersPerMinute,
+		"accounts that one address may create in a minute, over all servers; 0 for no limit")
+	flags.IntVar(&c.MaxNewGamesPerMinute, "max-new-games-per-minute", c.MaxNewGamesPerMinute,
+		"games that one account may create in a minute, over all servers; 0 for no limit")
+	flags.IntVar(&c.MaxNewGamesPerAddressPerMinute, "max-new-games-per-address-per-minute", c.MaxNewGamesPerAddressPerMinute,
+		"games that may be created from one address in a minute, over all servers; 0 for no limit")
 	flags.BoolVar(&c.Reflection, "reflection", c.Reflection, "let tools such as grpcurl ask what the services look like")
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls under way")
 	nameVariables(flags)

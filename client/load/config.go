@@ -136,9 +136,15 @@ func (c *Config) fits(limits *pb.Limits) error {
 	case exceeds(c.Watchers+c.Crowd, limits.GetWatchersPerGame()):
 		return fmt.Errorf("a game would have %d watchers, and the server allows %d: start it with --max-watchers-per-game %d",
 			c.Watchers+c.Crowd, limits.GetWatchersPerGame(), c.Watchers+c.Crowd)
+	case exceeds(c.watchers(), limits.GetWatchesPerAddress()):
+		return fmt.Errorf("the server allows %d watchers of one address: start it with --max-watches-per-address 0",
+			limits.GetWatchesPerAddress())
 	case exceeds(streams, limits.GetStreamsPerConnection()):
 		return fmt.Errorf("a connection would carry %d calls at a time, and the server allows %d: take more connections, or start it with --max-streams-per-connection %d",
 			streams, limits.GetStreamsPerConnection(), streams)
+	case exceeds(c.Connections, limits.GetConnectionsPerAddress()):
+		return fmt.Errorf("the server allows %d connections of one address: start it with --max-connections-per-address 0",
+			limits.GetConnectionsPerAddress())
 	case limits.GetMovesPerSecond() > 0 && c.Rate > float64(c.Players)*float64(limits.GetMovesPerSecond()):
 		return fmt.Errorf("the server allows each player %d moves a second: take more players, or start it with --max-moves-per-second 0",
 			limits.GetMovesPerSecond())

@@ -142,6 +142,8 @@ func advice(call string, e *session.Error) string {
 		return ""
 	case call == callMove:
 		return fmt.Sprintf("the server allows a player %s moves a second: take more players or a lower rate, or raise its --max-moves-per-second", limit)
+	case call == callWatch && strings.Contains(e.Message, "address"):
+		return "raise the server's --max-watches-per-address-per-second and --max-watches-per-address, or set them to 0"
 	case call == callWatch:
 		return fmt.Sprintf("the server allows a game %s watchers: raise its --max-watchers-per-game", limit)
 	default:

@@ -184,6 +184,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *app.Config) {
 		c.MaxOpenGames, c.MaxWatchersPerGame, c.MaxStreamsPerConnection, c.MaxMovesPerSecond = 3, 20, 10, 50
+		c.MaxWatchesPerAddress, c.MaxConnectionsPerAddress = 25, 4
 	})
 	for name, c := range map[string]struct {
 		change func(*load.Config)
@@ -194,13 +195,15 @@ func TestRefused(t *testing.T) {
 		"watchers":         {func(c *load.Config) { c.Watchers = -1 }, "watchers"},
 		"rate":             {func(c *load.Config) { c.Rate = -1 }, "rate"},
 		"duration":         {func(c *load.Config) { c.Duration = 0 }, "duration"},
-		"connections":      {func(c *load.Config) { c.Connections = -1 }, "connections"},
+		"no connections":   {func(c *load.Config) { c.Connections = -1 }, "connections"},
 		"variant":          {func(c *load.Config) { c.Variant = "chess" }, "no variant"},
 		"server":           {func(c *load.Config) { c.Server.Target = "a b" }, "host:port"},
 		"metrics":          {func(c *load.Config) { c.Metrics = "http://" + s.Addr().String() + "/metrics" }, "metrics"},
 		"open games":       {func(c *load.Config) { c.Players = 1 }, "--max-open-games 4"},
 		"crowd":            {func(c *load.Config) { c.Crowd = 30 }, "--max-watchers-per-game 32"},
 		"streams":          {func(c *load.Config) { c.Connections = 1 }, "--max-streams-per-connection 13"},
+		"watchers in all":  {func(c *load.Config) { c.Crowd, c.Watchers = 10, 4 }, "--max-watches-per-address"},
+		"connections":      {func(c *load.Config) { c.Connections = 5 }, "--max-connections-per-address"},
 		"moves":            {func(c *load.Config) { c.Rate = 101 }, "--max-moves-per-second"},
 	} {
 		t.Run(name, func(t *testing.T) {

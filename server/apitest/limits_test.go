@@ -209,7 +209,9 @@ func TestGetServerInfo(t *testing.T) {
 		assert.NotEmpty(t, info.GetVersion())
 		want := &pb.Limits{
 			MessageBytes: 4096, StreamsPerConnection: 7, MovesPerSecond: 11, WatchersPerGame: math.MaxInt32,
-			MinTurnLimit: durationpb.New(20 * time.Millisecond),
+			MinTurnLimit:          durationpb.New(20 * time.Millisecond),
+			ConnectionsPerAddress: 12, WatchesPerAddress: 13, WatchesPerAddressPerSecond: 14, WrongTokensPerMinute: 15,
+			NewPlayersPerMinute: 16, NewGamesPerMinute: 17, NewGamesPerAddressPerMinute: 18,
 		}
 		assert.True(t, proto.Equal(want, info.GetLimits()), "%v", info.GetLimits())
 		storage := pb.Storage_STORAGE_DURABLE
@@ -220,6 +222,9 @@ func TestGetServerInfo(t *testing.T) {
 	}, func(c *app.Config) {
 		c.MaxMessageBytes, c.MaxStreamsPerConnection, c.MaxMovesPerSecond = 4096, 7, 11
 		c.MaxOpenGames, c.MaxWatchersPerGame, c.MinTurnLimit = 0, math.MaxInt32, 20*time.Millisecond
+		c.MaxConnectionsPerAddress, c.MaxWatchesPerAddress, c.MaxWatchesPerAddressPerSecond = 12, 13, 14
+		c.MaxWrongTokensPerMinute, c.MaxNewPlayersPerMinute = 15, 16
+		c.MaxNewGamesPerMinute, c.MaxNewGamesPerAddressPerMinute = 17, 18
 	})
 }
 
@@ -236,7 +241,8 @@ func TestLimit_None(t *testing.T) {
 			}
 		}
 	}, func(c *app.Config) {
-		c.MaxMessageBytes, c.MaxStreamsPerConnection, c.MaxMovesPerSecond, c.MaxOpenGames, c.MaxWatchersPerGame = 0, 0, 0, 0, 0
+		*c = c.Unlimited()
+		c.MaxMessageBytes = 0
 	})
 }
 

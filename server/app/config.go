@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gridstand/gridstand/server/origin"
 )
 
 // Embedded is the value of Config.Redis for a store inside this process.
@@ -56,13 +58,25 @@ type Config struct {
 	BotPace time.Duration
 	// KeepFinished is how long finished games are kept.
 	KeepFinished time.Duration
-	// MaxMessageBytes bounds a message to the server, 0 for no limit; the next
-	// four bound what their names say in the same way.
+	// Proxies whose word is taken for where calls come from: addresses and
+	// networks separated by commas, empty for none.
+	Proxies string
+	// MaxMessageBytes bounds a message to the server, 0 for no limit; the
+	// others bound what their names say in the same way. What is said of an
+	// address, and of a minute, is told by the flags.
 	MaxMessageBytes         int
 	MaxStreamsPerConnection int
 	MaxMovesPerSecond       int
 	MaxOpenGames            int
 	MaxWatchersPerGame      int
+
+	MaxConnectionsPerAddress       int
+	MaxWatchesPerAddress           int
+	MaxWatchesPerAddressPerSecond  int
+	MaxWrongTokensPerMinute        int
+	MaxNewPlayersPerMinute         int
+	MaxNewGamesPerMinute           int
+	MaxNewGamesPerAddressPerMinute int
 	// Reflection lets tools ask what the services look like.
 	Reflection bool
 	// StopTimeout bounds how long a stop waits for calls under way.
@@ -94,9 +108,29 @@ func DefaultConfig() Config {
 		MaxMovesPerSecond:       200,
 		MaxOpenGames:            500,
 		MaxWatchersPerGame:      100_000,
-		Reflection:              true,
-		StopTimeout:             10 * time.Second,
+
+		// A whole game night may sit behind one address: ten thousand who
+		// watch, of whom all come back at once when a server stops.
+		MaxConnectionsPerAddress:       16_384,
+		MaxWatchesPerAddress:           32_768,
+		MaxWatchesPerAddressPerSecond:  2_000,
+		MaxWrongTokensPerMinute:        1_000,
+		MaxNewPlayersPerMinute:         600,
+		MaxNewGamesPerMinute:           60,
+		MaxNewGamesPerAddressPerMinute: 6_000,
+		Reflection:                     true,
+		StopTimeout:                    10 * time.Second,
 	}
+}
+
+// Unlimited is c without limits on how much and how often clients do what they
+// may do, for loads and tests, all of which come from one address.
+func (c Config) Unlimited() Config {
+	c.MaxStreamsPerConnection, c.MaxMovesPerSecond, c.MaxOpenGames, c.MaxWatchersPerGame = 0, 0, 0, 0
+	c.MaxConnectionsPerAddress, c.MaxWatchesPerAddress, c.MaxWatchesPerAddressPerSecond = 0, 0, 0
+	c.MaxWrongTokensPerMinute, c.MaxNewPlayersPerMinute = 0, 0
+	c.MaxNewGamesPerMinute, c.MaxNewGamesPerAddressPerMinute = 0, 0
+	return c
 }
 
 // ConfigError says which value of a Config cannot be used, and why.
@@ -132,6 +166,9 @@ func (c *Config) validate() error {
 			return &ConfigError{"metrics", err}
 		}
 	}
+	if _, err := origin.ParseProxies(c.Proxies); err != nil {
+		return &ConfigError{"proxies", err}
+	}
 	switch {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return wrong("tls-cert", "certificate and key (--tls-key) go together")
@@ -165,6 +202,13 @@ func (c *Config) validate() error {
 		{"max-moves-per-second", c.MaxMovesPerSecond},
 		{"max-open-games", c.MaxOpenGames},
 		{"max-watchers-per-game", c.MaxWatchersPerGame},
+		{"max-connections-per-address", c.MaxConnectionsPerAddress},
+		{"max-watches-per-address", c.MaxWatchesPerAddress},
+		{"max-watches-per-address-per-second", c.MaxWatchesPerAddressPerSecond},
+		{"max-wrong-tokens-per-minute", c.MaxWrongTokensPerMinute},
+		{"max-new-players-per-minute", c.MaxNewPlayersPerMinute},
+		{"max-new-games-per-minute", c.MaxNewGamesPerMinute},
+		{"max-new-games-per-address-per-minute", c.MaxNewGamesPerAddressPerMinute},
 	} {
 		// Clients are told the limits as int32.
 		if limit.value < 0 || limit.value > math.MaxInt32 {

@@ -17,6 +17,8 @@ import (
 	"github.com/gridstand/gridstand/server/gamelog"
 	"github.com/gridstand/gridstand/server/match"
 	"github.com/gridstand/gridstand/server/metrics"
+	"github.com/gridstand/gridstand/server/origin"
+	"github.com/gridstand/gridstand/server/quota"
 	"github.com/gridstand/gridstand/server/service"
 	"github.com/gridstand/gridstand/server/steward"
 )
@@ -44,14 +46,15 @@ type node struct {
 	lingering context.Context
 	endLinger context.CancelFunc
 
-	listener net.Listener
+	proxies  origin.Proxies
+	listener *listener
 	admin    *admin // nil without metrics
 }
 
 // open makes everything that serving needs, and waits for Redis. After an error
 // nothing is left of it.
 func open(ctx context.Context, c Config) (_ *node, err error) {
-	n := &node{Config: c, listener: c.Listener, metrics: metrics.New(version.Version, version.Commit)}
+	n := &node{Config: c, metrics: metrics.New(version.Version, version.Commit)}
 	n.lingering, n.endLinger = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
@@ -75,10 +78,8 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	if err := n.store.check(ctx, n.logger); err != nil {
 		return nil, err
 	}
-	if n.listener == nil {
-		if n.listener, err = net.Listen("tcp", c.Listen); err != nil {
-			return nil, err
-		}
+	if err := n.listen(); err != nil {
+		return nil, err
 	}
 	if err := n.connect(transport); err != nil {
 		return nil, err
@@ -87,6 +88,22 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		n.admin, err = newAdmin(c, n.logger, n.metrics.Handler(), n.healthy)
 	}
 	return n, err
+}
+
+// listen takes the listener that is given, or makes one.
+func (n *node) listen() (err error) {
+	if n.proxies, err = origin.ParseProxies(n.Proxies); err != nil {
+		return &ConfigError{"proxies", err}
+	}
+	inner := n.Listener
+	if inner == nil {
+		if inner, err = net.Listen("tcp", n.Listen); err != nil {
+			return err
+		}
+	}
+	n.listener = newListener(inner, n.MaxConnectionsPerAddress, n.proxies, n.metrics.ConnectionRefused)
+	n.metrics.Connections(n.listener.connections)
+	return nil
 }
 
 // connect makes the rooms and the gRPC server above them.
@@ -114,7 +131,16 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 			MovesPerSecond:       n.MaxMovesPerSecond,
 			OpenGamesPerPlayer:   n.MaxOpenGames,
 			WatchersPerGame:      n.MaxWatchersPerGame,
+
+			ConnectionsPerAddress: n.MaxConnectionsPerAddress,
+			WatchesPerAddress:     n.MaxWatchesPerAddress,
+			WatchesPerSecond:      n.MaxWatchesPerAddressPerSecond,
+			WrongTokensPerMinute:  n.MaxWrongTokensPerMinute,
+			NewPlayersPerMinute:   n.MaxNewPlayersPerMinute,
+			GamesPerAddress:       n.MaxNewGamesPerAddressPerMinute,
+			NewGamesPerMinute:     n.MaxNewGamesPerMinute,
 		},
+		Quotas: quota.New(n.store.reads), Proxies: n.proxies,
 	})
 	n.serveGRPC(games, transport)
 	return nil
@@ -173,8 +199,11 @@ func (n *node) healthy() bool {
 // close gives back what open took. Nothing runs any more, or ever did.
 func (n *node) close() {
 	n.endLinger()
-	if n.listener != nil {
+	switch {
+	case n.listener != nil:
 		_ = n.listener.Close()
+	case n.Listener != nil:
+		_ = n.Listener.Close()
 	}
 	if n.admin != nil {
 		_ = n.admin.listener.Close()

@@ -32,8 +32,7 @@ func benchConfig(redis string) app.Config {
 	config := app.DefaultConfig()
 	config.Listen, config.Redis = "127.0.0.1:0", redis
 	config.Logger = slog.New(slog.DiscardHandler)
-	config.MaxMovesPerSecond, config.MaxOpenGames = 0, 0
-	return config
+	return config.Unlimited()
 }
 
 // start starts a server in this process.

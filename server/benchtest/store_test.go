@@ -30,7 +30,7 @@ func serve(b *testing.B, store *redistest.Server) string {
 	config := app.DefaultConfig()
 	config.Listen, config.Redis = "127.0.0.1:0", store.URL()
 	config.Logger = slog.New(slog.DiscardHandler)
-	config.MaxMovesPerSecond, config.MaxOpenGames = 0, 0
+	config = config.Unlimited()
 	ctx, cancel := context.WithCancel(context.Background())
 	server, err := app.Start(ctx, config)
 	require.NoError(b, err)

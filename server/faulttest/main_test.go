@@ -33,8 +33,8 @@ const botPace = 15 * time.Millisecond
 // quick is the configuration of every server: with clocks and bots that nobody
 // has to wait for.
 func quick(redis string) app.Config {
-	config := app.DefaultConfig()
+	config := app.DefaultConfig().Unlimited()
 	config.Listen, config.Redis = "127.0.0.1:0", "redis://"+redis
-	config.MaxMovesPerSecond, config.MinTurnLimit, config.BotPace = 0, time.Millisecond, botPace
+	config.MinTurnLimit, config.BotPace = time.Millisecond, botPace
 	return config
 }

@@ -33,6 +33,7 @@ type Metrics struct {
 	fanOut                   prometheus.Histogram
 	storageErrors            *prometheus.CounterVec
 	storageUp                prometheus.Gauge
+	refused                  prometheus.Counter
 }
 
 // New makes the metrics of a server of the given version and commit.
@@ -67,6 +68,9 @@ func New(version, commit string) *Metrics {
 		storageErrors: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "gridstand_redis_errors_total", Help: "Errors of Redis that a caller met, by kind.",
 		}, []string{"kind"}),
+		refused: with.NewCounter(prometheus.CounterOpts{
+			Name: "gridstand_connections_refused_total", Help: "Connections that were closed at once, since their address had as many as it may.",
+		}),
 		storageUp: with.NewGauge(prometheus.GaugeOpts{
 			Name: "gridstand_redis_up", Help: "Whether Redis answered when it was asked last.",
 		}),
@@ -82,12 +86,19 @@ func New(version, commit string) *Metrics {
 // Live makes the metrics ask, whenever they are read, how many games are in
 // memory and how many watchers they have. It is called once.
 func (m *Metrics) Live(games, watchers func() int) {
-	gauge := func(name, help string, value func() int) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(
-			prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))
-	}
-	gauge("gridstand_games_live", "Games in the memory of this server, since somebody plays or watches them.", games)
-	gauge("gridstand_watchers", "Watchers that this server serves.", watchers)
+	m.gauge("gridstand_games_live", "Games in the memory of this server, since somebody plays or watches them.", games)
+	m.gauge("gridstand_watchers", "Watchers that this server serves.", watchers)
+}
+
+// Connections makes the metrics ask, whenever they are read, how many
+// connections there are. It is called once.
+func (m *Metrics) Connections(open func() int) {
+	m.gauge("gridstand_connections", "Connections that are open to this server.", open)
+}
+
+func (m *Metrics) gauge(name, help string, value func() int) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))
 }
 
 // Handler answers with the metrics in Prometheus's text format.
@@ -119,6 +130,9 @@ func (m *Metrics) Appended(event *replay.Event) {
 		m.finished.WithLabelValues(variant, label(state.Result.Reason)).Inc()
 	}
 }
+
+// ConnectionRefused counts a connection that was closed at once.
+func (m *Metrics) ConnectionRefused() { m.refused.Inc() }
 
 // Conflicted counts an append that another server's was quicker than.
 func (m *Metrics) Conflicted() { m.conflicts.Inc() }

@@ -113,7 +113,7 @@ func (s *Service) authenticate(ctx context.Context) (context.Context, error) {
 	if len(values) > 1 || !strings.EqualFold(scheme, "Bearer") {
 		return ctx, account.ErrBadToken
 	}
-	player, err := s.Accounts.Verify(ctx, token)
+	player, err := s.verify(ctx, token)
 	if err != nil {
 		return ctx, err
 	}

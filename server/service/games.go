@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
@@ -54,6 +52,12 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 		if !errors.Is(err, gamelog.ErrNotFound) {
 			return createdGame(nil, err)
 		}
+	}
+	if err := s.quota(ctx, "games", player.ID, s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
+		return nil, err
+	}
+	if err := s.quota(ctx, "games-from", s.address(ctx), s.Limits.GamesPerAddress, "new games of one address a minute"); err != nil {
+		return nil, err
 	}
 	if err := s.reserve(ctx, player.ID, newID); err != nil {
 		return nil, err
@@ -385,24 +389,4 @@ func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.
 		return nil, err
 	}
 	return translate.Event(event.Event), nil
-}
-
-// pace refuses a player who moves faster than the limit.
-func (s *Service) pace(playerID string) error {
-	limit := s.Limits.MovesPerSecond
-	if limit == 0 {
-		return nil
-	}
-	limiter, ok := s.moves.Get(playerID)
-	if !ok {
-		fresh := rate.NewLimiter(rate.Limit(limit), limit)
-		if limiter, ok, _ = s.moves.PeekOrAdd(playerID, fresh); !ok {
-			limiter = fresh
-		}
-	}
-	if limiter.Allow() {
-		return nil
-	}
-	return rateLimited(fmt.Sprintf("at most %d moves a second", limit), time.Second/time.Duration(limit),
-		map[string]string{"limit": fmt.Sprint(limit)})
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -21,16 +20,9 @@ import (
 	"github.com/gridstand/gridstand/server/gamelog"
 	"github.com/gridstand/gridstand/server/leaderboard"
 	"github.com/gridstand/gridstand/server/match"
+	"github.com/gridstand/gridstand/server/origin"
+	"github.com/gridstand/gridstand/server/quota"
 )
-
-// Limits are what a server allows; 0 stands for no limit.
-type Limits struct {
-	MessageBytes         int
-	StreamsPerConnection int
-	MovesPerSecond       int
-	OpenGamesPerPlayer   int
-	WatchersPerGame      int
-}
 
 // Planner is told about games that begin.
 type Planner interface {
@@ -66,6 +58,9 @@ type Config struct {
 	// Durable says that the store outlives the server.
 	Durable bool
 	Limits  Limits
+	Quotas  *quota.Quotas
+	// Proxies whose word is taken for where calls come from.
+	Proxies origin.Proxies
 	// MinTurnLimit is the shortest time for a move that can be asked for,
 	// where it is below that of the contract.
 	MinTurnLimit time.Duration
@@ -78,9 +73,10 @@ type Service struct {
 	pb.UnimplementedPlayerServiceServer
 	Config
 
-	// moves limits how fast each player moves. Whoever is pushed out of it by
-	// so many others begins anew.
-	moves *lru.Cache[string, *rate.Limiter]
+	// moves bounds how fast each player moves; opens and wrong how fast each
+	// address opens streams and shows wrong tokens.
+	moves, opens, wrong *pacer
+	crowd               crowd
 	// damaged keeps those who ask for a damaged game again and again from
 	// filling the log.
 	damaged rate.Sometimes
@@ -89,16 +85,17 @@ type Service struct {
 	admitting sync.Mutex
 }
 
-// limitedPlayers is how many players' pace is remembered.
-const limitedPlayers = 1 << 16
-
 // New makes a Service.
 func New(c Config) *Service {
-	moves, err := lru.New[string, *rate.Limiter](limitedPlayers)
-	if err != nil {
-		panic(err) // only for a size below 1
+	l := c.Limits
+	return &Service{
+		Config:  c,
+		moves:   newPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
+		opens:   newPacer(rate.Limit(l.WatchesPerSecond), watchBurst*l.WatchesPerSecond),
+		wrong:   newPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
+		crowd:   crowd{open: map[string]int{}},
+		damaged: rate.Sometimes{First: 10, Interval: time.Second},
 	}
-	return &Service{Config: c, moves: moves, damaged: rate.Sometimes{First: 10, Interval: time.Second}}
 }
 
 // Register offers the services on s.
@@ -123,6 +120,14 @@ func (s *Service) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.
 			OpenGamesPerPlayer:   int32(s.Limits.OpenGamesPerPlayer),
 			WatchersPerGame:      int32(s.Limits.WatchersPerGame),
 			MinTurnLimit:         durationpb.New(s.turnFloor()),
+
+			ConnectionsPerAddress:       int32(s.Limits.ConnectionsPerAddress),
+			WatchesPerAddress:           int32(s.Limits.WatchesPerAddress),
+			WatchesPerAddressPerSecond:  int32(s.Limits.WatchesPerSecond),
+			WrongTokensPerMinute:        int32(s.Limits.WrongTokensPerMinute),
+			NewPlayersPerMinute:         int32(s.Limits.NewPlayersPerMinute),
+			NewGamesPerMinute:           int32(s.Limits.NewGamesPerMinute),
+			NewGamesPerAddressPerMinute: int32(s.Limits.GamesPerAddress),
 		},
 	}, nil
 }

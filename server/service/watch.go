@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"google.golang.org/grpc"
@@ -40,6 +39,11 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	if request.GetAfterVersion() < 0 {
 		return invalid.Field("after_version", "must not be negative")
 	}
+	leave, err := s.watching(stream.Context())
+	if err != nil {
+		return err
+	}
+	defer leave()
 	m, state, err := s.enter(stream.Context(), id)
 	if err != nil {
 		return err
@@ -95,7 +99,7 @@ func (s *Service) admit(m *match.Match, counted bool, giveUp func()) (*match.Wat
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
 	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && m.Watchers() >= limit {
-		return nil, rateLimited("too many watch this game", 5*time.Second, map[string]string{"limit": strconv.Itoa(limit)})
+		return nil, tooMany("watchers of one game", limit, fullRetry)
 	}
 	return m.Watch(counted, giveUp), nil
 }

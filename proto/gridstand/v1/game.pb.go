@@ -322,9 +322,25 @@ type Limits struct {
 	// Watch streams that may be open on one game.
 	WatchersPerGame int32 `protobuf:"varint,5,opt,name=watchers_per_game,json=watchersPerGame,proto3" json:"watchers_per_game,omitempty"`
 	// Shortest turn_limit that a game may have; the longest is always 7 days.
-	MinTurnLimit  *durationpb.Duration `protobuf:"bytes,6,opt,name=min_turn_limit,json=minTurnLimit,proto3" json:"min_turn_limit,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	MinTurnLimit *durationpb.Duration `protobuf:"bytes,6,opt,name=min_turn_limit,json=minTurnLimit,proto3" json:"min_turn_limit,omitempty"`
+	// Connections that one address may have to one server. What is more is closed
+	// at once, without an answer.
+	ConnectionsPerAddress int32 `protobuf:"varint,7,opt,name=connections_per_address,json=connectionsPerAddress,proto3" json:"connections_per_address,omitempty"`
+	// Watch streams that one address may have open on one server.
+	WatchesPerAddress int32 `protobuf:"varint,8,opt,name=watches_per_address,json=watchesPerAddress,proto3" json:"watches_per_address,omitempty"`
+	// Watch streams that one address may open on one server in a second, with ten
+	// seconds' worth at once.
+	WatchesPerAddressPerSecond int32 `protobuf:"varint,9,opt,name=watches_per_address_per_second,json=watchesPerAddressPerSecond,proto3" json:"watches_per_address_per_second,omitempty"`
+	// Wrong tokens that one address may show to one server in a minute.
+	WrongTokensPerMinute int32 `protobuf:"varint,10,opt,name=wrong_tokens_per_minute,json=wrongTokensPerMinute,proto3" json:"wrong_tokens_per_minute,omitempty"`
+	// CreatePlayer calls of one address in a minute, over all servers.
+	NewPlayersPerMinute int32 `protobuf:"varint,11,opt,name=new_players_per_minute,json=newPlayersPerMinute,proto3" json:"new_players_per_minute,omitempty"`
+	// Games that one account may create in a minute, over all servers.
+	NewGamesPerMinute int32 `protobuf:"varint,12,opt,name=new_games_per_minute,json=newGamesPerMinute,proto3" json:"new_games_per_minute,omitempty"`
+	// Games that may be created from one address in a minute, over all servers.
+	NewGamesPerAddressPerMinute int32 `protobuf:"varint,13,opt,name=new_games_per_address_per_minute,json=newGamesPerAddressPerMinute,proto3" json:"new_games_per_address_per_minute,omitempty"`
+	unknownFields               protoimpl.UnknownFields
+	sizeCache                   protoimpl.SizeCache
 }
 
 func (x *Limits) Reset() {
@@ -397,6 +413,55 @@ func (x *Limits) GetMinTurnLimit() *durationpb.Duration {
 		return x.MinTurnLimit
 	}
 	return nil
+}
+
+func (x *Limits) GetConnectionsPerAddress() int32 {
+	if x != nil {
+		return x.ConnectionsPerAddress
+	}
+	return 0
+}
+
+func (x *Limits) GetWatchesPerAddress() int32 {
+	if x != nil {
+		return x.WatchesPerAddress
+	}
+	return 0
+}
+
+func (x *Limits) GetWatchesPerAddressPerSecond() int32 {
+	if x != nil {
+		return x.WatchesPerAddressPerSecond
+	}
+	return 0
+}
+
+func (x *Limits) GetWrongTokensPerMinute() int32 {
+	if x != nil {
+		return x.WrongTokensPerMinute
+	}
+	return 0
+}
+
+func (x *Limits) GetNewPlayersPerMinute() int32 {
+	if x != nil {
+		return x.NewPlayersPerMinute
+	}
+	return 0
+}
+
+func (x *Limits) GetNewGamesPerMinute() int32 {
+	if x != nil {
+		return x.NewGamesPerMinute
+	}
+	return 0
+}
+
+func (x *Limits) GetNewGamesPerAddressPerMinute() int32 {
+	if x != nil {
+		return x.NewGamesPerAddressPerMinute
+	}
+	return 0
 }
 
 // Variant is one set of rules that can be played.
@@ -3166,14 +3231,22 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xad\x02\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xbd\x05\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
 	"\x10moves_per_second\x18\x03 \x01(\x05R\x0emovesPerSecond\x121\n" +
 	"\x15open_games_per_player\x18\x04 \x01(\x05R\x12openGamesPerPlayer\x12*\n" +
 	"\x11watchers_per_game\x18\x05 \x01(\x05R\x0fwatchersPerGame\x12?\n" +
-	"\x0emin_turn_limit\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\fminTurnLimit\"\xdf\x01\n" +
+	"\x0emin_turn_limit\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\fminTurnLimit\x126\n" +
+	"\x17connections_per_address\x18\a \x01(\x05R\x15connectionsPerAddress\x12.\n" +
+	"\x13watches_per_address\x18\b \x01(\x05R\x11watchesPerAddress\x12B\n" +
+	"\x1ewatches_per_address_per_second\x18\t \x01(\x05R\x1awatchesPerAddressPerSecond\x125\n" +
+	"\x17wrong_tokens_per_minute\x18\n" +
+	" \x01(\x05R\x14wrongTokensPerMinute\x123\n" +
+	"\x16new_players_per_minute\x18\v \x01(\x05R\x13newPlayersPerMinute\x12/\n" +
+	"\x14new_games_per_minute\x18\f \x01(\x05R\x11newGamesPerMinute\x12E\n" +
+	" new_games_per_address_per_minute\x18\r \x01(\x05R\x1bnewGamesPerAddressPerMinute\"\xdf\x01\n" +
 	"\aVariant\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +

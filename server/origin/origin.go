@@ -1,0 +1,99 @@
+// Package origin tells from where somebody connects, for limits that hold for
+// each place.
+package origin
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Proxies are the addresses of proxies whose word is taken for where a call
+// comes from.
+type Proxies []netip.Prefix
+
+// ParseProxies reads addresses and networks, such as 10.0.0.0/8, separated by
+// commas; none if empty.
+func ParseProxies(text string) (Proxies, error) {
+	var proxies Proxies
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		prefix, err := netip.ParsePrefix(part)
+		if err != nil {
+			address, err := netip.ParseAddr(part)
+			if err != nil {
+				return nil, fmt.Errorf("%q is no address and no network like 10.0.0.0/8", part)
+			}
+			prefix = netip.PrefixFrom(address, address.BitLen())
+		}
+		proxies = append(proxies, prefix.Masked())
+	}
+	return proxies, nil
+}
+
+// Trusted reports whether a connection comes from one of the proxies.
+func (p Proxies) Trusted(peer net.Addr) bool {
+	address, ok := addressOf(peer)
+	return ok && p.contain(address)
+}
+
+func (p Proxies) contain(address netip.Addr) bool {
+	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
+}
+
+// Of is where a call comes from, over a connection of peer's and with these
+// x-forwarded-for headers. Each proxy appends whom it was called by, so of the
+// list the last one counts that is no proxy; what stands before it anybody may
+// have written.
+func (p Proxies) Of(peer net.Addr, forwarded []string) string {
+	address, ok := addressOf(peer)
+	if !ok {
+		return Key(peer)
+	}
+	hops := strings.Split(strings.Join(forwarded, ","), ",")
+	for i := len(hops) - 1; i >= 0 && p.contain(address); i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		address = hop.Unmap()
+	}
+	return key(address)
+}
+
+// Key is the place of an address: the address itself, and of IPv6 the network
+// of 64 bits, which is what one customer has.
+func Key(address net.Addr) string {
+	if ip, ok := addressOf(address); ok {
+		return key(ip)
+	}
+	if address == nil {
+		return ""
+	}
+	return address.String()
+}
+
+func key(address netip.Addr) string {
+	address = address.WithZone("")
+	if address.Is6() {
+		prefix, err := address.Prefix(64)
+		if err == nil {
+			return prefix.String()
+		}
+	}
+	return address.String()
+}
+
+func addressOf(address net.Addr) (netip.Addr, bool) {
+	tcp, ok := address.(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}, false
+	}
+	ip, ok := netip.AddrFromSlice(tcp.IP)
+	return ip.Unmap(), ok
+}

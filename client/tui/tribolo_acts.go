@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -36,11 +37,24 @@ func (t *Tribolo) leap() tea.Cmd {
 		t.notice = "No jump leads to " + CellName(to) + ". ? shows where one does."
 		return nil
 	}
-	game, version := t.opened, t.game.GetVersion()
+	game, version, before := t.opened, t.game.GetVersion(), t.game.GetPosition()
 	return t.act("jump", func(ctx context.Context) (*pb.Event, *pb.Game, error) {
 		e, err := t.server.Jump(ctx, game, version, to)
+		if errors.Is(err, session.ErrVersionConflict) {
+			// What happened may have left the board alone, as time does that is
+			// given back.
+			if now, problem := t.server.Game(ctx, game.GetId()); problem == nil && sameTurn(before, now.GetPosition()) {
+				e, err = t.server.Jump(ctx, game, now.GetVersion(), to)
+			}
+		}
 		return e, nil, err
 	})
+}
+
+// sameTurn reports whether the same seat is to move on the same board.
+func sameTurn(a, b *pb.Position) bool {
+	return a.Turn != nil && b.Turn != nil && a.GetTurn() == b.GetTurn() &&
+		slices.Equal(a.GetTribolo().GetCells(), b.GetTribolo().GetCells())
 }
 
 // undo takes moves back, to a version, or the last one if that is nil.

@@ -181,7 +181,7 @@ func TestTriboloJump(t *testing.T) {
 		return nil, session.FromError(&session.Error{Reason: pb.ReasonVersionConflict})
 	}}
 	b := someTribolo(t, s)
-	s.game = func() (*pb.Game, error) { return translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 3), nil }
+	s.game = func() (*pb.Game, error) { return translate.Game(triboloEvent(t, 8, adaAndBots()...).State, 3), nil }
 	d := drive(t, b)
 	target := best(b.tribolo()).GetCell()
 	b.cursor.X, b.cursor.Y = target.GetX()+1, target.GetY()
@@ -213,6 +213,32 @@ func TestTriboloJump(t *testing.T) {
 	case <-time.After(limit):
 		assert.Fail(t, "the click did nothing")
 	}
+}
+
+// TestTriboloJumpAgain jumps where the game moved on but not the board, as when
+// time was given back.
+func TestTriboloJumpAgain(t *testing.T) {
+	t.Parallel()
+	made := translate.Event(triboloEvent(t, 10, adaAndBots()...))
+	made.Version = 12
+	s := &script{jump: func(version int32, _ *pb.Cell) (*pb.Event, error) {
+		if version == 10 {
+			return nil, session.FromError(&session.Error{Reason: pb.ReasonVersionConflict})
+		}
+		assert.EqualValues(t, 11, version)
+		return made, nil
+	}}
+	b := someTribolo(t, s)
+	s.game = func() (*pb.Game, error) {
+		g := translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 3)
+		g.Version = 11
+		return g, nil
+	}
+	d := drive(t, b)
+	b.cursor.X, b.cursor.Y = best(b.tribolo()).GetCell().GetX(), best(b.tribolo()).GetCell().GetY()
+	d.press("enter")
+	d.until("the move", func() bool { return b.game.GetVersion() == 12 })
+	assert.Empty(t, b.notice+b.problem)
 }
 
 // TestTriboloTurn rings and says in the title when the turn comes, once.

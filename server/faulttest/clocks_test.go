@@ -1,6 +1,7 @@
 package faulttest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -182,6 +183,44 @@ func TestClocks_ServersAway(t *testing.T) {
 	const outage = 5 * time.Second
 	<-time.After(outage)
 	extended(t, w, game, w.serve(w.addr), outage-time.Second)
+}
+
+// Ensure that time is given back when an outage is over, and not only when the
+// old time is up: players and watchers see clocks that are right.
+func TestClocks_GivenBackAtOnce(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	s := w.serve(w.addr)
+	other := w.serve(w.addr)
+	w.beats(t)
+	game, players := waitingTable(t, w, s, time.Hour)
+	watcher := sit(t, &sitter{gameID: game.GetId(), clients: []*client{w.anybody(other)}})
+	const outage = 5 * time.Second
+	redis.Pause()
+	t.Cleanup(redis.Resume)
+	<-time.After(outage)
+	redis.Resume()
+	e := watcher.sees(t, "time given back", func(e *pb.Event) bool { return e.GetClockExtended() != nil })
+	by := e.GetClockExtended().GetBy().AsDuration()
+	assert.GreaterOrEqual(t, by, outage-2*time.Second)
+	began := game.GetPosition().GetTurnDeadline().AsTime()
+	assert.Equal(t, began.Add(by), e.GetPosition().GetTurnDeadline().AsTime())
+	assert.True(t, e.GetTime().AsTime().Before(began))
+	for _, each := range players {
+		require.NoError(t, each.insist(t.Context(), func(ctx context.Context) error {
+			_, err := each.games.Resign(each.authorized(ctx), &pb.ResignRequest{GameId: game.GetId()})
+			return checkError(err)
+		}))
+	}
+	events := watcher.ends(t)
+	extensions := 0
+	for _, e := range events {
+		if e.GetClockExtended() != nil {
+			extensions++
+		}
+	}
+	assert.Equal(t, 1, extensions, "once")
 }
 
 // Ensure that whoever comes back gets the seat and a full turn, and that the

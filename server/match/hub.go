@@ -259,6 +259,21 @@ func (h *Hub) Since(then time.Time) []*Match {
 	return known
 }
 
+// Clocked returns the states of the matches in memory in which somebody's clock
+// runs.
+func (h *Hub) Clocked() []*replay.State {
+	var clocked []*replay.State
+	for _, m := range h.all() {
+		if !m.loaded() {
+			continue
+		}
+		if state := m.State(); !state.Deadline().IsZero() {
+			clocked = append(clocked, state)
+		}
+	}
+	return clocked
+}
+
 // loaded reports whether the match was read from its log.
 func (m *Match) loaded() bool {
 	select {

@@ -4,8 +4,6 @@ import (
 	"context"
 	_ "embed" // script
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -77,28 +75,4 @@ func (a agenda) beat(ctx context.Context, seen int64) (pulse, error) {
 		now: time.UnixMilli(reply[0]), gap: time.Duration(reply[1]) * time.Millisecond,
 		beat: reply[2], back: reply[3] == 1,
 	}, nil
-}
-
-// outage returns for how long since the given time no server could take moves.
-func (a agenda) outage(ctx context.Context, since time.Time) (time.Duration, error) {
-	stored, err := a.client.ZRangeByScore(ctx, outagesKey, &redis.ZRangeBy{
-		Min: strconv.FormatInt(since.UnixMilli(), 10), Max: "+inf",
-	}).Result()
-	if err != nil {
-		return 0, fmt.Errorf("reading outages: %w", err)
-	}
-	var total time.Duration
-	for _, o := range stored {
-		first, last, _ := strings.Cut(o, " ")
-		from, err := strconv.ParseInt(first, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("no outage: %q", o)
-		}
-		to, err := strconv.ParseInt(last, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("no outage: %q", o)
-		}
-		total += time.Duration(to-max(from, since.UnixMilli())) * time.Millisecond
-	}
-	return total, nil
 }

@@ -33,9 +33,10 @@ func TestBeat(t *testing.T) {
 		began, err := client.Time(ctx).Result()
 		require.NoError(t, err)
 		outage := func(since time.Duration) time.Duration {
-			total, err := a.outage(ctx, time.Now().Add(-since))
+			from := time.Now().Add(-since)
+			noted, err := a.outages(ctx, from)
 			require.NoError(t, err)
-			return total.Round(time.Minute)
+			return noted.since(from).Round(time.Minute)
 		}
 		for _, quiet := range []time.Duration{0, time.Millisecond, outageAfter - 2*time.Second} {
 			silence(t, client, quiet)

@@ -204,6 +204,7 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 	// outage.
 	group.Go(func() { every(ctx, beatEvery, func() { _, _ = s.beat(ctx) }) })
 	group.Go(func() { every(ctx, lookEvery, func() { unseen = s.round(ctx, hub) }) })
+	group.Go(func() { every(ctx, beatEvery, func() { s.relieve(ctx, hub) }) })
 	group.Go(func() { every(ctx, beatEvery, func() { s.rewound(ctx, hub) }) })
 	group.Go(func() {
 		every(ctx, s.renewEvery(), func() {
@@ -343,35 +344,6 @@ func (s *Steward) overdue(ctx context.Context, m *match.Match, state *replay.Sta
 	_, err := m.Do(ctx, call)
 	return err
 }
-
-// timeUp is what becomes of a clock whose deadline has come: it is given back
-// the time in which no move could be taken, else it has run out.
-func (s *Steward) timeUp(ctx context.Context, state *replay.State) (replay.Action, error) {
-	// Every outage that began before the deadline is noted once this is said
-	// after the deadline.
-	now, err := s.beat(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if now.Before(state.Deadline()) {
-		return nil, gamelog.ErrTooEarly
-	}
-	clock := state.Memory()
-	outage, err := s.agenda.outage(ctx, clock.ClockFrom)
-	if err != nil {
-		return nil, err
-	}
-	if more := outage - clock.ClockExtended; more > 0 {
-		return replay.ClockExtended{By: more}, nil
-	}
-	if state.LastHuman(state.Turn()) {
-		return replay.TimedOut{}, nil
-	}
-	return replay.TimedOut{StandIn: standIn}, nil
-}
-
-// standIn is the bot that moves for players who ran out of time.
-const standIn = "greedy"
 
 // renewEvery is how often games that the boards point to are kept for longer:
 // well before they would end.

@@ -1,6 +1,7 @@
 package steward
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -38,7 +39,7 @@ func newList(t *testing.T, client redis.UniversalClient, due map[string]time.Dur
 func (l list) in(id string) (d time.Duration, ok bool) {
 	l.t.Helper()
 	score, err := l.client.ZScore(l.t.Context(), dueKey, id).Result()
-	if err == redis.Nil {
+	if errors.Is(err, redis.Nil) {
 		return 0, false
 	}
 	require.NoError(l.t, err)

@@ -81,10 +81,10 @@ func NewHub(c Config) *Hub {
 }
 
 // sweepEvery is how often matches that nobody needs are looked for, tick how
-// often watchers are counted. Every so many ticks a followed game is compared
-// with its log, for whatever a connection may have swallowed, and its stalled
-// watchers are given up; each match does so in a phase of its own, so that not
-// all of them queue up in one moment.
+// often watchers are looked after and counted. Every so many ticks a followed
+// game is compared with its log, for whatever a connection may have swallowed;
+// each match does so in a phase of its own, so that not all of them queue up in
+// one moment.
 const (
 	sweepEvery  = 5 * time.Second
 	tick        = time.Second
@@ -107,13 +107,13 @@ func (h *Hub) Run(ctx context.Context) error {
 			h.sweep(time.Now())
 		case <-ticks.C:
 			n := h.ticks.Add(1)
-			h.countAudiences(time.Now())
 			for _, m := range h.all() {
+				m.lookAfter()
 				if m.due(n, followTicks) && m.followed() {
 					m.refresh()
-					m.giveUpStalled()
 				}
 			}
+			h.countAudiences(time.Now())
 		}
 	}
 }

@@ -16,13 +16,15 @@ import (
 // for it. It is for one goroutine.
 type Watcher struct {
 	m        *Match
-	counted  bool
+	ctx      context.Context
+	giveUp   func()
 	audience *Audience
+	counted  atomic.Bool
 
 	// since is the tick in which the watcher began to take something, 0 while
 	// it takes nothing, stalled once it took too long.
-	since  atomic.Int64
-	giveUp func()
+	since atomic.Int64
+	left  atomic.Bool
 }
 
 // stallTicks is how many ticks a watcher may take over one thing.
@@ -39,11 +41,13 @@ type Audience struct {
 	encodedOnce
 }
 
-// Watch adds a watcher, who must be closed. One who is not counted, such as a
-// player of the game, is shown the same. giveUp is called, if it is not nil and
-// from another goroutine, when the watcher takes a minute over something.
-func (m *Match) Watch(counted bool, giveUp func()) *Watcher {
-	w := &Watcher{m: m, counted: counted, giveUp: giveUp}
+// Watch adds a watcher, who must be closed. Within a second or two of the end of
+// ctx it is woken, and a Look that finds nothing else says so. One who is not counted, such as a player of
+// the game, is shown the same. giveUp is called, if it is not nil and from
+// another goroutine, when the watcher takes a minute over something.
+func (m *Match) Watch(ctx context.Context, counted bool, giveUp func()) *Watcher {
+	w := &Watcher{m: m, ctx: ctx, giveUp: giveUp}
+	w.counted.Store(counted)
 	if counted {
 		m.crowd.local.Add(1)
 		m.hub.watchers.Add(1)
@@ -62,8 +66,7 @@ func (m *Match) Watch(counted bool, giveUp func()) *Watcher {
 
 // Discount takes the watcher off the count: it has become a player.
 func (w *Watcher) Discount() {
-	if w.counted {
-		w.counted = false
+	if w.counted.CompareAndSwap(true, false) {
 		w.m.crowd.local.Add(-1)
 		w.m.hub.watchers.Add(-1)
 	}
@@ -83,24 +86,31 @@ func (w *Watcher) Close() {
 
 // Takes says that the watcher begins to take what it found, Took that it has
 // it. Took reports whether that was in time; if not, giveUp was called.
-//
-// A timer for each watcher would do the same, at the cost of setting and
-// stopping it for each event, and of some two hundred bytes.
 func (w *Watcher) Takes() { w.since.Store(w.m.hub.ticks.Load()) }
 
 // Took is the end of what began with Takes.
 func (w *Watcher) Took() bool { return w.since.Swap(0) != stalled }
 
-// giveUpStalled gives up those who took too long.
-func (m *Match) giveUpStalled() {
-	now := m.hub.ticks.Load()
+// lookAfter finds the watchers who left, so that they wake and go, and gives up
+// those who stalled. Once a second for all of them costs less than what each
+// would need to find out for itself: a second channel to wait on, and a timer
+// to set and stop, for every event that it is shown.
+func (m *Match) lookAfter() {
+	now, anybody := m.hub.ticks.Load(), false
 	m.crowd.mu.Lock()
-	defer m.crowd.mu.Unlock()
 	for w := range m.crowd.all {
+		if w.ctx.Err() != nil && !w.left.Swap(true) {
+			w.Discount()
+			anybody = true
+		}
 		since := w.since.Load()
 		if since > 0 && now-since > stallTicks && w.since.CompareAndSwap(since, stalled) && w.giveUp != nil {
 			w.giveUp()
 		}
+	}
+	m.crowd.mu.Unlock()
+	if anybody {
+		m.wake()
 	}
 }
 
@@ -120,7 +130,8 @@ type Look struct {
 	Missed *replay.State
 	// Audience to announce.
 	Audience *Audience
-	// Err is why the match cannot be shown further.
+	// Err is why the match cannot be shown further; that of the watcher's
+	// context once somebody has noticed that it ended.
 	Err error
 }
 
@@ -146,6 +157,9 @@ func (w *Watcher) Look(version int32) (Look, <-chan struct{}) {
 	}
 	if err := m.failure.Load(); err != nil {
 		return Look{Err: *err}, changed
+	}
+	if w.left.Load() {
+		return Look{Err: context.Cause(w.ctx)}, changed
 	}
 	if a := m.crowd.announced.Load(); a != nil && a != w.audience {
 		w.audience = a

@@ -25,7 +25,7 @@ type shown struct {
 // watch looks from a version on until the game is over, the match cannot be
 // shown further, or ctx ends. Before each look it calls pause.
 func watch(ctx context.Context, m *Match, version int32, pause func(seen int32)) shown {
-	watcher := m.Watch(true, nil)
+	watcher := m.Watch(ctx, true, nil)
 	defer watcher.Close()
 	var s shown
 	for {
@@ -132,7 +132,7 @@ func TestWatch_Slow(t *testing.T) {
 		s := w.serve(w.addr)
 		s.create(name("a"), "6x6")
 		m := s.match(name("a"))
-		watcher := m.Watch(true, nil)
+		watcher := m.Watch(t.Context(), true, nil)
 		defer watcher.Close()
 		m.play(t, ringSize)
 		look, _ := watcher.Look(1)
@@ -167,7 +167,7 @@ func TestWatch_Encoded(t *testing.T) {
 		s := w.serve(w.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
-		watcher := m.Watch(false, nil)
+		watcher := m.Watch(t.Context(), false, nil)
 		defer watcher.Close()
 		_, changed := watcher.Look(1)
 		m.play(t, 1)

@@ -62,7 +62,7 @@ func New(version, commit string) *Metrics {
 			Name: "gridstand_conflations_total", Help: "Times that a watcher who had fallen behind got a game in place of the events it covers.",
 		}),
 		fanOut: with.NewHistogram(prometheus.HistogramOpts{
-			Name: "gridstand_fan_out_lag_seconds", Help: "Time from this server's learning of an event to its being sent, for each watcher.",
+			Name: "gridstand_fan_out_lag_seconds", Help: "Time from this server's learning of an event to its being sent to a watcher, of one in sixteen drawn at random.",
 			Buckets: latency,
 		}),
 		storageErrors: with.NewCounterVec(prometheus.CounterOpts{

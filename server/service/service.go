@@ -34,8 +34,8 @@ type Planner interface {
 
 // Meter measures what only the service sees.
 type Meter interface {
-	// FanOut is called with the time from an event's coming to its being
-	// handed to the connection of a watcher.
+	// FanOut is called, for a share of all drawn at random, with the time from
+	// an event's coming to its being handed to the connection of a watcher.
 	FanOut(lag time.Duration)
 	// Conflated is called when a watcher got a game instead of events.
 	Conflated()

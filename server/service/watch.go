@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"google.golang.org/grpc"
@@ -51,7 +52,7 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	defer m.Release()
 	player := caller(stream.Context())
 	giveUp, _ := stream.Context().Value(cancelKey{}).(context.CancelFunc) // nil when served without Options
-	watcher, err := s.admit(m, len(state.SeatsOf(player.ID)) == 0, giveUp)
+	watcher, err := s.admit(stream.Context(), m, len(state.SeatsOf(player.ID)) == 0, giveUp)
 	if err != nil {
 		return err
 	}
@@ -95,13 +96,13 @@ func (s *Service) enter(ctx context.Context, id string) (*match.Match, *replay.S
 
 // admit adds a watcher unless the game has as many as it may. One at a time is
 // admitted, so that those who come together are not more.
-func (s *Service) admit(m *match.Match, counted bool, giveUp func()) (*match.Watcher, error) {
+func (s *Service) admit(ctx context.Context, m *match.Match, counted bool, giveUp func()) (*match.Watcher, error) {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
 	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && m.Watchers() >= limit {
 		return nil, tooMany("watchers of one game", limit, fullRetry)
 	}
-	return m.Watch(counted, giveUp), nil
+	return m.Watch(ctx, counted, giveUp), nil
 }
 
 // view is a watcher's stream and how far it has come.
@@ -128,16 +129,21 @@ func (v *view) resume(after int32, state *replay.State) error {
 	return nil
 }
 
+// timed is of how many events that were shown to somebody one is timed: to look
+// at the clock for each would take a twentieth of all that it costs to show it.
+const timed = 16
+
 // follow sends what comes, until the game is over or the reader leaves.
 func (v *view) follow() error {
-	left := v.stream.Context().Done()
 	for !v.over {
 		look, changed := v.watcher.Look(v.version)
 		var err error
 		switch {
 		case look.Event != nil:
 			err = v.sendEvent(look.Event)
-			v.service.Meter.FanOut(time.Since(look.Event.Seen))
+			if rand.Uint32()%timed == 0 {
+				v.service.Meter.FanOut(time.Since(look.Event.Seen))
+			}
 		case look.Missed != nil && (v.everyEvent || v.version < v.owed):
 			err = v.match.Replay(v.stream.Context(), v.version, v.sendEvent)
 		case look.Missed != nil:
@@ -148,11 +154,9 @@ func (v *view) follow() error {
 		case look.Err != nil:
 			err = look.Err
 		default:
-			select {
-			case <-changed:
-			case <-left:
-				err = v.stream.Context().Err()
-			}
+			// Not also for the end of the stream: to wait on two channels takes
+			// twice the time, for each event, and match.Watcher learns of it.
+			<-changed
 		}
 		if err != nil {
 			return err

@@ -101,7 +101,7 @@ func (s *bare) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer
 		return failure
 	}
 	r := s.room(request.GetGameId())
-	seen := r.now.Load().sent
+	seen, left := r.now.Load().sent, stream.Context().Done()
 	if err := stream.SendHeader(nil); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *bare) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer
 		if seen == now.sent {
 			select {
 			case <-now.more:
-			case <-stream.Context().Done():
+			case <-left:
 				return stream.Context().Err()
 			}
 			continue

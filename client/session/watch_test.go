@@ -3,16 +3,13 @@ package session_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"math"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -20,78 +17,10 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// act is one thing that a fake server does with a stream; an error ends it.
-type act func(f *fake, s watchStream) error
-
-func send(m *pb.WatchResponse) act {
-	return func(f *fake, s watchStream) error {
-		f.count("sent")
-		return s.Send(m)
-	}
-}
-
-func whole(version int32) act {
-	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: gameAt(version)}})
-}
-
-func event(version int32) act {
-	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: eventAt(version)}})
-}
-
-func audience(n int32) act {
-	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: n}})
-}
-
-func last(version int32) act {
-	e := eventAt(version)
-	e.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
-	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: e}})
-}
-
-func finished(version int32) act {
-	g := gameAt(version)
-	g.Status = pb.GameStatus_GAME_STATUS_FINISHED
-	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: g}})
-}
-
-func fail(err error) act { return func(*fake, watchStream) error { return err } }
-
-// header says that the server listens, before it has anything to say.
-func header(_ *fake, s watchStream) error { return s.SendHeader(metadata.MD{}) }
-
-// cut breaks the connection once all that was sent has been read, and stays
-// until the break is noticed.
-func cut(f *fake, s watchStream) error {
-	look := time.NewTicker(time.Millisecond)
-	defer look.Stop()
-	for s.Context().Err() == nil && f.made("sent") > f.made("read") {
-		<-look.C
-	}
-	f.listener.cut()
-	return hang(f, s)
-}
-
-func hang(_ *fake, s watchStream) error {
-	<-s.Context().Done()
-	return s.Context().Err()
-}
-
 var (
 	away = fail(refuse(codes.Unavailable, pb.ReasonServerUnavailable))
 	full = fail(refuse(codes.ResourceExhausted, pb.ReasonRateLimited, retryInfo(time.Millisecond)))
 )
-
-func after(versions ...int32) []*int32 {
-	var list []*int32
-	for _, v := range versions {
-		if v < 0 {
-			list = append(list, nil)
-		} else {
-			list = append(list, proto.Int32(v))
-		}
-	}
-	return list
-}
 
 func TestWatch(t *testing.T) {
 	t.Parallel()
@@ -308,128 +237,6 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// drain reads a watcher to its end.
-func (f *fake) drain(w *session.Watcher) ([]string, error) {
-	var got []string
-	for {
-		u, err := w.Next()
-		if err != nil {
-			return got, err
-		}
-		got = append(got, describe(u))
-		if u.Game != nil || u.Event != nil || u.Audience != nil {
-			f.count("read")
-		}
-	}
-}
-
-func describe(u session.Update) string {
-	switch {
-	case u.Game != nil && u.Skipped != 0:
-		return fmt.Sprintf("game %d skipped %d", u.Game.GetVersion(), u.Skipped)
-	case u.Game != nil:
-		return fmt.Sprintf("game %d", u.Game.GetVersion())
-	case u.Event != nil:
-		return fmt.Sprintf("event %d", u.Event.GetVersion())
-	case u.Audience != nil:
-		return fmt.Sprintf("audience %d", *u.Audience)
-	case u.Connection.State == session.Reconnecting:
-		return fmt.Sprintf("reconnecting %d", u.Connection.Attempt)
-	default:
-		return u.Connection.State.String()
-	}
-}
-
-func TestWatchOfAHostileServer(t *testing.T) {
-	t.Parallel()
-	board := func(edit func(b *pb.Twenty48Board)) func(*pb.Event) {
-		return func(e *pb.Event) { edit(e.GetPosition().GetTwenty48()) }
-	}
-	for name, edit := range map[string]func(e *pb.Event){
-		"another game":    func(e *pb.Event) { e.GameId = otherID },
-		"no position":     func(e *pb.Event) { e.Position = nil },
-		"no board":        func(e *pb.Event) { e.Position.Board = nil },
-		"an empty board":  func(e *pb.Event) { e.Position.Board = &pb.Position_Twenty48{} },
-		"no scores":       func(e *pb.Event) { e.Position.Scores = nil },
-		"a turn too high": func(e *pb.Event) { e.Position.Turn = proto.Int32(1) },
-		"a negative turn": func(e *pb.Event) { e.Position.Turn = proto.Int32(-1) },
-		"version 0":       func(e *pb.Event) { e.Version = 0 },
-		"lowest version":  func(e *pb.Event) { e.Version = math.MinInt32 },
-		"highest version": func(e *pb.Event) { e.Version = math.MaxInt32 },
-		"too few tiles":   board(func(b *pb.Twenty48Board) { b.Tiles = b.GetTiles()[:3] }),
-		"huge sides":      board(func(b *pb.Twenty48Board) { b.Rows, b.Columns = 1<<16, 1<<16 }),
-		"a negative side": board(func(b *pb.Twenty48Board) { b.Rows, b.Columns = -2, -2 }),
-		"a tile of 3":     board(func(b *pb.Twenty48Board) { b.Tiles[0] = 3 }),
-		"a negative tile": board(func(b *pb.Twenty48Board) { b.Tiles[0] = math.MinInt32 }),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := &fake{}
-			f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
-				if err := whole(3)(f, s); err != nil {
-					return err
-				}
-				e := eventAt(4)
-				edit(e)
-				return s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: e}})
-			}
-			w := f.client(t).Watch(within(t), session.WatchOptions{GameID: gameID})
-			defer w.Close()
-			got, err := f.drain(w)
-			assert.Equal(t, []string{"live", "game 3"}, got)
-			assert.ErrorIs(t, err, session.ErrBadStream)
-		})
-	}
-}
-
-func TestWatchHonoursThePauseThatTheServerAsksFor(t *testing.T) {
-	t.Parallel()
-	f := &fake{}
-	f.watch = func(int, *pb.WatchRequest, watchStream) error {
-		return refuse(codes.Unavailable, pb.ReasonServerUnavailable, retryInfo(3*time.Second))
-	}
-	w := f.client(t).Watch(within(t), session.WatchOptions{GameID: gameID})
-	defer w.Close()
-	u, err := w.Next()
-	require.NoError(t, err)
-	assert.Equal(t, session.Reconnecting, u.Connection.State)
-	assert.GreaterOrEqual(t, u.Connection.Delay, 3*time.Second)
-	assert.Less(t, u.Connection.Delay, 4*time.Second)
-	assert.ErrorIs(t, u.Connection.Err, session.ErrServerUnavailable)
-}
-
-func TestWatchWithoutAServerGoesOnTrying(t *testing.T) {
-	t.Parallel()
-	c := dial(t, session.Config{Target: unusedAddress(t)})
-	w := c.Watch(within(t), session.WatchOptions{GameID: gameID})
-	defer w.Close()
-	for attempt := 1; attempt <= 3; attempt++ {
-		u, err := w.Next()
-		require.NoError(t, err)
-		assert.Equal(t, session.Reconnecting, u.Connection.State)
-		assert.Equal(t, attempt, u.Connection.Attempt)
-		assert.ErrorIs(t, u.Connection.Err, session.ErrUnreachable)
-	}
-}
-
-func TestWatchGivesUpASilentStream(t *testing.T) {
-	t.Parallel()
-	f := &fake{}
-	f.watch = func(n int, _ *pb.WatchRequest, s watchStream) error {
-		if n == 1 {
-			return errors.Join(whole(3)(f, s), hang(f, s))
-		}
-		return last(4)(f, s)
-	}
-	c := f.client(t)
-	c.SetSilence(500 * time.Millisecond) // enough for a busy machine to answer in
-	w := c.Watch(within(t), session.WatchOptions{GameID: gameID})
-	defer w.Close()
-	got, err := f.drain(w)
-	assert.ErrorIs(t, err, io.EOF)
-	assert.Equal(t, []string{"live", "game 3", "reconnecting 1", "live", "event 4"}, got)
-}
-
 func TestWatchEndsWhenClosed(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
@@ -462,25 +269,5 @@ func TestWatchEndsWhenClosed(t *testing.T) {
 			_, err := w.Next()
 			assert.ErrorIs(t, err, context.Canceled)
 		})
-	}
-}
-
-func TestWatchTellsWhatDoesNotFollow(t *testing.T) {
-	t.Parallel()
-	for came, want := range map[int32]session.SequenceError{
-		6: {Version: 6, After: 3},
-		3: {Version: 3, After: 3},
-	} {
-		f := &fake{}
-		f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
-			return errors.Join(whole(3)(f, s), event(came)(f, s))
-		}
-		w := f.client(t).Watch(within(t), session.WatchOptions{GameID: gameID})
-		defer w.Close()
-		_, err := f.drain(w)
-		var sequence *session.SequenceError
-		require.ErrorAs(t, err, &sequence)
-		assert.Equal(t, want, *sequence)
-		assert.ErrorIs(t, err, session.ErrBadStream)
 	}
 }

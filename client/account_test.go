@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client/session"
+)
+
+// TestAccounts makes them by hand, from the login name, and by asking.
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	server := someServer(t)
+	ada := newUser(t, server, "whatever")
+	assert.Contains(t, ada.ok("login", "ada"), "ada on ")
+	assert.Contains(t, ada.ok("login", "Ada"), "ada on ", "there is no other of that name")
+	ada.fails(exitFailed, "--replace", "login", "eve")
+	kept := func() session.Credential {
+		cred, found, err := ada.store.Load(ada.server)
+		require.NoError(t, err)
+		require.True(t, found)
+		return cred
+	}
+	before := kept()
+	assert.Contains(t, ada.ok("login", "--rotate"), "ada on ")
+	assert.Equal(t, before.PlayerID, kept().PlayerID)
+	assert.NotEqual(t, before.Token, kept().Token)
+	assert.Contains(t, ada.ok("whoami"), "ada on ")
+	ada.fails(exitUsage, "login", "login", "--rotate", "ada")
+	assert.Contains(t, ada.ok("login", "eve", "--replace"), "eve on ")
+	_, note, _ := ada.run("new", "--name", "mallory")
+	assert.Contains(t, note, "You are eve")
+
+	second := newUser(t, server, "ada")
+	second.fails(exitFailed, "belongs to another", "new", "--name", "ADA")
+	second.ok("new")
+	assert.Contains(t, second.ok("whoami"), "ada-2 on ", "a number where the login name is taken")
+
+	asked := newUser(t, server, "grace")
+	asked.terminal, asked.in = true, strings.NewReader("bad/name\n")
+	_, note, code := asked.run("new")
+	assert.Equal(t, exitFailed, code)
+	assert.Contains(t, note, "Your name on "+server+" [grace]: ")
+	asked.in = strings.NewReader("\n")
+	asked.ok("new")
+	assert.Contains(t, asked.ok("whoami"), "grace on ")
+}

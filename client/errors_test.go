@@ -1,0 +1,89 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/grpc/codes"
+
+	"github.com/gridstand/gridstand/client/session"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// TestWrongUsage exits with 2, and what is not there with 3.
+func TestWrongUsage(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, someServer(t), "ada")
+	u.ok("new")
+	for _, args := range [][]string{
+		{"dance"},
+		{"show"},
+		{"show", "a", "b"},
+		{"show", "abc"},
+		{"show", "ABC!"},
+		{"games", "--nonsense"},
+		{"games", "extra"},
+		{"games", "--status", "lost"},
+		{"games", "--order", "size"},
+		{"games", "--order", "score", "--status", "finished"},
+		{"games", "--limit", "-1"},
+		{"top", "--window", "year"},
+		{"top", "--limit", "-1"},
+		{"watch", "--from", "-1"},
+		{"games", "--limit", "99999999999999999999"},
+		{"play", "--turn-limit", "5"},
+		{"move", "abcdefgh", "up", "--version", "0"},
+		{"games", "--server", "one two"},
+		{"games", "--ca", "/nowhere.pem"},
+	} {
+		u.fails(exitUsage, "", args...)
+	}
+	nowhere := strings.Repeat("a", 26)
+	for _, args := range [][]string{
+		{"show", nowhere},
+		{"show", "aaaaaaaa"},
+		{"watch", nowhere},
+		{"watch", nowhere, "--json"},
+		{"verify", nowhere},
+		{"move", nowhere, "up"},
+		{"resign", nowhere},
+		{"new", "nonsense"},
+		{"games", "--variant", "nonsense"},
+	} {
+		u.fails(exitMissing, "", args...)
+	}
+	u.fails(exitFailed, "terminal", "play")
+	u.fails(exitUsage, `--from is a whole number, not "x"`, "watch", "--from", "x")
+	u.fails(exitUsage, `--turn-limit is a time such as 30s, 5m or 2h, not "5"`, "new", "--turn-limit", "5")
+	u.fails(exitUsage, `--json is true or false, not "so"`, "games", "--json=so")
+	bob := newUser(t, u.server, "bob")
+	bob.ok("new")
+	game := lines(t, u.ok("games", "--mine", "--json"), func() *pb.Game { return new(pb.Game) })[0]
+	bob.fails(exitFailed, "seat", "move", game.GetId(), "up")
+}
+
+// TestNoServer says how to start one, or where else to look.
+func TestNoServer(t *testing.T) {
+	t.Parallel()
+	for server, todo := range map[string]string{
+		"":                          "gridstand play --local, or:",
+		"127.0.0.1":                 "gridstand play --local --server 127.0.0.1:2048",
+		"[::1]:99":                  "gridstand play --local --server [::1]:99",
+		"play.example.org":          "--server or $GRIDSTAND_SERVER names another",
+		"localhost:1,localhost:2":   "names another",
+		"dns:///play.example.org:7": "names another",
+	} {
+		p := newUser(t, server, "").program(io.Discard, io.Discard)
+		assert.Contains(t, p.explain(&session.Error{Code: codes.Unavailable, Message: "refused"}), todo, server)
+	}
+	for _, args := range [][]string{
+		{"games"}, {"watch"}, {"show", strings.Repeat("a", 26)}, {"new"}, {"top"}, {"variants"}, {"login", "ada"},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			newUser(t, "127.0.0.1:1", "ada").fails(exitFailed, "gridstand play --local", args...)
+		})
+	}
+}

@@ -1,0 +1,90 @@
+package app_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app"
+	"github.com/gridstand/gridstand/server/app/apptest"
+	"github.com/gridstand/gridstand/server/redistest"
+)
+
+var aclLine = regexp.MustCompile(`(?m)^    ACL SETUSER gridstand .*$`)
+
+// Ensure a server and its operator can do all that they do as the user whom
+// SECURITY.md tells people to make, who can do nothing else.
+func TestACL(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../SECURITY.md")
+	require.NoError(t, err)
+	store := redistest.StartRedis(t)
+	admin := redistest.NewClient(t, store.Addr())
+	ctx := t.Context()
+	var command []any
+	for _, word := range strings.Fields(string(aclLine.Find(text))) {
+		command = append(command, strings.Replace(word, "PASSWORD", "opensesame", 1))
+	}
+	require.NotEmpty(t, command)
+	require.NoError(t, admin.Do(ctx, command...).Err())
+
+	c := apptest.Config(t)
+	c.Redis = "redis://gridstand:opensesame@" + store.Addr()
+	server, stop := apptest.Start(t, c)
+	conn := apptest.Dial(t, server.Addr())
+	calls, g := play(within(t), t, conn)
+	games := pb.NewGameServiceClient(conn)
+	watch, err := games.Watch(calls, &pb.WatchRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	_, err = watch.Recv()
+	require.NoError(t, err)
+	_, err = move(calls, conn, g)
+	require.NoError(t, err)
+	_, err = games.CreateGame(calls, &pb.CreateGameRequest{Variant: "tribolo"}) // with bots
+	require.NoError(t, err)
+	_, err = games.ListGames(calls, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: pb.OrderBy_ORDER_BY_WATCHERS})
+	require.NoError(t, err)
+	_, err = games.Resign(calls, &pb.ResignRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	_, err = pb.NewLeaderboardServiceClient(conn).ListScores(calls, &pb.ListScoresRequest{Variant: "classic"})
+	require.NoError(t, err)
+	_, _ = pb.NewLeaderboardServiceClient(conn).GetRank(calls, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
+	_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return admin.Exists(ctx, "beat", "patrolled").Val() == 2 }, patience, patience/1000)
+
+	operator, err := app.Operate(ctx, c)
+	require.NoError(t, err)
+	defer operator.Close()
+	_, _, err = operator.Hide(ctx, "Ann")
+	require.NoError(t, err)
+	_, err = operator.Rebuild(ctx)
+	require.NoError(t, err)
+	_, _, err = operator.Unhide(ctx, "Ann")
+	require.NoError(t, err)
+	stop()
+	denied, err := admin.ACLLog(ctx, 100).Result()
+	require.NoError(t, err)
+	for _, d := range denied {
+		assert.Fail(t, "denied", "%s of %s (%s)", d.Reason, d.Object, d.Context)
+	}
+
+	user := redis.NewClient(&redis.Options{Addr: store.Addr(), Username: "gridstand", Password: "opensesame"})
+	defer func() { _ = user.Close() }()
+	for _, command := range []string{
+		"GET other", "SET other x", "KEYS *", "FLUSHALL", "CONFIG SET maxmemory 1", "SLOWLOG GET", "MONITOR",
+		"ACL LIST", "PUBLISH other x", "SHUTDOWN", "REPLICAOF NO ONE",
+	} {
+		var words []any
+		for _, word := range strings.Fields(command) {
+			words = append(words, word)
+		}
+		assert.ErrorContains(t, user.Do(ctx, words...).Err(), "NOPERM", command)
+	}
+}

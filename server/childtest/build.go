@@ -33,14 +33,33 @@ func Build(t testing.TB, program string) string {
 	if path, ok := built.paths[program]; ok {
 		return path
 	}
-	path, err := build(compiler, program)
+	var options []string
+	if race {
+		options = append(options, "-race")
+	}
+	path, err := build(compiler, program, program, options)
 	if err != nil {
 		t.Fatalf("building %s: %v", program, err)
 	}
 	return path
 }
 
-func build(compiler, program string) (string, error) {
+// build builds a program and notes it under a name.
+func build(compiler, program, name string, options []string) (string, error) {
+	dir, err := buildDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, name)
+	args := append([]string{"build", "-buildvcs=false", "-o", path}, options...)
+	if out, err := exec.Command(compiler, append(args, module+program)...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	built.paths[name] = path
+	return path, nil
+}
+
+func buildDir() (string, error) {
 	if built.dir == "" {
 		dir, err := os.MkdirTemp("", "gridstand-test-")
 		if err != nil {
@@ -48,16 +67,7 @@ func build(compiler, program string) (string, error) {
 		}
 		built.dir, built.paths = dir, map[string]string{}
 	}
-	path := filepath.Join(built.dir, program)
-	args := []string{"build", "-buildvcs=false", "-o", path}
-	if race {
-		args = append(args, "-race")
-	}
-	if out, err := exec.Command(compiler, append(args, module+program)...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	built.paths[program] = path
-	return path, nil
+	return built.dir, nil
 }
 
 // RemoveBuilt removes what Build built, after all tests.

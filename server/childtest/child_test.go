@@ -2,6 +2,7 @@ package childtest
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"testing"
@@ -46,4 +47,22 @@ func TestProcess(t *testing.T) {
 
 	_, err = Start(exec.Command(path + "-missing"))
 	require.Error(t, err)
+}
+
+// Ensure a program can have a clock that is off, both ways.
+func TestBuildOff(t *testing.T) {
+	t.Parallel()
+	path := BuildOff(t, "server")
+	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {
+		cmd := exec.Command(path, "--listen", "127.0.0.1:0", "--log-format", "json")
+		cmd.Env = append(os.Environ(), Off(off))
+		stderr, err := cmd.StderrPipe()
+		require.NoError(t, err)
+		p, err := Start(cmd)
+		require.NoError(t, err)
+		var line struct{ Time time.Time }
+		require.NoError(t, json.NewDecoder(stderr).Decode(&line))
+		p.Kill()
+		assert.WithinDuration(t, time.Now().Add(off), line.Time, 10*time.Minute)
+	}
 }

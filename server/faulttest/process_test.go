@@ -17,11 +17,17 @@ import (
 // of quick. redis is as in serve. Further flags win over those.
 func (w *world) serveProcess(redis string, flags ...string) *server {
 	w.t.Helper()
+	return w.serveProgram(exec.Command(childtest.Build(w.t, "server")), redis, flags...)
+}
+
+// serveProgram is serveProcess with a program that is the server's in some way.
+func (w *world) serveProgram(cmd *exec.Cmd, redis string, flags ...string) *server {
+	w.t.Helper()
 	log := &processLog{t: w.t, addr: make(chan string, 1)}
-	cmd := exec.Command(childtest.Build(w.t, "server"), append([]string{
-		"--listen", "127.0.0.1:0", "--redis", "redis://" + redis, "--log-format", "json",
+	cmd.Args = append(append(cmd.Args,
+		"--listen", "127.0.0.1:0", "--redis", "redis://"+redis, "--log-format", "json",
 		"--max-moves-per-second", "0", "--max-open-games", "0", "--min-turn-limit", "1ms", "--bot-pace", botPace.String(),
-	}, flags...)...)
+	), flags...)
 	cmd.Stderr = log
 	process, err := childtest.Start(cmd)
 	require.NoError(w.t, err)

@@ -62,7 +62,7 @@ func (p *program) bench(ctx context.Context, c load.Config) error {
 	c.Progress = func(now load.Progress) {
 		what := now.Phase
 		if now.EventsPerSecond > 0 || now.MovesPerSecond > 0 {
-			what = fmt.Sprintf("s  %s moves/s  %s events/s", whole(now.MovesPerSecond), whole(now.EventsPerSecond))
+			what = fmt.Sprintf("seconds, %s moves/s, %s events/s", whole(now.MovesPerSecond), whole(now.EventsPerSecond))
 		}
 		p.progress(now.Done, now.Of, what)
 	}
@@ -85,7 +85,7 @@ func (p *program) bench(ctx context.Context, c load.Config) error {
 
 // printReport writes a report for people.
 func (p *program) printReport(r *load.Report) error {
-	err := p.printf("%s, version %s, storage %s: %s, %s, %s, %s, %s, %.1f s after %.1f s of preparation\n\n",
+	err := p.printf("%s, version %s, storage %s\n%s: %s, %s, %s, %s, %.1f s after %.1f s of preparation\n\n",
 		r.Server, r.Version, r.Storage, r.Variant, count(r.Games, "game"), count(r.Players, "player"),
 		count(r.Watchers, "watcher"), count(r.Connections, "connection"), r.Seconds, r.SetupSeconds)
 	if err != nil {

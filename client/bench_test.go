@@ -23,7 +23,7 @@ func TestBench(t *testing.T) {
 
 	out := ada.ok(append(short, "--metrics", "http://"+server.MetricsAddr().String()+"/metrics")...)
 	for _, want := range []string{
-		`, version .*, storage embedded: 6x6, 2 games, 2 players, 6 watchers, 2 connections, \d+\.\d s after \d+\.\d s of preparation\n`,
+		`, version .*, storage embedded\n6x6: 2 games, 2 players, 6 watchers, 2 connections, \d+\.\d s after \d+\.\d s of preparation\n`,
 		`COUNT +PER SECOND +P50 MS +P90 MS +P99 MS +MAX MS\n`,
 		`moves +\d+ +\d+ +\d+\.\d\d +\d+\.\d\d`,
 		`deliveries +\d+ +\d+ +\d+\.\d\d`,
@@ -47,7 +47,7 @@ func TestBench(t *testing.T) {
 	ada.terminal, ada.width = true, 100
 	_, progress, code := ada.run("bench", "--games", "2", "--rate", "100", "--duration", "1s")
 	assert.Equal(t, exitOK, code)
-	assert.Regexp(t, `░ 0/1  s  \d+ moves/s  \d+ events/s`, progress)
+	assert.Regexp(t, `░ 0/1  seconds, \d+ moves/s, \d+ events/s`, progress)
 
 	ada.terminal = false
 	ada.fails(exitUsage, "number of games", "bench", "--games", "0")

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -30,7 +31,9 @@ func BenchmarkRandomGames(b *testing.B) {
 		}
 	}
 	require.Zero(b, testing.AllocsPerRun(10, func() { fast.play(game.Right) }), "allocations of a game")
-	ratio.Compare(b, "games/s", ratio.AtLeast(3.5), ratio.PerSecond(games(&fast)), ratio.PerSecond(games(&plain)))
+	b.Run("classic", func(b *testing.B) {
+		ratio.Compare(b, "games/s", ratio.AtLeast(3.5), ratio.PerSecond(games(&fast)), ratio.PerSecond(games(&plain)))
+	})
 }
 
 // BenchmarkExpectimax searches boards of all stages of games of classic to the
@@ -63,7 +66,9 @@ func BenchmarkExpectimax(b *testing.B) {
 		_, err := expectimax.Choose(b.Context(), ps[0])
 		assert.NoError(b, err)
 	}), "allocations of a decision")
-	ratio.Compare(b, "moves/s", ratio.AtLeast(3), ratio.PerSecond(fast), ratio.PerSecond(plain))
+	b.Run(fmt.Sprintf("classic, %d tiles ahead", depth), func(b *testing.B) {
+		ratio.Compare(b, "moves/s", ratio.AtLeast(3), ratio.PerSecond(fast), ratio.PerSecond(plain))
+	})
 }
 
 // BenchmarkMinimax decides a move at positions of all stages of games of
@@ -81,10 +86,12 @@ func BenchmarkMinimax(b *testing.B) {
 		return int64(len(ps))
 	}
 	var plain gridSearch
-	ratio.Compare(b, "decisions/s", ratio.AtLeast(3), ratio.PerSecond(fast), ratio.PerSecond(func() int64 {
-		for _, p := range ps {
-			plain.choose(p, depth)
-		}
-		return int64(len(ps))
-	}))
+	b.Run(fmt.Sprintf("Tribolo, %d moves ahead", depth), func(b *testing.B) {
+		ratio.Compare(b, "decisions/s", ratio.AtLeast(3), ratio.PerSecond(fast), ratio.PerSecond(func() int64 {
+			for _, p := range ps {
+				plain.choose(p, depth)
+			}
+			return int64(len(ps))
+		}))
+	})
 }

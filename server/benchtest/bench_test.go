@@ -3,6 +3,8 @@ package benchtest
 import (
 	"context"
 	"log/slog"
+	"os/exec"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,6 +26,8 @@ const span = 2 * time.Second
 // startStore starts a Redis that writes every move to disk.
 func startStore(b *testing.B) string {
 	b.Helper()
+	_, err := exec.LookPath("redis-server")
+	require.NoError(b, err, "without it nothing can be measured")
 	return redistest.StartRedis(b, "--appendonly", "yes", "--appendfsync", "always").URL()
 }
 
@@ -83,18 +87,25 @@ func (p *player) begin() error {
 	return err
 }
 
-// move makes the first legal move.
+// preferred is the order in which directions are tried: into a corner, so that a
+// game lasts for thousands of moves.
+var preferred = []pb.Direction{
+	pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_DOWN, pb.Direction_DIRECTION_RIGHT, pb.Direction_DIRECTION_UP,
+}
+
+// move makes the first legal move of those preferred.
 func (p *player) move() error {
 	position, version := p.game.GetPosition(), p.game.GetVersion()
 	if p.event != nil {
 		position, version = p.event.GetPosition(), p.event.GetVersion()
 	}
 	legal := position.GetTwenty48().GetLegalMoves()
-	if len(legal) == 0 {
+	first := slices.IndexFunc(preferred, func(d pb.Direction) bool { return slices.Contains(legal, d) })
+	if first < 0 {
 		return p.begin()
 	}
 	moved, err := p.games.Move(p.ctx, &pb.MoveRequest{
-		GameId: p.game.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: legal[0]},
+		GameId: p.game.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: preferred[first]},
 	})
 	p.event = moved.GetEvent()
 	return err

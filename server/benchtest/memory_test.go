@@ -44,7 +44,7 @@ func BenchmarkMemory(b *testing.B) {
 				after := server.ask(b, "memory")
 				s.leave(b)
 				require.Eventually(b, func() bool {
-					return server.ask(b, "goroutines") < goroutines+100
+					return server.ask(b, "goroutines") < goroutines+10
 				}, time.Minute, 10*time.Millisecond, "the server learns that they left")
 				return (after - before) / float64(way.watchers)
 			}

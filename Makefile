@@ -50,6 +50,19 @@ test: ## Run the tests; redis-server and tmux are used where they are installed
 race: ## Run the same tests under the race detector (needs a C compiler)
 	GOFLAGS="$$(go env GOFLAGS) -race -timeout=$(RACE_TIMEOUT)" go test ./...
 
+# How long each fuzz target runs with make fuzz.
+FUZZTIME ?= 2s
+
+.PHONY: fuzz
+fuzz: ## Fuzz every target for FUZZTIME; what fails is kept in testdata/fuzz
+	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sort | while IFS=: read -r file target; do \
+	  (set -x; go test "$$(dirname "$$file")" -run '^$$' -fuzz "^$${target#func }$$" -fuzztime $(FUZZTIME) </dev/null); \
+	done
+
+.PHONY: storm
+storm: ## Break things between servers, Redis and clients for 10 minutes, drawn anew each time
+	go test ./server/faulttest -run '^TestStorm$$' -v -timeout 30m -args -storm=10m
+
 .PHONY: bench
 bench: ## Print the table of figures beside their bare limits (needs redis-server; BENCH=Moves for some)
 	go test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 2h ./game/... ./server/... ./client/... | go run ./internal/ratio/table

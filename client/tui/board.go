@@ -180,6 +180,10 @@ func number(b *pb.Twenty48Board, i, width int, m marks) string {
 	if i == m.spawned {
 		text = "[" + text + "]"
 	}
+	if len(text) > width { // No game comes that far, but a server may say so.
+		text = text[:width-1] + "…"
+		return lipgloss.NewStyle().Bold(slices.Contains(m.merged, i)).Render(text)
+	}
 	left := (width - len(text) + 1) / 2
 	text = strings.Repeat(" ", left) + text + strings.Repeat(" ", max(width-left-len(text), 0))
 	return lipgloss.NewStyle().Bold(slices.Contains(m.merged, i)).Render(text)

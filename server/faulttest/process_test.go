@@ -13,6 +13,14 @@ import (
 	"github.com/gridstand/gridstand/server/childtest"
 )
 
+// unlimited is app.Config.Unlimited as flags.
+var unlimited = []string{
+	"--max-streams-per-connection=0", "--max-moves-per-second=0", "--max-open-games=0", "--max-watchers-per-game=0",
+	"--max-connections-per-address=0", "--max-watches-per-address=0", "--max-watches-per-address-per-second=0",
+	"--max-wrong-tokens-per-minute=0", "--max-new-players-per-minute=0",
+	"--max-new-games-per-minute=0", "--max-new-games-per-address-per-minute=0",
+}
+
 // serveProcess starts the server's program, as a host does, with the settings
 // of quick. redis is as in serve. Further flags win over those.
 func (w *world) serveProcess(redis string, flags ...string) *server {
@@ -23,18 +31,18 @@ func (w *world) serveProcess(redis string, flags ...string) *server {
 // serveProgram is serveProcess with a program that is the server's in some way.
 func (w *world) serveProgram(cmd *exec.Cmd, redis string, flags ...string) *server {
 	w.t.Helper()
-	log := &processLog{t: w.t, addr: make(chan string, 1)}
-	cmd.Args = append(append(cmd.Args,
+	log := &processLog{t: w.t, addr: make(chan string, 1), metrics: make(chan string, 1)}
+	cmd.Args = append(cmd.Args,
 		"--listen", "127.0.0.1:0", "--redis", "redis://"+redis, "--log-format", "json",
-		"--max-moves-per-second", "0", "--max-open-games", "0", "--min-turn-limit", "1ms", "--bot-pace", botPace.String(),
-	), flags...)
+		"--min-turn-limit", "1ms", "--bot-pace", botPace.String())
+	cmd.Args = append(append(cmd.Args, unlimited...), flags...)
 	cmd.Stderr = log
 	process, err := childtest.Start(cmd)
 	require.NoError(w.t, err)
 	w.t.Cleanup(process.Kill)
 	select {
 	case addr := <-log.addr:
-		return &server{addr: addr, stop: process.Kill, process: process}
+		return &server{addr: addr, stop: process.Kill, process: process, metrics: log.metrics}
 	case <-process.Exited():
 		require.Fail(w.t, "the server does not start")
 	case <-time.After(patience):
@@ -48,6 +56,8 @@ func (w *world) serveProgram(cmd *exec.Cmd, redis string, flags ...string) *serv
 type processLog struct {
 	t    *testing.T
 	addr chan string
+	// metrics is where it serves metrics, if it does.
+	metrics chan string
 
 	mu   sync.Mutex
 	line []byte // begun
@@ -78,6 +88,8 @@ func (l *processLog) read(line []byte) {
 	switch {
 	case entry.Msg == "serving":
 		l.addr <- entry.Address
+	case entry.Msg == "serving metrics":
+		l.metrics <- entry.Address
 	case entry.Level == "ERROR" && !expected(entry.Msg):
 		l.t.Errorf("the server logged an error: %s", line)
 	}

@@ -87,6 +87,8 @@ type server struct {
 	stop func()
 	// process is that of its own; nil where it has none.
 	process *childtest.Process
+	// metrics brings the address of a process's metrics, once.
+	metrics <-chan string
 }
 
 // serve starts a server in this process. It reaches Redis at the given address,

@@ -140,9 +140,24 @@ type bareGames struct {
 	pb.UnimplementedGameServiceServer
 	pb.UnimplementedLeaderboardServiceServer
 
-	watch func(*pb.WatchRequest, grpc.ServerStreamingServer[pb.WatchResponse]) error
+	watch      func(*pb.WatchRequest, grpc.ServerStreamingServer[pb.WatchResponse]) error
+	listGames  func(context.Context) (*pb.ListGamesResponse, error)
+	listScores func(context.Context) (*pb.ListScoresResponse, error)
+	getRank    func(context.Context) (*pb.GetRankResponse, error)
 }
 
 func (g *bareGames) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
 	return g.watch(request, stream)
+}
+
+func (g *bareGames) ListGames(ctx context.Context, _ *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+	return g.listGames(ctx)
+}
+
+func (g *bareGames) ListScores(ctx context.Context, _ *pb.ListScoresRequest) (*pb.ListScoresResponse, error) {
+	return g.listScores(ctx)
+}
+
+func (g *bareGames) GetRank(ctx context.Context, _ *pb.GetRankRequest) (*pb.GetRankResponse, error) {
+	return g.getRank(ctx)
 }

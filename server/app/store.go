@@ -58,6 +58,7 @@ func newStore(base *redis.UniversalOptions, e *embedded) *store {
 
 	appends := *base
 	appends.MaxRetries = -1
+	appends.ContextTimeoutEnabled = true
 	appends.ReadTimeout = cmp.Or(base.ReadTimeout, time.Second)
 	appends.WriteTimeout = cmp.Or(base.WriteTimeout, time.Second)
 

@@ -62,11 +62,12 @@ const maxQueued = 16384
 // Log reads and writes the logs of all games. It is safe for concurrent use.
 type Log struct {
 	pipeline *redis.AutoPipeliner
+	direct   redis.UniversalClient // for what would wait in the pipeline
 	reads    redis.UniversalClient
 }
 
 // New makes a Log out of two clients of the same Redis: appends is for short
-// commands that people wait for, and is pipelined; it must not retry by itself
+// commands that people wait for, and mostly pipelined; it must not retry by itself
 // (MaxRetries −1), since a repeated append is ours to judge. reads is for long
 // reads, so that they never stand before a move. The caller closes both.
 func New(appends, reads redis.UniversalClient) (*Log, error) {
@@ -80,7 +81,7 @@ func New(appends, reads redis.UniversalClient) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Log{pipeline: pipeline, reads: reads}, nil
+	return &Log{pipeline: pipeline, direct: appends, reads: reads}, nil
 }
 
 func logKey(gameID string) string  { return "game:{" + gameID + "}:log" }
@@ -125,9 +126,18 @@ type Tail struct {
 	Watchers int
 }
 
-// Tail reads where a log ends, as of one moment within the call.
+// Tail reads where a log ends, as of one moment within the call. It goes by a
+// connection of its own: the pipeline would take 40 µs longer.
 func (l *Log) Tail(ctx context.Context, gameID string) (Tail, error) {
-	reply, err := l.run(ctx, tailScript, tailSource, []string{logKey(gameID), metaKey(gameID)})
+	return parseTail(tailScript.Run(ctx, l.direct, []string{logKey(gameID), metaKey(gameID)}).Slice())
+}
+
+// TailSoon is Tail for what nobody waits for: many share a round trip.
+func (l *Log) TailSoon(ctx context.Context, gameID string) (Tail, error) {
+	return parseTail(l.run(ctx, tailScript, tailSource, []string{logKey(gameID), metaKey(gameID)}))
+}
+
+func parseTail(reply []any, err error) (Tail, error) {
 	if err != nil {
 		return Tail{}, err
 	}

@@ -188,7 +188,11 @@ func (m *Match) Published(r gamelog.Record) {
 }
 
 // refresh confirms the tip without anybody waiting for it.
-func (m *Match) refresh() { m.request() }
+func (m *Match) refresh() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.request()
+}
 
 // confirmation is one look at the log, shared by all who asked before it began.
 type confirmation struct {
@@ -197,10 +201,8 @@ type confirmation struct {
 	err  error
 }
 
-// request returns a confirmation that begins after the call.
+// request returns a confirmation that begins after the call. m.mu is held.
 func (m *Match) request() *confirmation {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.next == nil {
 		m.next = &confirmation{done: make(chan struct{})}
 	}
@@ -222,18 +224,25 @@ func (m *Match) confirmAll(ctx context.Context) {
 		if c == nil {
 			return
 		}
-		c.tip, c.err = m.check(ctx)
-		var damaged *gamelog.DamagedError
-		switch {
-		case c.err == nil:
-			m.failure.Store(nil)
-		case ctx.Err() != nil:
+		c.tip, c.err = m.look(ctx, m.hub.log.TailSoon)
+		if c.err != nil && ctx.Err() != nil {
 			c.err = ErrStopping
-		case errors.As(c.err, &damaged), errors.Is(c.err, replay.ErrUnknown):
-			m.fail(c.err)
 		}
 		close(c.done)
 	}
+}
+
+// look is check, and tells watchers what came of it.
+func (m *Match) look(ctx context.Context, tailOf tailOf) (gamelog.Tip, error) {
+	tip, err := m.check(ctx, tailOf)
+	switch {
+	case err == nil:
+		m.failure.Store(nil)
+	case ctx.Err() != nil:
+	case isDamaged(err), errors.Is(err, replay.ErrUnknown):
+		m.fail(err)
+	}
+	return tip, err
 }
 
 // Confirm returns the game as its log has it at a moment within the call.
@@ -242,8 +251,30 @@ func (m *Match) Confirm(ctx context.Context) (*replay.State, error) {
 	return tip.State, err
 }
 
+// confirm looks for itself where nobody else does: to wake another goroutine
+// and be woken by it takes as long as Redis. Who comes meanwhile shares the
+// next look.
 func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
+	m.mu.Lock()
+	if !m.running {
+		m.running = true
+		m.mu.Unlock()
+		defer m.handOver()
+		if m.hub.stopping.Err() != nil {
+			return gamelog.Tip{}, ErrStopping
+		}
+		tip, err := m.look(ctx, m.hub.log.Tail)
+		switch {
+		case err == nil:
+		case m.hub.stopping.Err() != nil:
+			err = ErrStopping
+		case ctx.Err() != nil:
+			err = ctx.Err()
+		}
+		return tip, err
+	}
 	c := m.request()
+	m.mu.Unlock()
 	select {
 	case <-c.done:
 		return c.tip, c.err
@@ -254,12 +285,25 @@ func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
 	}
 }
 
+// handOver ends looking for oneself.
+func (m *Match) handOver() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.running = false
+	if m.next != nil {
+		m.request()
+	}
+}
+
+// tailOf reads where a log ends.
+type tailOf func(ctx context.Context, gameID string) (gamelog.Tail, error)
+
 // check compares the tip with the log, reads what is missing, and mends a meta
 // that fell behind.
-func (m *Match) check(ctx context.Context) (gamelog.Tip, error) {
+func (m *Match) check(ctx context.Context, tailOf tailOf) (gamelog.Tip, error) {
 	// The tip first: a log that is read later can only be longer.
 	tip := m.currentTip()
-	tail, err := m.hub.log.Tail(ctx, m.id)
+	tail, err := tailOf(ctx, m.id)
 	if err != nil && !isDamaged(err) {
 		return gamelog.Tip{}, err
 	}

@@ -57,11 +57,6 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 		return err
 	}
 	defer watcher.Close()
-	// A reader who resumes may wait long for the first event; the header tells
-	// that the stream stands.
-	if err := stream.SendHeader(nil); err != nil {
-		return err
-	}
 	v := &view{
 		service: s, match: m, watcher: watcher, stream: stream, everyEvent: request.GetEveryEvent(), playerID: player.ID,
 	}
@@ -69,6 +64,11 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 		err = v.sendGame(state)
 	} else {
 		err = v.resume(request.GetAfterVersion(), state)
+		if err == nil {
+			// A reader who resumes may wait long for the first event; the header
+			// tells that the stream stands.
+			err = stream.SendHeader(nil)
+		}
 	}
 	if err != nil {
 		return err

@@ -40,6 +40,15 @@ func (b *Boards) Unhide(ctx context.Context, playerID string) error {
 	return nil
 }
 
+// AnyHidden reports whether anybody is hidden.
+func (b *Boards) AnyHidden(ctx context.Context) (bool, error) {
+	n, err := b.client.SCard(ctx, hiddenKey).Result()
+	if err != nil {
+		return false, fmt.Errorf("reading who is hidden: %w", err)
+	}
+	return n > 0, nil
+}
+
 // Hidden returns those of the players who are hidden.
 func (b *Boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
 	if len(playerIDs) == 0 {

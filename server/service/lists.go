@@ -1,8 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/invalid"
@@ -34,11 +37,19 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	// The lists are hints: what a game is stands in its head.
 	games, next, err := directory.Collect(ctx, s.Directory, query, request.GetPageToken(), size,
 		func(ctx context.Context, ids []string) (map[string]*pb.Game, error) {
+			// Both at once: mostly nobody is hidden, and then it is known without a
+			// further round trip.
+			var anyHidden bool
+			var group errgroup.Group
+			group.Go(func() (err error) {
+				anyHidden, err = s.Leaderboard.AnyHidden(ctx)
+				return err
+			})
 			heads, err := s.Log.Heads(ctx, ids)
-			if err != nil {
+			if err := cmp.Or(err, group.Wait()); err != nil {
 				return nil, err
 			}
-			return s.sift(ctx, query, ids, heads)
+			return s.sift(ctx, query, ids, heads, anyHidden)
 		})
 	if err != nil {
 		return nil, err
@@ -86,12 +97,15 @@ func (s *Service) query(ctx context.Context, request *pb.ListGamesRequest) (dire
 
 // sift returns the games that belong to the list, and takes those off it that
 // do not.
-func (s *Service) sift(ctx context.Context, q directory.Query, ids []string, heads []gamelog.Head) (map[string]*pb.Game, error) {
+func (s *Service) sift(ctx context.Context, q directory.Query, ids []string, heads []gamelog.Head, anyHidden bool) (map[string]*pb.Game, error) {
 	games := make(map[string]*pb.Game, len(ids))
 	by := caller(ctx)
-	hidden, err := s.hidden(ctx, q, heads)
-	if err != nil {
-		return nil, err
+	var hidden map[string]bool
+	if anyHidden {
+		var err error
+		if hidden, err = s.hidden(ctx, q, heads); err != nil {
+			return nil, err
+		}
 	}
 	for i, head := range heads {
 		state := head.State

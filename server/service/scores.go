@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/game/variants"
@@ -72,10 +73,16 @@ func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.
 	if _, ok := variants.Current(request.GetVariant()); !ok {
 		return nil, errVariantNotFound
 	}
-	if _, err := s.Accounts.Get(ctx, id); err != nil {
+	// Both at once, since a player who was not met lately takes a round trip.
+	var group errgroup.Group
+	group.Go(func() error {
+		_, err := s.Accounts.Get(ctx, id)
+		return err
+	})
+	own, neighbors, err := s.Leaderboard.Rank(ctx, request.GetVariant(), w, id, request.GetNeighbors())
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	own, neighbors, err := s.Leaderboard.Rank(ctx, request.GetVariant(), w, id, request.GetNeighbors())
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-type games struct{ pb.UnimplementedGameServiceServer }
+type games struct {
+	pb.UnimplementedGameServiceServer
+}
 
 func (games) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.GetServerInfoResponse, error) {
 	return &pb.GetServerInfoResponse{}, nil

@@ -19,7 +19,9 @@ func TestLobbyOnATerminal(t *testing.T) {
 	p.sees("bob", "▸ classic  ada")
 	p.tmux("send-keys", "-t", "bob", "Enter")
 	p.sees("bob", "version 1,")
-	p.tmux("send-keys", "-t", "ada", "Left", "Down", "Right", "Up", "q")
+	p.tmux("send-keys", "-t", "ada", "Left", "Down", "Right", "Up")
+	p.sees("ada", `MOVES  [1-4]`) // keys that still wait are gone with q
+	p.tmux("send-keys", "-t", "ada", "q")
 	p.sees("ada", `(?s)LIVE GAMES.*classic  ada.*MY GAMES.*classic  ada`)
 	p.tmux("send-keys", "-t", "ada", "Enter")
 	p.sees("ada", `MOVES  [1-4]`)

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 out=$1
 work=$(mktemp -d)
 socket=gridstand-picture-$$
-export GRIDSTAND_SERVER=127.0.0.1:${PICTURE_PORT:-20480} XDG_CONFIG_HOME=$work
+export GRIDSTAND_SERVER=localhost:${PICTURE_PORT:-2048} XDG_CONFIG_HOME=$work
 
 bin/gridstand-server --listen "$GRIDSTAND_SERVER" 2>"$work/server.log" &
 server=$!

@@ -55,19 +55,20 @@ for name in player spectator; do
 done
 go run ./scripts/picture -o "$out/screen.svg" "gridstand play=$work/player.ansi" "gridstand watch=$work/spectator.ansi"
 
+terminal tribolo play tribolo --seats me,greedy,minimax
 tmux -L "$socket" kill-session -t spectator
 tmux -L "$socket" kill-session -t player
-terminal player play tribolo --seats me,greedy,minimax
-shows player 'to move'
+shows tribolo 'places, best'
 # The first legal move, whenever it is the player's turn, for a while.
 game=$(bin/gridstand games --mine --variant tribolo --json | grep -o '"id":"[a-z2-7]*"' | head -1 | cut -d'"' -f4)
 for _ in $(seq 5); do
-  shows player 'your turn\|Your turn\|places, best'
+  shows tribolo 'Your turn'
   cell=$(bin/gridstand show "$game" --json | grep -o '"legalMoves":\[{"cell":{"x":[0-9]*,"y":[0-9]*' | grep -o '[0-9]*' | paste -sd, || true)
   bin/gridstand move "$game" "$cell" >/dev/null || true
   sleep 2
 done
-tmux -L "$socket" send-keys -t player '?'
+shows tribolo 'Your turn'
+tmux -L "$socket" send-keys -t tribolo '?'
 sleep 0.5
-tmux -L "$socket" capture-pane -e -p -N -t player >"$work/tribolo.ansi"
+tmux -L "$socket" capture-pane -e -p -N -t tribolo >"$work/tribolo.ansi"
 go run ./scripts/picture -o "$out/tribolo.svg" "gridstand play tribolo=$work/tribolo.ansi"

@@ -26,8 +26,10 @@ const (
 	// maxHeaderBytes bounds the metadata of a call, which is a token and what
 	// libraries add.
 	maxHeaderBytes = 16 << 10
-	// readBuffer is kept for each connection; requests are small.
-	readBuffer = 4 << 10
+	// readBuffer is what is read at once, some eight requests. gRPC keeps it for
+	// each connection as long as it is open, since ours are not net.TCPConns but
+	// count themselves; that of a bare one it takes from a pool.
+	readBuffer = 1 << 10
 	// streamWindow and connectionWindow are how much a client may send before
 	// somebody reads it. They stay as they are: there is no bandwidth to be
 	// measured where requests are small.

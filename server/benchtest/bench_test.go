@@ -54,7 +54,7 @@ func start(b *testing.B) string {
 
 func dial(b *testing.B, address string, options ...grpc.DialOption) *grpc.ClientConn {
 	b.Helper()
-	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	options = append([]grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}, options...)
 	conn, err := grpc.NewClient(address, options...)
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = conn.Close() })

@@ -3,6 +3,7 @@ package benchtest
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -60,6 +61,8 @@ type crowdPlan struct {
 	versioned bool
 	// deaf has nothing read after the headers.
 	deaf bool
+	// tls encrypts the connections.
+	tls bool
 }
 
 // sameRequest is the request of n streams.
@@ -119,6 +122,9 @@ func openCrowdConn(address string, requests []*pb.WatchRequest, plan crowdPlan) 
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
+	}
+	if plan.tls {
+		conn = tls.Client(conn, anyCertificate)
 	}
 	out := bufio.NewWriterSize(conn, 64<<10)
 	c := &crowdConn{

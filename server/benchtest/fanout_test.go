@@ -20,9 +20,9 @@ const (
 
 // startOurs starts a server in a process of its own, on a Redis that writes
 // every move to disk.
-func startOurs(b *testing.B) *process {
+func startOurs(b *testing.B, variables ...string) *process {
 	b.Helper()
-	return startProcess(b, ours, redisVariable+"="+startStore(b))
+	return startProcess(b, ours, append(variables, redisVariable+"="+startStore(b))...)
 }
 
 // shown is a game with an audience.
@@ -48,14 +48,14 @@ func showBare(b *testing.B, server *process, event *pb.Event, n int) shown {
 	request := &pb.WatchRequest{GameId: event.GetGameId()}
 	return shown{
 		gather(b, server.address, crowdPlan{requests: sameRequest(request, n), perConnection: perConnection}),
-		bareMove(dial(b, server.address), event),
+		bareMove(server.dial(b), event),
 	}
 }
 
 // begun is a player who has moved once in a game on the server.
 func begun(b *testing.B, server *process, name string) *player {
 	b.Helper()
-	p := newPlayer(b, dial(b, server.address), name)
+	p := newPlayer(b, server.dial(b), name)
 	require.NoError(b, p.move())
 	return p
 }

@@ -3,6 +3,7 @@ package benchtest
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"fmt"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -33,6 +36,8 @@ const (
 	sideVariable  = "GRIDSTAND_BENCH_SIDE"
 	redisVariable = "GRIDSTAND_BENCH_REDIS"
 	eventVariable = "GRIDSTAND_BENCH_EVENT"
+	certVariable  = "GRIDSTAND_BENCH_CERT"
+	keyVariable   = "GRIDSTAND_BENCH_KEY"
 	// profileVariable is set by whoever wants profiles: the directory into
 	// which each server writes its CPU profile, and what it allocated, at its end.
 	profileVariable = "GRIDSTAND_BENCH_PROFILES"
@@ -63,6 +68,7 @@ func beServer(side string) error {
 	var address string
 	if side == ours {
 		config := benchConfig(os.Getenv(redisVariable))
+		config.TLSCert, config.TLSKey = os.Getenv(certVariable), os.Getenv(keyVariable)
 		ctx, cancel := context.WithCancel(context.Background())
 		server, err := app.Start(ctx, config)
 		if err != nil {
@@ -87,7 +93,15 @@ func beServer(side string) error {
 		if err != nil {
 			return err
 		}
-		server := grpc.NewServer()
+		var options []grpc.ServerOption
+		if cert := os.Getenv(certVariable); cert != "" {
+			creds, err := credentials.NewServerTLSFromFile(cert, os.Getenv(keyVariable))
+			if err != nil {
+				return err
+			}
+			options = append(options, grpc.Creds(creds))
+		}
+		server := grpc.NewServer(options...)
 		pb.RegisterGameServiceServer(server, newBare(event, true, side == marshalling))
 		go func() { _ = server.Serve(listener) }()
 		defer server.Stop()
@@ -158,6 +172,7 @@ func profile(side string) func() {
 // process is a server in a process of its own.
 type process struct {
 	address string
+	tls     bool
 
 	in  *bufio.Writer
 	out *bufio.Scanner
@@ -182,17 +197,30 @@ func startProcess(b *testing.B, side string, variables ...string) *process {
 		defer late.Stop()
 		require.NoError(b, cmd.Wait())
 	})
+	p.tls = slices.ContainsFunc(variables, func(v string) bool { return strings.HasPrefix(v, certVariable) })
 	p.address = p.read(b)
 	return p
 }
 
 // startBareProcess starts a bare server that sends the event.
-func startBareProcess(b *testing.B, side string, event *pb.Event) *process {
+func startBareProcess(b *testing.B, side string, event *pb.Event, variables ...string) *process {
 	b.Helper()
 	raw, err := proto.Marshal(event)
 	require.NoError(b, err)
-	return startProcess(b, side, eventVariable+"="+base64.StdEncoding.EncodeToString(raw))
+	return startProcess(b, side, append(variables, eventVariable+"="+base64.StdEncoding.EncodeToString(raw))...)
 }
+
+// dial connects to the server.
+func (p *process) dial(b *testing.B) *grpc.ClientConn {
+	b.Helper()
+	if p.tls {
+		return dial(b, p.address, grpc.WithTransportCredentials(credentials.NewTLS(anyCertificate)))
+	}
+	return dial(b, p.address)
+}
+
+// anyCertificate is for clients of a server that the benchmark started.
+var anyCertificate = &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}
 
 func (p *process) read(b *testing.B) string {
 	b.Helper()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/ratio"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app/apptest"
 )
 
 // thousands is an audience that makes a server think.
@@ -21,24 +22,31 @@ func BenchmarkMemory(b *testing.B) {
 		name, unit    string
 		watchers      int
 		perConnection int
+		tls           bool
 		goal          ratio.Goal
 	}{
-		{"50,000_watchers_of_one_game", "B/watcher", thousands, perConnection, ratio.AtMost(1.15)},
-		{"10,000_watchers_with_connections_of_their_own", "B/connection", thousands / 5, 1, ratio.AtMost(0.6)},
+		{"50,000_watchers_of_one_game", "B/watcher", thousands, perConnection, false, ratio.AtMost(1.15)},
+		{"10,000_watchers_with_connections_of_their_own", "B/connection", thousands / 5, 1, false, ratio.AtMost(0.6)},
+		{"the_same_with_TLS", "B/connection", thousands / 5, 1, true, ratio.AtMost(0.6)},
 	} {
 		b.Run(way.name, func(b *testing.B) {
 			if testing.Short() {
 				way.watchers /= 10
 			}
-			server := startOurs(b)
+			var variables []string
+			if way.tls {
+				cert, key := apptest.Certificate(b)
+				variables = []string{certVariable + "=" + cert, keyVariable + "=" + key}
+			}
+			server := startOurs(b, variables...)
 			p := begun(b, server, "player")
-			plain := startBareProcess(b, prepared, p.event)
-			echo := bareMove(dial(b, plain.address), p.event)
+			plain := startBareProcess(b, prepared, p.event, variables...)
+			echo := bareMove(plain.dial(b), p.event)
 			each := func(server *process, request *pb.WatchRequest, publish func() error) float64 {
 				goroutines := server.ask(b, "goroutines")
 				before := server.ask(b, "memory")
 				s := shown{gather(b, server.address, crowdPlan{
-					requests: sameRequest(request, way.watchers), perConnection: way.perConnection,
+					requests: sameRequest(request, way.watchers), perConnection: way.perConnection, tls: way.tls,
 				}), publish}
 				s.many(b, 10)
 				after := server.ask(b, "memory")

@@ -112,8 +112,9 @@ func (p *player) move() error {
 }
 
 // perSecond runs each of the works over and over for a while, all at once, and
-// returns how often they were done in a second.
-func perSecond(b *testing.B, works []func() error) float64 {
+// returns how often they were done in a second. arrived, if there is one, is
+// given how many works were done, and returns when everybody has heard of them.
+func perSecond(b *testing.B, works []func() error, arrived func(done int64)) float64 {
 	b.Helper()
 	var done atomic.Int64
 	var group sync.WaitGroup
@@ -130,6 +131,9 @@ func perSecond(b *testing.B, works []func() error) float64 {
 		})
 	}
 	group.Wait()
+	if arrived != nil {
+		arrived(done.Load())
+	}
 	return float64(done.Load()) / time.Since(began).Seconds()
 }
 

@@ -317,6 +317,17 @@ func (c *crowd) size() int {
 	return n
 }
 
+// total is how many events all streams have seen.
+func (c *crowd) total() int64 {
+	total := int64(0)
+	for _, conn := range c.conns {
+		for i := range conn.streams {
+			total += conn.streams[i].seen.Load()
+		}
+	}
+	return total
+}
+
 // least is how many events the slowest stream has seen.
 func (c *crowd) least() int64 {
 	least := c.conns[0].streams[0].seen.Load()
@@ -371,10 +382,16 @@ func (c *crowd) perSecond(b *testing.B, publish func() error) float64 {
 // awaitLeast waits until every stream has seen so many events.
 func (c *crowd) awaitLeast(b *testing.B, events int64) {
 	b.Helper()
+	c.await(b, func() bool { return c.least() >= events })
+}
+
+// await waits until what streams have seen is enough.
+func (c *crowd) await(b *testing.B, enough func() bool) {
+	b.Helper()
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
 	late := time.After(time.Minute)
-	for c.least() < events {
+	for !enough() {
 		select {
 		case <-look.C:
 		case <-late:

@@ -20,14 +20,14 @@ import (
 // the server can carry, with a bare call and an entry written to disk by Redis,
 // one after the other at the same rate.
 func BenchmarkLatency(b *testing.B) {
-	moves, sample := newPlayers(b, start(b))
-	echoes := newEchoes(b, startBare(b, sample, false), sample)
-	bare := writeAfter(b, echoes)
+	all := newPlayers(b, start(b))
+	moves := movesOf(all)
+	bare := writeAfter(b, echoesOf(b, startBare(b, all[0].event, false), all))
 
 	percentiles := []float64{0.50, 0.99}
 	ours, theirs, ratios := make([][]float64, 2), make([][]float64, 2), make([][]float64, 2)
 	for range ratio.Rounds {
-		rate := perSecond(b, moves) / 2
+		rate := perSecond(b, moves, nil) / 2
 		a, c := paced(b, rate, moves), paced(b, rate, bare)
 		for i, p := range percentiles {
 			x, y := milliseconds(a, p), milliseconds(c, p)

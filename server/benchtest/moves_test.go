@@ -17,31 +17,68 @@ const players = 500
 // BenchmarkMoves compares acknowledged moves with bare unary calls.
 func BenchmarkMoves(b *testing.B) {
 	b.Run("500 players in 500 games", func(b *testing.B) {
-		moves, sample := newPlayers(b, start(b))
-		echoes := newEchoes(b, startBare(b, sample, false), sample)
+		all := newPlayers(b, start(b))
+		moves := movesOf(all)
+		echoes := echoesOf(b, startBare(b, all[0].event, false), all)
 		ratio.Compare(b, "moves/s", ratio.AtLeast(0.7),
-			func() float64 { return perSecond(b, moves) },
-			func() float64 { return perSecond(b, echoes) })
+			func() float64 { return perSecond(b, moves, nil) },
+			func() float64 { return perSecond(b, echoes, nil) })
+	})
+	b.Run("and 4 watchers of each game", func(b *testing.B) {
+		server := start(b)
+		all := newPlayers(b, server)
+		plain := startBare(b, all[0].event, true)
+		moves, echoes := movesOf(all), echoesOf(b, plain, all)
+		// From the version at which the games stand now.
+		var requests, plainRequests []*pb.WatchRequest
+		for _, p := range all {
+			version := p.event.GetVersion()
+			for range 4 {
+				requests = append(requests, &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version})
+				plainRequests = append(plainRequests, &pb.WatchRequest{GameId: p.game.GetId()})
+			}
+		}
+		// As one connection for a game.
+		ours := gather(b, server, crowdPlan{requests: requests, perConnection: 4, versioned: true})
+		theirs := gather(b, plain, crowdPlan{requests: plainRequests, perConnection: 4})
+		shown := func(c *crowd, works []func() error) float64 {
+			before := c.total()
+			return perSecond(b, works, func(done int64) {
+				c.await(b, func() bool { return c.total() >= before+4*done })
+			})
+		}
+		ratio.Compare(b, "moves/s", ratio.AtLeast(0.6),
+			func() float64 { return shown(ours, moves) },
+			func() float64 { return shown(theirs, echoes) })
 	})
 }
 
-// newPlayers makes players who have begun to play, and returns what each does
-// next, and an event as an example of what they are answered.
-func newPlayers(b *testing.B, address string) (moves []func() error, sample *pb.Event) {
+// newPlayers makes players who have begun to play.
+func newPlayers(b *testing.B, address string) []*player {
 	b.Helper()
-	for i := range players {
-		p := newPlayer(b, dial(b, address), fmt.Sprintf("player %d", i))
-		require.NoError(b, p.move())
-		moves, sample = append(moves, p.move), p.event
+	all := make([]*player, players)
+	for i := range all {
+		all[i] = newPlayer(b, dial(b, address), fmt.Sprintf("player %d", i))
+		require.NoError(b, all[i].move())
 	}
-	return moves, sample
+	return all
 }
 
-// newEchoes makes as many callers of bare calls.
-func newEchoes(b *testing.B, address string, sample *pb.Event) (echoes []func() error) {
+// movesOf is what each player does next.
+func movesOf(all []*player) []func() error {
+	moves := make([]func() error, len(all))
+	for i, p := range all {
+		moves[i] = p.move
+	}
+	return moves
+}
+
+// echoesOf is a bare call for each player, on a connection of its own.
+func echoesOf(b *testing.B, address string, all []*player) []func() error {
 	b.Helper()
-	for range players {
-		echoes = append(echoes, bareMove(dial(b, address), sample))
+	echoes := make([]func() error, len(all))
+	for i, p := range all {
+		echoes[i] = bareMove(dial(b, address), p.event)
 	}
 	return echoes
 }

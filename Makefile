@@ -11,6 +11,12 @@ MODULE := github.com/gridstand/gridstand
 # go.mod, so that they always equal the runtime that they generate for.
 BUF := npx --yes @bufbuild/buf@1.75.0
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GO_LICENSES := go run github.com/google/go-licenses@v1.6.0
+GOVULNCHECK_VERSION := v1.8.0
+
+# Licences under which code may be part of the programs: none of them asks for
+# more than to be named, or (MPL) for changes to its own files.
+LICENSES := MIT,Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,BSL-1.0,MPL-2.0,Unlicense
 
 # What the binaries say of themselves.
 VERSION ?= $(shell git describe --tags --dirty --match 'v*' 2>/dev/null || echo dev)
@@ -82,6 +88,15 @@ vet: ## Run go vet
 .PHONY: lint
 lint: ## Run golangci-lint, which also holds the import direction
 	$(GOLANGCI_LINT) run --allow-parallel-runners
+
+.PHONY: licenses
+licenses: ## Fail where a dependency has a licence that is not allowed
+	$(GO_LICENSES) check ./server ./client --allowed_licenses=$(LICENSES) --logtostderr=false --stderrthreshold=3
+
+.PHONY: vulnerabilities
+vulnerabilities: export GOVULNCHECK_VERSION := $(GOVULNCHECK_VERSION)
+vulnerabilities: ## Look for known vulnerabilities, where their database can be reached
+	scripts/vulnerabilities.sh
 
 .PHONY: fmt
 fmt: ## Format Go and protocol buffers

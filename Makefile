@@ -14,7 +14,7 @@ GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v
 GO_LICENSES := go run github.com/google/go-licenses@v1.6.0
 GOVULNCHECK_VERSION := v1.8.0
 
-# Licences under which code may be part of the programs: none of them asks for
+# Licences under which code may be used: none of them asks for
 # more than to be named, or (MPL) for changes to its own files.
 LICENSES := MIT,Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,BSL-1.0,MPL-2.0,Unlicense
 
@@ -91,7 +91,7 @@ lint: ## Run golangci-lint, which also holds the import direction
 
 .PHONY: licenses
 licenses: ## Fail where a dependency has a licence that is not allowed
-	$(GO_LICENSES) check ./server ./client --allowed_licenses=$(LICENSES) --logtostderr=false --stderrthreshold=3
+	$(GO_LICENSES) check ./... --include_tests --allowed_licenses=$(LICENSES)
 
 .PHONY: vulnerabilities
 vulnerabilities: export GOVULNCHECK_VERSION := $(GOVULNCHECK_VERSION)

@@ -38,8 +38,8 @@ func member(n int) string {
 	return fmt.Sprintf("%013d:%s:%s", latest-int64(n), ranked(n), ranked(n))
 }
 
-// fillBoard writes a board and its players.
-func fillBoard(b *testing.B, client redis.UniversalClient, entries int) {
+// fillBoard writes a variant's board and its players.
+func fillBoard(b *testing.B, client redis.UniversalClient, variant string, entries int) {
 	b.Helper()
 	const batch = 5000
 	ctx := context.Background()
@@ -47,8 +47,8 @@ func fillBoard(b *testing.B, client redis.UniversalClient, entries int) {
 		_, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for n := first; n < first+batch; n++ {
 				score := float64(rand.IntN(100_000))
-				p.ZAdd(ctx, "scores:{classic:all}", redis.Z{Score: score, Member: member(n)})
-				p.HSet(ctx, "scores:{classic:all}:best", ranked(n), member(n))
+				p.ZAdd(ctx, "scores:{"+variant+":all}", redis.Z{Score: score, Member: member(n)})
+				p.HSet(ctx, "scores:{"+variant+":all}:best", ranked(n), member(n))
 				p.HSet(ctx, "player:{"+ranked(n)+"}", "name", fmt.Sprint("player ", n), "secret", ranked(n), "bot", "", "created", n)
 			}
 			return nil
@@ -73,7 +73,7 @@ func BenchmarkBoard(b *testing.B) {
 	ctx := context.Background()
 	store := redistest.StartRedis(b)
 	client := redistest.NewClient(b, store.Addr())
-	fillBoard(b, client, entries)
+	fillBoard(b, client, "classic", entries)
 	ours := pb.NewLeaderboardServiceClient(dial(b, serve(b, store)))
 	handlers := &bareGames{}
 	bare := pb.NewLeaderboardServiceClient(dial(b, serveBare(b, handlers)))
@@ -128,8 +128,8 @@ func BenchmarkBoard(b *testing.B) {
 	b.Run("rank of anybody", rank(entries))
 }
 
-// fillLists creates games that are under way, and lists them.
-func fillLists(b *testing.B, store *redistest.Server, games int) {
+// fillLists creates games of a variant that are under way, and lists them.
+func fillLists(b *testing.B, store *redistest.Server, variant string, games int) {
 	b.Helper()
 	library := newLibrary(b, store)
 	lists := directory.New(library.client, 0, nil)
@@ -137,7 +137,7 @@ func fillLists(b *testing.B, store *redistest.Server, games int) {
 	group.SetLimit(64)
 	for n := range games {
 		group.Go(func() error {
-			created, err := library.create(ctx, "classic", n)
+			created, err := library.create(ctx, variant, n)
 			if err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func fillLists(b *testing.B, store *redistest.Server, games int) {
 func BenchmarkLists(b *testing.B) {
 	ctx := context.Background()
 	store := redistest.StartRedis(b)
-	fillLists(b, store, liveGames)
+	fillLists(b, store, "classic", liveGames)
 	client := redistest.NewClient(b, store.Addr())
 	ours := pb.NewGameServiceClient(dial(b, serve(b, store)))
 	handlers := &bareGames{}

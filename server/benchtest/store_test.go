@@ -71,7 +71,7 @@ func (l *library) create(ctx context.Context, variant string, n int) (gamelog.Ap
 	v, _ := variants.Current(variant)
 	seats := slices.Repeat([]replay.Seat{{Bot: "greedy"}}, v.Seats)
 	seats[0] = replay.Seat{Player: author}
-	draft, err := gamelog.NewGame(id.Derive([]byte("game"), secret[:]), replay.Created{
+	draft, err := gamelog.NewGame(id.Derive([]byte(variant), secret[:]), replay.Created{
 		Variant: v.ID, Revision: v.Revision, Creator: author, Seats: seats, Commitment: seed.Commitment(),
 	}, seed)
 	if err != nil {

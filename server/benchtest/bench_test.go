@@ -23,12 +23,18 @@ import (
 // span is how long each side of a comparison is measured in one round.
 const span = 2 * time.Second
 
-// startStore starts a Redis that writes every move to disk.
-func startStore(b *testing.B) string {
+// startRedis starts a Redis, or fails where there is none.
+func startRedis(b *testing.B, args ...string) *redistest.Server {
 	b.Helper()
 	_, err := exec.LookPath("redis-server")
 	require.NoError(b, err, "without it nothing can be measured")
-	return redistest.StartRedis(b, "--appendonly", "yes", "--appendfsync", "always").URL()
+	return redistest.StartRedis(b, args...)
+}
+
+// startStore starts a Redis that writes every move to disk.
+func startStore(b *testing.B) string {
+	b.Helper()
+	return startRedis(b, "--appendonly", "yes", "--appendfsync", "always").URL()
 }
 
 // benchConfig is the default one, without the limits that single players have.

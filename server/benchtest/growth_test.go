@@ -53,7 +53,7 @@ func growGames(b *testing.B) {
 				return games[turn%each].move()
 			})
 		}
-		at[size] = func() float64 { return perSecond(b, works) }
+		at[size] = func() float64 { return perSecond(b, works, nil) }
 	}
 	grow(b, "moves/s", at)
 }
@@ -74,7 +74,7 @@ func growWatchers(b *testing.B) {
 }
 
 func growLists(b *testing.B) {
-	store := redistest.StartRedis(b)
+	store := startRedis(b)
 	games := pb.NewGameServiceClient(dial(b, serve(b, store)))
 	var at [3]ratio.Side
 	for i, variant := range variantsBySize {
@@ -90,7 +90,7 @@ func growLists(b *testing.B) {
 }
 
 func growBoards(b *testing.B) {
-	store := redistest.StartRedis(b)
+	store := startRedis(b)
 	client := redistest.NewClient(b, store.Addr())
 	boards := pb.NewLeaderboardServiceClient(dial(b, serve(b, store)))
 	var page, rank [3]ratio.Side
@@ -116,7 +116,7 @@ func growBoards(b *testing.B) {
 }
 
 func growMoves(b *testing.B) {
-	store := redistest.StartRedis(b)
+	store := startRedis(b)
 	library := newLibrary(b, store)
 	games := pb.NewGameServiceClient(dial(b, serve(b, store)))
 	var join, rebuild [3]ratio.Side

@@ -71,7 +71,7 @@ func took(b *testing.B, call func() error) time.Duration {
 // called by a bare handler that answers with a message of the same size.
 func BenchmarkBoard(b *testing.B) {
 	ctx := context.Background()
-	store := redistest.StartRedis(b)
+	store := startRedis(b)
 	client := redistest.NewClient(b, store.Addr())
 	fillBoard(b, client, "classic", entries)
 	ours := pb.NewLeaderboardServiceClient(dial(b, serve(b, store)))
@@ -155,7 +155,7 @@ func fillLists(b *testing.B, store *redistest.Server, variant string, games int)
 // the same size.
 func BenchmarkLists(b *testing.B) {
 	ctx := context.Background()
-	store := redistest.StartRedis(b)
+	store := startRedis(b)
 	fillLists(b, store, "classic", liveGames)
 	client := redistest.NewClient(b, store.Addr())
 	ours := pb.NewGameServiceClient(dial(b, serve(b, store)))

@@ -67,7 +67,7 @@ func watchUntil(b *testing.B, games pb.GameServiceClient, request *pb.WatchReque
 // BenchmarkJoinLongGame compares the first message that a watcher gets of a long
 // game in memory with that of a bare stream that asked Redis something.
 func BenchmarkJoinLongGame(b *testing.B) {
-	store := redistest.StartRedis(b)
+	store := startRedis(b)
 	events := newLibrary(b, store).play(b, long)
 	state := events[len(events)-1].State
 	ours := pb.NewGameServiceClient(dial(b, serve(b, store)))
@@ -101,7 +101,7 @@ func BenchmarkJoinLongGame(b *testing.B) {
 // BenchmarkWholeLongGame compares all events of a long game with as many
 // messages of a bare stream that read the game's log.
 func BenchmarkWholeLongGame(b *testing.B) {
-	store := redistest.StartRedis(b)
+	store := startRedis(b)
 	events := newLibrary(b, store).play(b, long)
 	id := events[0].State.ID
 	ours := pb.NewGameServiceClient(dial(b, serve(b, store)))
@@ -135,7 +135,7 @@ func BenchmarkWholeLongGame(b *testing.B) {
 // BenchmarkRebuildLongGame compares reading a long game from its log with
 // reading that log, and the least that checking it needs of each entry.
 func BenchmarkRebuildLongGame(b *testing.B) {
-	store := redistest.StartRedis(b)
+	store := startRedis(b)
 	games := newLibrary(b, store)
 	events := games.play(b, long)
 	last := events[len(events)-1].State

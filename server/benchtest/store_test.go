@@ -3,7 +3,6 @@ package benchtest
 import (
 	"context"
 	"encoding/binary"
-	"log/slog"
 	"net"
 	"slices"
 	"testing"
@@ -27,12 +26,8 @@ import (
 // serve starts a server on a Redis that a benchmark fills for itself.
 func serve(b *testing.B, store *redistest.Server) string {
 	b.Helper()
-	config := app.DefaultConfig()
-	config.Listen, config.Redis = "127.0.0.1:0", store.URL()
-	config.Logger = slog.New(slog.DiscardHandler)
-	config = config.Unlimited()
 	ctx, cancel := context.WithCancel(context.Background())
-	server, err := app.Start(ctx, config)
+	server, err := app.Start(ctx, benchConfig(store.URL()))
 	require.NoError(b, err)
 	b.Cleanup(func() {
 		cancel()

@@ -34,7 +34,7 @@ func Build(t testing.TB, program string) string {
 		return path
 	}
 	var options []string
-	if race {
+	if Race {
 		options = append(options, "-race")
 	}
 	path, err := build(compiler, program, program, options)

@@ -2,4 +2,6 @@
 
 package childtest
 
-const race = true
+// Race says that the race detector watches tests and programs, which take
+// several times the memory and time then.
+const Race = true

@@ -19,13 +19,14 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app"
+	"github.com/gridstand/gridstand/server/childtest"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
 const (
-	idlers, sleepers, flooders = 1500, 300, 6
+	idlers, sleepers, flooders = 1500, 200, 4
 	// calmMoves are what is measured without and with each of the bad clients.
-	calmMoves = 200
+	calmMoves = 100
 	// roomFor is the memory that bad clients may cost a server, in bytes.
 	roomFor = 400 << 20
 )
@@ -230,7 +231,9 @@ func TestFloods(t *testing.T) {
 		ratio := func(q int) float64 { return float64(busy[q*(len(busy)-1)/100]) / float64(calm[q*(len(calm)-1)/100]) }
 		t.Logf("%-28s p50 %v (%.1f times), p99 %v (%.1f times), %d calls refused, memory %d MB",
 			name, busy[len(busy)/2].Round(time.Microsecond), ratio(50), busy[len(busy)*99/100].Round(time.Microsecond), ratio(99), refused, memory>>20)
-		assert.Less(t, memory, before+roomFor, name)
+		if !childtest.Race {
+			assert.Less(t, memory, before+roomFor, name)
+		}
 	}
 }
 

@@ -58,6 +58,8 @@ func answers(b *testing.B, path string, args ...string) time.Duration {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}()
+	look := time.NewTicker(200 * time.Microsecond)
+	defer look.Stop()
 	for {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
@@ -65,7 +67,7 @@ func answers(b *testing.B, path string, args ...string) time.Duration {
 			break
 		}
 		require.Less(b, time.Since(began), time.Minute)
-		time.Sleep(200 * time.Microsecond)
+		<-look.C
 	}
 	games := pb.NewGameServiceClient(dial(b, address))
 	_, err = games.GetServerInfo(b.Context(), &pb.GetServerInfoRequest{}, grpc.WaitForReady(true))

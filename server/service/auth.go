@@ -23,7 +23,6 @@ const answerMargin = 50 * time.Millisecond
 // Options are what a gRPC server needs to offer a Service.
 func (s *Service) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
-		grpc.InTapHandle(cancellable),
 		grpc.ChainUnaryInterceptor(s.unary),
 		grpc.ChainStreamInterceptor(s.stream),
 	}

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/tap"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/invalid"
@@ -15,21 +16,6 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/match"
 )
-
-type cancelKey struct{}
-
-// cancellable gives every Watch a context of its own that its handler can end.
-// A handler that waits in Send for a reader that takes nothing can be got out
-// of there only by the end of the context that the transport waits on, which
-// is this one; a second goroutine for each watcher would cost half again as
-// much memory.
-func cancellable(ctx context.Context, call *tap.Info) (context.Context, error) {
-	if call.FullMethodName != pb.GameService_Watch_FullMethodName {
-		return ctx, nil
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	return context.WithValue(ctx, cancelKey{}, cancel), nil
-}
 
 // Watch implements the contract.
 func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
@@ -51,7 +37,7 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	}
 	defer m.Release()
 	player := caller(stream.Context())
-	giveUp, _ := stream.Context().Value(cancelKey{}).(context.CancelFunc) // nil when served without Options
+	giveUp := func() { end(stream.Context(), errStalled) }
 	watcher, err := s.admit(stream.Context(), m, len(state.SeatsOf(player.ID)) == 0, giveUp)
 	if err != nil {
 		return err
@@ -201,6 +187,21 @@ func (v *view) encode(m *pb.WatchResponse) any {
 }
 
 var errStalled = serverUnavailable("nothing was read from this stream for a minute")
+
+// end ends a stream whose handler waits in Send, from another goroutine. The
+// end of the context that Send waits on would get it out of there as well, but
+// then gRPC tells the reader Canceled, which it must not take for a reason to
+// come again.
+func end(ctx context.Context, f *failure) {
+	stream, ok := grpc.ServerTransportStreamFromContext(ctx).(interface {
+		SetTrailer(md metadata.MD) error
+		WriteStatus(st *status.Status) error
+	})
+	if ok {
+		_ = stream.SetTrailer(f.trailer())
+		_ = stream.WriteStatus(f.GRPCStatus())
+	}
+}
 
 func (v *view) send(m any) error {
 	v.watcher.Takes()

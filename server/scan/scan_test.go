@@ -45,23 +45,52 @@ func keys(t *testing.T, client redis.UniversalClient) {
 	require.NoError(t, err)
 	slices.Sort(want)
 
-	for name, walk := range map[string]func(context.Context, func([]string) error) error{
-		"everywhere": func(ctx context.Context, visit func([]string) error) error {
-			return scan.Keys(ctx, client, "a:{*}", visit)
+	const key = "b:{7}"
+	for name, c := range map[string]struct {
+		walk func(context.Context, func([]string) error) error
+		want []string
+	}{
+		"everywhere": {
+			func(ctx context.Context, visit func([]string) error) error {
+				return scan.Keys(ctx, client, "a:{*}", visit)
+			}, want,
 		},
-		"beside a key": func(ctx context.Context, visit func([]string) error) error {
-			return scan.Beside(ctx, client, "b:{7}", "a:{*}", visit)
+		"beside a key": {
+			func(ctx context.Context, visit func([]string) error) error {
+				return scan.Beside(ctx, client, key, "a:{*}", visit)
+			}, beside(t, client, key, want),
 		},
 	} {
 		var found []string
-		require.NoError(t, walk(ctx, func(keys []string) error {
+		require.NoError(t, c.walk(ctx, func(keys []string) error {
 			found = append(found, keys...)
 			return nil
 		}), name)
 		slices.Sort(found)
-		assert.Equal(t, want, slices.Compact(found), name)
+		assert.Equal(t, c.want, slices.Compact(found), name)
 
 		enough := errors.New("enough")
-		assert.ErrorIs(t, walk(ctx, func([]string) error { return enough }), enough, name)
+		assert.ErrorIs(t, c.walk(ctx, func([]string) error { return enough }), enough, name)
 	}
+}
+
+// beside returns those of the keys that are on one master with the given key.
+func beside(t *testing.T, client redis.UniversalClient, key string, keys []string) []string {
+	t.Helper()
+	cluster, ok := client.(*redis.ClusterClient)
+	if !ok {
+		return keys
+	}
+	master := func(key string) string {
+		m, err := cluster.MasterForKey(t.Context(), key)
+		require.NoError(t, err)
+		return m.Options().Addr
+	}
+	var near []string
+	for _, k := range keys {
+		if master(k) == master(key) {
+			near = append(near, k)
+		}
+	}
+	return near
 }

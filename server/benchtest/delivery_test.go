@@ -61,9 +61,10 @@ func BenchmarkStalled(b *testing.B) {
 	const (
 		readers = 1000
 		moves   = 100
-		// After so many events the 64 kB that a server keeps for a stream are
-		// full, and whatever comes next waits.
-		full = 700
+		// After so many events, of some 127 bytes, the 64 kB that a server keeps
+		// for a stream are full, and whatever comes next waits. Not many more: a
+		// game that is played like this may end after 850 moves.
+		full = 560
 	)
 	server := startOurs(b)
 	games := 0

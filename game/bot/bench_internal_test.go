@@ -77,7 +77,7 @@ func BenchmarkExpectimax(b *testing.B) {
 func BenchmarkMinimax(b *testing.B) {
 	ps := positionsTribolo(b, 50)
 	const depth = 3
-	minimax := seeded(b, "minimax", triboloVariant(), Options{Depth: depth})
+	minimax := seeded(b, "minimax", variant(b, "tribolo"), Options{Depth: depth})
 	fast := func() int64 {
 		for _, p := range ps {
 			_, err := minimax.Choose(b.Context(), p)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/variants"
 )
 
 // small makes every bot quick.
@@ -20,7 +21,7 @@ var small = Options{Depth: 1, Rollouts: 2}
 // every bot, twice: with the same chance it is the same game.
 func TestEveryBotPlays(t *testing.T) {
 	t.Parallel()
-	for _, v := range everyVariant() {
+	for _, v := range variants.All() {
 		for _, name := range Names(v.Kind) {
 			t.Run(v.ID+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -86,7 +87,7 @@ func searching(k game.Kind) []string {
 // TestWorkIsBounded gives searching bots some work, on boards of all stages.
 func TestWorkIsBounded(t *testing.T) {
 	t.Parallel()
-	for _, v := range everyVariant() {
+	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
 			t.Run(v.ID+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -105,7 +106,7 @@ func TestWorkIsBounded(t *testing.T) {
 
 func TestADeadlineGivesTheBestSoFar(t *testing.T) {
 	t.Parallel()
-	for _, v := range everyVariant() {
+	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
 			p := v.Rules.Start(seed(t, 1).Draws(1))
 			endless := Options{Depth: maxDepth, Rollouts: 1 << 40}
@@ -131,7 +132,7 @@ func TestADeadlineGivesTheBestSoFar(t *testing.T) {
 
 func TestCancellingStopsAThought(t *testing.T) {
 	t.Parallel()
-	for _, v := range everyVariant() {
+	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
 			ctx, cancel := context.WithCancel(t.Context())
 			timer := time.AfterFunc(2*time.Millisecond, cancel)

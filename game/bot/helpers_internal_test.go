@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,16 +13,6 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 	"github.com/gridstand/gridstand/game/variants"
 )
-
-// everyVariant is every variant that the bots can play.
-func everyVariant() []game.Variant {
-	vs := slices.DeleteFunc(variants.All(), func(v game.Variant) bool { return v.Kind == game.Tribolo })
-	return append(vs, triboloVariant())
-}
-
-func triboloVariant() game.Variant {
-	return game.Variant{ID: "tribolo", Kind: game.Tribolo, Rules: tribolo.New()}
-}
 
 // variant returns a current variant.
 func variant(t testing.TB, id string) game.Variant {

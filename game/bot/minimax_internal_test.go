@@ -141,7 +141,7 @@ func TestMinimaxChoosesAsOnThePlainGrid(t *testing.T) {
 	var plain gridSearch
 	for _, p := range positionsTribolo(t, 20) {
 		for depth := 1; depth <= 3; depth++ {
-			m, err := seeded(t, "minimax", triboloVariant(), Options{Depth: depth}).Choose(t.Context(), p)
+			m, err := seeded(t, "minimax", variant(t, "tribolo"), Options{Depth: depth}).Choose(t.Context(), p)
 			require.NoError(t, err)
 			assert.Equal(t, m, plain.choose(p, depth), "%d moves ahead on\n%s", depth, p.Board())
 		}

@@ -29,7 +29,7 @@ func TestGreedyTriboloTakesMost(t *testing.T) {
 				want, most = m, n
 			}
 		}
-		m, err := seeded(t, "greedy", triboloVariant(), Options{}).Choose(t.Context(), p)
+		m, err := seeded(t, "greedy", variant(t, "tribolo"), Options{}).Choose(t.Context(), p)
 		require.NoError(t, err)
 		assert.Equal(t, want, m)
 	}
@@ -81,7 +81,7 @@ func TestOriginal(t *testing.T) {
 				want, highest = m, value
 			}
 		}
-		m, err := seeded(t, "original", triboloVariant(), Options{}).Choose(t.Context(), p)
+		m, err := seeded(t, "original", variant(t, "tribolo"), Options{}).Choose(t.Context(), p)
 		require.NoError(t, err)
 		assert.Equal(t, want, m)
 	}
@@ -116,7 +116,7 @@ func TestMinimaxFindsWhatPlainSearchFinds(t *testing.T) {
 			}
 		}
 		depth := 1 + i%3
-		m, err := seeded(t, "minimax", triboloVariant(), Options{Depth: depth}).Choose(t.Context(), p)
+		m, err := seeded(t, "minimax", variant(t, "tribolo"), Options{Depth: depth}).Choose(t.Context(), p)
 		require.NoError(t, err)
 		assert.Equal(t, plainMinimax(t, p, me, depth, worth), plainMinimax(t, after(t, p, m), me, depth-1, worth))
 	}
@@ -126,7 +126,7 @@ func TestMinimaxFindsWhatPlainSearchFinds(t *testing.T) {
 // weaker one; go run ./game/bot/strength plays many.
 func TestStrongerBotsWin(t *testing.T) {
 	t.Parallel()
-	v := triboloVariant()
+	v := variant(t, "tribolo")
 	for _, tc := range []struct {
 		strong, weak string
 		options      Options

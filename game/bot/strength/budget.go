@@ -34,8 +34,7 @@ func budgets(ctx context.Context, r *report) error {
 	n := r.games(1000)
 	r.begin(fmt.Sprintf("Keeping to the time: parts of %s for a move, %d positions of each variant", budget, n),
 		"variant ", "bot       ", "median", "99 % ", "most ", "10 % late", "the clock alone", "expected           ", "      ")
-	vs := slices.DeleteFunc(variants.All(), func(v game.Variant) bool { return v.Kind == game.Tribolo })
-	for _, v := range append(vs, triboloVariant) {
+	for _, v := range variants.All() {
 		ps, err := positions(ctx, v, n)
 		if err != nil {
 			return err

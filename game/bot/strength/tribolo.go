@@ -4,21 +4,18 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/bot"
-	"github.com/gridstand/gridstand/game/tribolo"
 )
-
-// triboloVariant has what the bots need of it.
-var triboloVariant = game.Variant{
-	ID: "tribolo", Kind: game.Tribolo, Rows: tribolo.Rows, Columns: tribolo.Columns, Seats: tribolo.Seats, Rules: tribolo.New(),
-}
 
 // triboloGames plays each bot against two of another; a third of the wins is
 // par.
 func triboloGames(ctx context.Context, r *report) error {
+	v, err := variant("tribolo")
+	if err != nil {
+		return err
+	}
 	boards := r.games(100)
-	r.begin(fmt.Sprintf("Strength: tribolo, %d start boards, each from all %d seats", boards, tribolo.Seats),
+	r.begin(fmt.Sprintf("Strength: tribolo, %d start boards, each from all %d seats", boards, v.Seats),
 		"bot               ", "against two", "wins   ", "a move   ", "expected", "      ")
 	for _, row := range []struct {
 		name     string
@@ -36,7 +33,7 @@ func triboloGames(ctx context.Context, r *report) error {
 		{"minimax, 3 moves", "minimax", bot.Options{Depth: 3}, "original", 0},
 		{"minimax as shipped", "minimax", bot.Options{}, "original", 0.4},
 	} {
-		won, perMove, err := contest(ctx, triboloVariant, row.bot, row.other, row.options, boards)
+		won, perMove, err := contest(ctx, v, row.bot, row.other, row.options, boards)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,6 +15,14 @@ type phase struct {
 	of   int
 	done func() int
 	load bool // what is done meanwhile is counted
+}
+
+// counted goes over to a phase of so many things, and returns the count of those
+// that are done.
+func (r *run) counted(name string, of int) *atomic.Int64 {
+	done := new(atomic.Int64)
+	r.phase.Store(&phase{name: name, of: of, done: func() int { return int(done.Load()) }})
+	return done
 }
 
 // tell tells the progress until the function that it returns is called.

@@ -174,8 +174,7 @@ func (r *run) prepare(ctx, watching context.Context) error {
 // each does something n times, a few at a time, and again where the server asks
 // to wait.
 func (r *run) each(ctx context.Context, name string, n int, do func(context.Context, int) error) error {
-	var done atomic.Int64
-	r.phase.Store(&phase{name: name, of: n, done: func() int { return int(done.Load()) }})
+	done := r.counted(name, n)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for i := range n {
@@ -207,8 +206,7 @@ func (r *run) invite(ctx, watching context.Context, tables []*table) error {
 		var once sync.Once
 		r.watching.Go(func() { w.watch(watching, func(err error) { once.Do(func() { attached <- err }) }) })
 	}
-	var done atomic.Int64
-	r.phase.Store(&phase{name: "watchers", of: n, done: func() int { return int(done.Load()) }})
+	done := r.counted("watchers", n)
 	for range n {
 		select {
 		case err := <-attached:
@@ -254,8 +252,7 @@ func (r *run) takeDown(ctx context.Context, stop func()) {
 	defer cancel()
 	var group errgroup.Group
 	group.SetLimit(atOnce)
-	var done atomic.Int64
-	r.phase.Store(&phase{name: "ending games", of: r.Games, done: func() int { return int(done.Load()) }})
+	done := r.counted("ending games", r.Games)
 	for _, p := range r.players {
 		for _, t := range p.tables {
 			group.Go(func() error {

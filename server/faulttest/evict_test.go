@@ -36,7 +36,7 @@ func TestRedisEvicts(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	// What is lost is lost: there is nothing to check at its end.
-	w := &world{t: t, addr: redis.Addr(), store: redistest.NewClient(t, redis.Addr()), told: newLedger(), spoiled: map[string]bool{}}
+	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	running := w.player(w.serve(w.addr))
 	var games []*pb.Event
 	for range 60 {

@@ -173,7 +173,7 @@ func (f *flood) again(ctx context.Context, do func(*rand.Rand) error) (int64, er
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := &world{t: t, addr: redis.Addr(), store: redistest.NewClient(t, redis.Addr()), told: newLedger()}
+	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	server := w.serveProcess(w.addr, append(defaults(), "--metrics", "127.0.0.1:0", "--pprof")...)
 	g := server.gauges(t)
 	player := w.player(server)

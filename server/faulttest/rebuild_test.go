@@ -250,10 +250,7 @@ func TestSetsLost(t *testing.T) {
 func TestRebuild_cluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 3)
-	w := &world{
-		t: t, addr: strings.Join(cluster.Addrs(), ","), store: cluster.Client(),
-		told: newLedger(), spoiled: map[string]bool{},
-	}
+	w := newUnchecked(t, strings.Join(cluster.Addrs(), ","), cluster.Client())
 	server := w.serve(w.addr)
 	c := w.player(server)
 	for range 3 {

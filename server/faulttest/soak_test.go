@@ -74,7 +74,7 @@ func TestSoak(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	// Games expire during the test: there is nothing to check at its end.
-	w := &world{t: t, addr: redis.Addr(), store: redistest.NewClient(t, redis.Addr()), told: newLedger()}
+	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	server := w.serveProcess(w.addr, "--metrics", "127.0.0.1:0", "--pprof", "--keep-finished", "1s")
 	g := server.gauges(t)
 	players := make([]*client, 16)

@@ -44,9 +44,15 @@ func newWorld(t *testing.T, addr string) *world {
 // newWorldOn is newWorld on whatever store the client reaches.
 func newWorldOn(t *testing.T, addr string, store redis.UniversalClient) *world {
 	t.Helper()
-	w := &world{t: t, addr: addr, store: store, told: newLedger(), spoiled: map[string]bool{}}
+	w := newUnchecked(t, addr, store)
 	t.Cleanup(func() { check(t, w) })
 	return w
+}
+
+// newUnchecked is newWorldOn for a test after which there is nothing to check.
+func newUnchecked(t *testing.T, addr string, store redis.UniversalClient) *world {
+	t.Helper()
+	return &world{t: t, addr: addr, store: store, told: newLedger(), spoiled: map[string]bool{}}
 }
 
 // each runs test in a world on the embedded Redis and in one on a real one.

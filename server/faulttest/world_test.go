@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/server/app"
+	"github.com/gridstand/gridstand/server/app/apptest"
 	"github.com/gridstand/gridstand/server/childtest"
 	"github.com/gridstand/gridstand/server/redistest"
 )
@@ -103,17 +102,7 @@ func (w *world) serve(redis string) *server {
 	w.t.Helper()
 	config := quick(redis)
 	config.Logger = slog.New(alarm{slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}), w.t})
-	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
-	running, err := app.Start(ctx, config)
-	if err != nil {
-		cancel()
-		require.NoError(w.t, err)
-	}
-	stop := sync.OnceFunc(func() {
-		cancel()
-		assert.NoError(w.t, running.Wait())
-	})
-	w.t.Cleanup(stop)
+	running, stop := apptest.Start(w.t, config)
 	return &server{addr: running.Addr().String(), stop: stop}
 }
 

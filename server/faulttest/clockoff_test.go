@@ -26,7 +26,7 @@ func TestClockOff(t *testing.T) {
 	off := func(by time.Duration) *server {
 		cmd := exec.Command(program)
 		cmd.Env = append(os.Environ(), childtest.Off(by))
-		return w.serveProgram(cmd, w.addr)
+		return w.serveProgram(cmd, w.addr, unlimited...)
 	}
 	began, err := w.store.Time(t.Context()).Result()
 	require.NoError(t, err)

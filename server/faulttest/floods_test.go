@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os/exec"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,6 @@ import (
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/app"
 	"github.com/gridstand/gridstand/server/childtest"
 	"github.com/gridstand/gridstand/server/redistest"
 )
@@ -174,7 +174,8 @@ func TestFloods(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	server := w.serveProcess(w.addr, append(defaults(), "--metrics", "127.0.0.1:0", "--pprof")...)
+	server := w.serveProgram(exec.Command(childtest.Build(t, "server")), w.addr,
+		"--max-moves-per-second=0", "--metrics", "127.0.0.1:0", "--pprof")
 	g := server.gauges(t)
 	player := w.player(server)
 	game := player.start(t, "6x6")
@@ -235,20 +236,4 @@ func TestFloods(t *testing.T) {
 			assert.Less(t, memory, before+roomFor, name)
 		}
 	}
-}
-
-// defaults are flags that take unlimited back, but for what one player does.
-func defaults() []string {
-	c := app.DefaultConfig()
-	var flags []string
-	for name, value := range map[string]int{
-		"max-streams-per-connection": c.MaxStreamsPerConnection, "max-open-games": c.MaxOpenGames,
-		"max-watchers-per-game": c.MaxWatchersPerGame, "max-connections-per-address": c.MaxConnectionsPerAddress,
-		"max-watches-per-address": c.MaxWatchesPerAddress, "max-watches-per-address-per-second": c.MaxWatchesPerAddressPerSecond,
-		"max-wrong-tokens-per-minute": c.MaxWrongTokensPerMinute, "max-new-players-per-minute": c.MaxNewPlayersPerMinute,
-		"max-new-games-per-minute": c.MaxNewGamesPerMinute, "max-new-games-per-address-per-minute": c.MaxNewGamesPerAddressPerMinute,
-	} {
-		flags = append(flags, fmt.Sprintf("--%s=%d", name, value))
-	}
-	return flags
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os/exec"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -25,17 +26,18 @@ var unlimited = []string{
 // of quick. redis is as in serve. Further flags win over those.
 func (w *world) serveProcess(redis string, flags ...string) *server {
 	w.t.Helper()
-	return w.serveProgram(exec.Command(childtest.Build(w.t, "server")), redis, flags...)
+	return w.serveProgram(exec.Command(childtest.Build(w.t, "server")), redis, append(slices.Clone(unlimited), flags...)...)
 }
 
-// serveProgram is serveProcess with a program that is the server's in some way.
+// serveProgram is serveProcess with a program that is the server's in some way,
+// and with its limits unless flags say unlimited.
 func (w *world) serveProgram(cmd *exec.Cmd, redis string, flags ...string) *server {
 	w.t.Helper()
 	log := &processLog{t: w.t, addr: make(chan string, 1), metrics: make(chan string, 1)}
 	cmd.Args = append(cmd.Args,
 		"--listen", "127.0.0.1:0", "--redis", "redis://"+redis, "--log-format", "json",
 		"--min-turn-limit", "1ms", "--bot-pace", botPace.String())
-	cmd.Args = append(append(cmd.Args, unlimited...), flags...)
+	cmd.Args = append(cmd.Args, flags...)
 	cmd.Stderr = log
 	process, err := childtest.Start(cmd)
 	require.NoError(w.t, err)

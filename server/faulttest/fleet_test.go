@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -118,6 +119,24 @@ func (m *mover) client(s *server) *client {
 		m.clients[s] = m.player.on(s)
 	}
 	return m.clients[s]
+}
+
+// crew has n new players move, whose choices are drawn from a seed, until the
+// fleet stops or the test ends. The group's context is that of whoever else joins
+// it.
+func (f *fleet) crew(t *testing.T, w *world, n int, seed uint64) ([]*mover, *errgroup.Group, context.Context) {
+	t.Helper()
+	group, ctx := errgroup.WithContext(t.Context())
+	ctx, cancel := context.WithCancel(ctx)
+	t.Cleanup(func() { cancel(); _ = group.Wait() })
+	var all []*mover
+	for i := range n {
+		m := newMover(w.player(f.current()), f)
+		all = append(all, m)
+		rng := rand.New(rand.NewPCG(uint64(i), seed))
+		group.Go(func() error { return m.run(ctx, rng) })
+	}
+	return all, group, ctx
 }
 
 // run plays short games, one after the other, until the fleet stops.

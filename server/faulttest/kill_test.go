@@ -33,16 +33,7 @@ func TestServerKilled(t *testing.T) {
 	severed := killAtTheEnd(t, w)
 
 	f := newFleet(w.serveProcess(w.addr))
-	group, ctx := errgroup.WithContext(t.Context())
-	ctx, cancel := context.WithCancel(ctx)
-	t.Cleanup(func() { cancel(); _ = group.Wait() })
-	var all []*mover
-	for n := range movers {
-		m := newMover(w.player(f.current()), f)
-		all = append(all, m)
-		rng := rand.New(rand.NewPCG(uint64(n), 4))
-		group.Go(func() error { return m.run(ctx, rng) })
-	}
+	all, group, ctx := f.crew(t, w, movers, 4)
 	lived := watchThroughKills(ctx, t, w, f, group)
 
 	for range kills {

@@ -1,12 +1,9 @@
 package faulttest
 
 import (
-	"context"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 )
 
 // Ensure that a server which is told to stop answers every call that it carries
@@ -16,16 +13,7 @@ func TestServerStopped(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const players, stops, movesBetween = 8, 3, 100
 		f := newFleet(w.serve(w.addr))
-		group, ctx := errgroup.WithContext(t.Context())
-		ctx, cancel := context.WithCancel(ctx)
-		t.Cleanup(func() { cancel(); _ = group.Wait() })
-		var all []*mover
-		for n := range players {
-			m := newMover(w.player(f.current()), f)
-			all = append(all, m)
-			rng := rand.New(rand.NewPCG(uint64(n), 9))
-			group.Go(func() error { return m.run(ctx, rng) })
-		}
+		all, group, _ := f.crew(t, w, players, 9)
 		for range stops {
 			f.acknowledged(t, movesBetween)
 			f.current().stop()

@@ -214,16 +214,16 @@ func (c *client) playTo(t *testing.T, rng *rand.Rand, game *pb.Game, version int
 	at, position := game.GetVersion(), game.GetPosition()
 	var event *pb.Event
 	for at < version {
-		direction := random(rng, position)
-		err := retry(t.Context(), func(ctx context.Context) (err error) {
-			event, err = c.move(ctx, game.GetId(), at, direction)
-			return err
-		})
-		require.NoError(t, err)
+		event = again(t, c, game.GetId(), at, random(rng, position))
 		require.Nil(t, event.GetResult(), "the game is too short")
 		at, position = event.GetVersion(), event.GetPosition()
 	}
 	return event
+}
+
+// after is a game as far as one who plays on has to know it.
+func after(last *pb.Event) *pb.Game {
+	return &pb.Game{Id: last.GetGameId(), Version: last.GetVersion(), Position: last.GetPosition()}
 }
 
 // seeded is a source of moves that are the same each time.

@@ -110,9 +110,7 @@ func goBack(t *testing.T, age time.Duration) (*world, *restored) {
 
 	require.NoError(t, w.store.Save(t.Context()).Err())
 	copied := w.beat(t)
-	r.lost = r.running.playTo(t, seeded(t), &pb.Game{
-		Id: r.lost.GetGameId(), Version: r.lost.GetVersion(), Position: r.lost.GetPosition(),
-	}, whole)
+	r.lost = r.running.playTo(t, seeded(t), after(r.lost), whole)
 	r.later = start(r.running)
 	w.spoil(r.lost.GetGameId())
 	w.spoil(r.later.GetGameId())
@@ -173,9 +171,7 @@ func TestRestored_freshOnly(t *testing.T) {
 	over, _ := before.scored(t)
 	lost := before.playTo(t, seeded(t), before.start(t, "6x6"), 5)
 	require.NoError(t, w.store.Save(t.Context()).Err())
-	last := before.playTo(t, seeded(t), &pb.Game{
-		Id: lost.GetGameId(), Version: lost.GetVersion(), Position: lost.GetPosition(),
-	}, whole)
+	last := before.playTo(t, seeded(t), after(lost), whole)
 	before.server.stop()
 	redis.Restart()
 	w.spoil(lost.GetGameId())

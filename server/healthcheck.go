@@ -35,12 +35,7 @@ Without an address it asks the one on this machine, with the settings that the
 server itself has: at --metrics if there is that, which is the way for servers
 that let in only clients with a certificate. It does not check whose certificate
 it is shown.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := cobra.MaximumNArgs(1)(cmd, args); err != nil {
-				return &usageError{err}
-			}
-			return nil
-		},
+		Args: checked(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()

@@ -87,7 +87,7 @@ Without flags it listens on port 2048 and keeps everything in its own memory.
 Every flag can also be given as the environment variable beside it; a flag wins.
 The first SIGINT or SIGTERM lets calls under way finish, a second one ends the
 server at once.`,
-		Args: noArguments,
+		Args: checked(cobra.NoArgs),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return readEnvironment(cmd.Flags(), os.LookupEnv)
 		},
@@ -109,7 +109,7 @@ server at once.`,
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArguments,
+		Use: "version", Short: "Print the version", Args: checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), name, version.String())
 			return err
@@ -117,10 +117,12 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// noArguments is cobra.NoArgs with an error of ours.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if err := cobra.NoArgs(cmd, args); err != nil {
-		return &usageError{err}
+// checked is args with an error of ours.
+func checked(args cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		if err := args(cmd, given); err != nil {
+			return &usageError{err}
+		}
+		return nil
 	}
-	return nil
 }

@@ -17,12 +17,7 @@ import (
 func operatorCommand(cmd *cobra.Command, args cobra.PositionalArgs, do func(*cobra.Command, *app.Operator, []string) error) *cobra.Command {
 	config := app.DefaultConfig()
 	config.Redis = ""
-	cmd.Args = func(cmd *cobra.Command, given []string) error {
-		if err := args(cmd, given); err != nil {
-			return &usageError{err}
-		}
-		return nil
-	}
+	cmd.Args = checked(args)
 	cmd.RunE = func(cmd *cobra.Command, given []string) error {
 		if config.Redis == "" {
 			return &usageError{errors.New("--redis must say where the games are kept")}

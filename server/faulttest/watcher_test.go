@@ -90,11 +90,11 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 	request := w.history.Open(reached)
 	w.mu.Unlock()
 	stream, err := w.open(ctx, request)
-	if err != nil {
-		return false, err
-	}
 	for n, begun := 0, false; ; begun = true {
-		message, err := stream.Recv()
+		var message *pb.WatchResponse
+		if err == nil { // else there was nobody to open it with
+			message, err = stream.Recv()
+		}
 		if err != nil {
 			err = w.c.rough(ctx, err)
 			if begun && !w.c.w.rough && unavailable(err) {

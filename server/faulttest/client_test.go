@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
@@ -61,6 +62,13 @@ func (c *client) rough(ctx context.Context, err error) error {
 	return err
 }
 
+// comesBack has clients look for a server that went away as often as is needed
+// to tell when it is there again.
+var comesBack = grpc.WithConnectParams(grpc.ConnectParams{
+	Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, MaxDelay: 200 * time.Millisecond},
+	MinConnectTimeout: 5 * time.Second,
+})
+
 // anybody connects to a server without an account.
 func (w *world) anybody(s *server) *client {
 	w.t.Helper()
@@ -70,7 +78,7 @@ func (w *world) anybody(s *server) *client {
 		w.t.Cleanup(func() { _ = named.Close() })
 		return &client{w: w, server: s, games: named.Games, leaderboard: named.Leaderboard, players: named.Players}
 	}
-	conn, err := grpc.NewClient(s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()), comesBack)
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { _ = conn.Close() })
 	return &client{
@@ -109,10 +117,10 @@ func (c *client) authorized(ctx context.Context) context.Context {
 }
 
 // create creates a game; the same request finds it again.
-func (c *client) create(ctx context.Context, variant, requestID string) (*pb.Game, error) {
+func (c *client) create(ctx context.Context, request *pb.CreateGameRequest) (*pb.Game, error) {
 	var response *pb.CreateGameResponse
 	err := c.insist(ctx, func(ctx context.Context) (err error) {
-		response, err = c.games.CreateGame(c.authorized(ctx), &pb.CreateGameRequest{Variant: variant, RequestId: requestID})
+		response, err = c.games.CreateGame(c.authorized(ctx), request)
 		return err
 	})
 	if err != nil {
@@ -121,10 +129,15 @@ func (c *client) create(ctx context.Context, variant, requestID string) (*pb.Gam
 	return response.GetGame(), c.w.told.game(response.GetGame())
 }
 
+// ofVariant asks for a new game of a variant.
+func ofVariant(variant string) *pb.CreateGameRequest {
+	return &pb.CreateGameRequest{Variant: variant, RequestId: id.New()}
+}
+
 // start creates a game that the test needs.
 func (c *client) start(t *testing.T, variant string) *pb.Game {
 	t.Helper()
-	game, err := c.create(t.Context(), variant, "")
+	game, err := c.create(t.Context(), ofVariant(variant))
 	require.NoError(t, err)
 	return game
 }

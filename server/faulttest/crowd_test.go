@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
@@ -23,12 +26,15 @@ import (
 )
 
 const (
-	soloists, circles = 8, 3
+	soloists, circles, inquirers = 8, 3, 2
 	// turnLimit is such that clocks run out in long faults and in no others.
 	turnLimit = 2 * time.Second
 	// thinking is how long a player takes for a move, so that there are not more
 	// of them than can be kept in mind.
 	thinking = 20 * time.Millisecond
+	// wondering is how long those of an arena take before a call, so that a fault
+	// or two come into each history, and not too many calls.
+	wondering = 50 * time.Millisecond
 )
 
 // crowd is people who play one game after the other, and watch each other, with
@@ -45,6 +51,9 @@ type crowd struct {
 	mu       sync.Mutex
 	watchers []*watcher
 	sitters  []*sitter
+	arenas   []*arena
+
+	asked, unanswered int // of all arenas, once they were judged
 }
 
 // crowd brings people, whose choices are drawn from a seed.
@@ -52,7 +61,7 @@ func (s *storm) crowd(seed uint64) *crowd {
 	s.t.Helper()
 	fronts := make([]*server, 0, len(s.hosts))
 	for _, h := range s.hosts {
-		fronts = append(fronts, &server{addr: h.front.addr})
+		fronts = append(fronts, h.entrance())
 	}
 	c := &crowd{s: s, name: behind(fronts...), home: make(chan struct{})}
 	ctx, cancel := context.WithCancel(s.t.Context())
@@ -70,6 +79,11 @@ func (s *storm) crowd(seed uint64) *crowd {
 		players := []*client{s.w.player(c.name), s.w.player(c.name), s.w.anybody(c.name)}
 		rng := rand.New(rand.NewPCG(seed, uint64(200+n)))
 		c.group.Go(func() error { return c.circle(rng, players) })
+	}
+	for n := range inquirers {
+		clients := accounts(s.w, fronts...)
+		rng := rand.New(rand.NewPCG(seed, uint64(300+n)))
+		c.group.Go(func() error { return c.inquire(rng, clients) })
 	}
 	return c
 }
@@ -93,9 +107,8 @@ func (c *crowd) solo(rng *rand.Rand, player, spectator *client) error {
 	}
 	defer func() { _ = people.Close() }()
 	for !c.over() {
-		var game *pb.Game
-		variant, request := all[rng.IntN(len(all))].ID, id.New()
-		if game, err = player.create(c.ctx, variant, request); err != nil {
+		game, err := player.create(c.ctx, ofVariant(all[rng.IntN(len(all))].ID))
+		if err != nil {
 			return fmt.Errorf("creating a game: %w", err)
 		}
 		c.games.Add(1)
@@ -199,19 +212,14 @@ func (c *crowd) follow(people *session.Client, gameID string) error {
 func (c *crowd) circle(rng *rand.Rand, players []*client) error {
 	for !c.over() {
 		host, guest, spectator := players[0], players[1], players[2]
-		request := &pb.CreateGameRequest{
+		game, err := host.create(c.ctx, &pb.CreateGameRequest{
 			Variant: "tribolo", Seats: []*pb.SeatRequest{me, anyone, greedy},
 			TurnLimit: durationpb.New(turnLimit), RequestId: id.New(),
-		}
-		var response *pb.CreateGameResponse
-		err := host.insist(c.ctx, func(ctx context.Context) (err error) {
-			response, err = host.games.CreateGame(host.authorized(ctx), request)
-			return err
 		})
 		if err != nil {
 			return fmt.Errorf("creating a table: %w", err)
 		}
-		gameID := response.GetGame().GetId()
+		gameID := game.GetId()
 		c.games.Add(1)
 		c.watch(spectator, gameID, watching{})
 		c.watch(spectator, gameID, watching{every: true, cut: 1 + rng.IntN(9)})
@@ -238,6 +246,38 @@ func (c *crowd) circle(rng *rand.Rand, players []*client) error {
 		}
 	}
 	return nil
+}
+
+// inquire has clients on each of the servers ask about one game after the other,
+// all at once, and keeps what they were answered.
+func (c *crowd) inquire(rng *rand.Rand, clients [maxPlayers][]*client) error {
+	names := slices.Sorted(maps.Keys(stages))
+	for !c.over() {
+		a, err := stages[names[rng.IntN(len(names))]].open(c.ctx, clients)
+		if err != nil {
+			return err
+		}
+		c.games.Add(1)
+		a.pace = wondering
+		if err := a.run(c.ctx, rng.Uint64()); err != nil {
+			return fmt.Errorf("asking about %s: %w", a.game.GetId(), err)
+		}
+		c.mu.Lock()
+		c.arenas = append(c.arenas, a)
+		c.mu.Unlock()
+	}
+	return nil
+}
+
+// judge requires an order for the answers about each game of an arena.
+func (c *crowd) judge(t *testing.T) {
+	t.Helper()
+	fresh := c.s.w.anybody(c.s.w.serve(c.s.w.addr))
+	for _, a := range c.arenas {
+		c.asked += len(a.history.all)
+		c.unanswered += a.history.unknown()
+		require.Equal(t, porcupine.Ok, a.judge(t, c.s.w.genesis(t, fresh, a.game)), a.game.GetVariant())
+	}
 }
 
 // goHome lets everybody finish, and requires that all saw their games end.
@@ -271,6 +311,8 @@ func (c *crowd) sum() string {
 		}
 	}
 	return fmt.Sprintf("%d games, %d moves of solo players acknowledged (%d of them taken back), %d watchers, %d times a game in the place of events; "+
-		"at tables %d events seen, %d time-outs, %d clocks extended; lost: nothing",
-		c.games.Load(), c.moves.Load(), c.undone.Load(), c.watches.Load(), c.conflated.Load(), seen, timedOut, extended)
+		"at tables %d events seen, %d time-outs, %d clocks extended; "+
+		"%d histories of %d calls about a game, %d of unknown outcome, each with an order; lost: nothing",
+		c.games.Load(), c.moves.Load(), c.undone.Load(), c.watches.Load(), c.conflated.Load(), seen, timedOut, extended,
+		len(c.arenas), c.asked, c.unanswered)
 }

@@ -12,5 +12,5 @@
 // every event told in its log and told alike to everybody, boards that follow
 // from the seeds, leaderboards with each player's best and nothing else.
 // TestLinearizable keeps whole histories of calls and answers, and searches an
-// order of them in which the rules give every answer.
+// order of them in which the rules give every answer; TestStorm does so too.
 package faulttest

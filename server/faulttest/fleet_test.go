@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -144,10 +143,10 @@ func (m *mover) run(ctx context.Context, rng *rand.Rand) error {
 	all := solo()
 	for !m.fleet.stopped() {
 		m.gameID, m.acked = "", 0
-		variant, request := all[rng.IntN(len(all))].ID, id.New()
+		request := ofVariant(all[rng.IntN(len(all))].ID)
 		var game *pb.Game
 		err := m.do(ctx, func(c *client) (err error) {
-			game, err = c.create(ctx, variant, request)
+			game, err = c.create(ctx, request)
 			return err
 		})
 		if err != nil {

@@ -93,7 +93,7 @@ var badClients = map[string]func(ctx context.Context, f *flood) (refused int64, 
 	"floods of games": func(ctx context.Context, f *flood) (int64, error) {
 		c := f.w.player(f.server)
 		return f.again(ctx, func(*rand.Rand) error {
-			_, err := c.create(ctx, "classic", "")
+			_, err := c.create(ctx, ofVariant("classic"))
 			return err
 		})
 	},

@@ -42,6 +42,18 @@ func (l *ledger) game(g *pb.Game) error {
 	return note(l.games, g.GetId(), g.GetVersion(), g)
 }
 
+// message notes an event or a game.
+func (l *ledger) message(m proto.Message) error {
+	switch m := m.(type) {
+	case *pb.Event:
+		return l.event(m)
+	case *pb.Game:
+		return l.game(m)
+	default:
+		return fmt.Errorf("neither an event nor a game: %v", m)
+	}
+}
+
 // update notes what a watcher was shown.
 func (l *ledger) update(m *pb.WatchResponse) error {
 	switch {

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
-	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/redistest"
 )
@@ -78,11 +77,11 @@ func TestLostReply_create(t *testing.T) {
 		proxy := redistest.StartProxy(t, w.addr)
 		c := w.player(w.serve(proxy.Addr()))
 		lost := proxy.Lose(1, ":meta\r\n$0\r\n\r\n")
-		requestID := id.New()
-		game, err := c.create(t.Context(), "classic", requestID)
+		request := ofVariant("classic")
+		game, err := c.create(t.Context(), request)
 		require.NoError(t, err)
 		<-lost
-		again, err := c.create(t.Context(), "classic", requestID)
+		again, err := c.create(t.Context(), request)
 		require.NoError(t, err)
 		requireSame(t, game, again)
 		logs, err := w.store.Keys(t.Context(), "game:{*}:log").Result()

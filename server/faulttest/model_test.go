@@ -265,8 +265,11 @@ func (h *history) ask(ctx context.Context, who int, a ask, call func(context.Con
 	r := refusalOf(err)
 	switch {
 	case err != nil && ctx.Err() != nil, r.code == codes.Canceled, r.code == codes.DeadlineExceeded:
+		if a.kind == askGet {
+			return nil, nil // It says nothing, and changed nothing.
+		}
 		op.Output, op.Return = answer{unknown: true}, math.MaxInt64
-		err = nil
+		message, err = nil, nil
 	case err == nil:
 		switch m := message.(type) {
 		case *pb.Event:
@@ -276,7 +279,7 @@ func (h *history) ask(ctx context.Context, who int, a ask, call func(context.Con
 		}
 	case r.reason != "":
 		version, _ := strconv.Atoi(r.metadata["version"])
-		op.Output, err = answer{said: r.reason, version: int32(version)}, nil
+		op.Output, message, err = answer{said: r.reason, version: int32(version)}, nil, nil
 	default:
 		return nil, checkError(err)
 	}
@@ -284,4 +287,14 @@ func (h *history) ask(ctx context.Context, who int, a ask, call func(context.Con
 	defer h.mu.Unlock()
 	h.all = append(h.all, op)
 	return message, err
+}
+
+// unknown is of how many asks it is not known what became of them.
+func (h *history) unknown() (n int) {
+	for _, op := range h.all {
+		if a, ok := op.Output.(answer); ok && a.unknown {
+			n++
+		}
+	}
+	return n
 }

@@ -26,17 +26,13 @@ var (
 	minimax = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "minimax"}}
 )
 
-// table creates a game of Tribolo.
+// table creates a game of Tribolo that the test needs.
 func (c *client) table(t *testing.T, request *pb.CreateGameRequest) *pb.Game {
 	t.Helper()
 	request.Variant, request.RequestId = "tribolo", id.New()
-	var response *pb.CreateGameResponse
-	require.NoError(t, c.insist(t.Context(), func(ctx context.Context) (err error) {
-		response, err = c.games.CreateGame(c.authorized(ctx), request)
-		return checkError(err)
-	}))
-	require.NoError(t, c.w.told.game(response.GetGame()))
-	return response.GetGame()
+	game, err := c.create(t.Context(), request)
+	require.NoError(t, err)
+	return game
 }
 
 // join takes a seat, the one that the server chooses.

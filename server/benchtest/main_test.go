@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/protobuf/proto"
@@ -53,7 +54,8 @@ const (
 func TestMain(m *testing.M) {
 	side := os.Getenv(sideVariable)
 	if side == "" {
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
+		return
 	}
 	if err := beServer(side); err != nil {
 		fmt.Fprintln(os.Stderr, side+":", err)

@@ -57,6 +57,12 @@ func addFlags(flags *pflag.FlagSet, c *app.Config) {
 		"games that may be created from one address in a minute, over all servers; 0 for no limit")
 	flags.BoolVar(&c.Reflection, "reflection", c.Reflection, "let tools such as grpcurl ask what the services look like")
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls under way")
+	// For tests, which cannot wait so long.
+	flags.DurationVar(&c.Idle, "idle", c.Idle, "how long a game stays in memory that nobody plays or watches")
+	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a watcher may take over one message")
+	for _, hidden := range []string{"idle", "stall"} {
+		_ = flags.MarkHidden(hidden) // It is there.
+	}
 	nameVariables(flags)
 }
 

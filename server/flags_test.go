@@ -23,7 +23,7 @@ var other = map[string]string{
 	"proxies": "10.0.0.0/8", "max-connections-per-address": "6", "max-watches-per-address": "7",
 	"max-watches-per-address-per-second": "8", "max-wrong-tokens-per-minute": "9", "max-new-players-per-minute": "10",
 	"max-new-games-per-minute": "11", "max-new-games-per-address-per-minute": "12",
-	"max-watchers-per-game": "5", "reflection": "false", "stop-timeout": "3s",
+	"max-watchers-per-game": "5", "reflection": "false", "stop-timeout": "3s", "idle": "4s", "stall": "5s",
 }
 
 var otherConfig = app.Config{
@@ -33,7 +33,7 @@ var otherConfig = app.Config{
 	MaxStreamsPerConnection: 2, MaxMovesPerSecond: 3, MaxOpenGames: 4,
 	Proxies: "10.0.0.0/8", MaxConnectionsPerAddress: 6, MaxWatchesPerAddress: 7, MaxWatchesPerAddressPerSecond: 8,
 	MaxWrongTokensPerMinute: 9, MaxNewPlayersPerMinute: 10, MaxNewGamesPerMinute: 11, MaxNewGamesPerAddressPerMinute: 12,
-	MaxWatchersPerGame: 5, Reflection: false, StopTimeout: 3 * time.Second,
+	MaxWatchersPerGame: 5, Reflection: false, StopTimeout: 3 * time.Second, Idle: 4 * time.Second, Stall: 5 * time.Second,
 }
 
 func flagSet(c *app.Config) *pflag.FlagSet {

@@ -81,6 +81,14 @@ type Config struct {
 	Reflection bool
 	// StopTimeout bounds how long a stop waits for calls under way.
 	StopTimeout time.Duration
+	// Idle is how long a game stays in memory that nobody plays or watches: long
+	// enough for a player who thinks, and for a client that reconnects. Servers
+	// on one store need the same, since it bounds what they know of a store that
+	// went back in time.
+	Idle time.Duration
+	// Stall is how long a watcher may take over one message before the stream is
+	// ended, and its connection as much later.
+	Stall time.Duration
 
 	// Listener is served on in place of Listen, if it is set. The server
 	// closes it.
@@ -120,6 +128,8 @@ func DefaultConfig() Config {
 		MaxNewGamesPerAddressPerMinute: 6_000,
 		Reflection:                     true,
 		StopTimeout:                    10 * time.Second,
+		Idle:                           time.Minute,
+		Stall:                          time.Minute,
 	}
 }
 
@@ -192,6 +202,10 @@ func (c *Config) validate() error {
 		return wrong("keep-finished", "must be more than 0")
 	case c.StopTimeout < 0:
 		return wrong("stop-timeout", "must not be negative")
+	case c.Idle <= 0:
+		return wrong("idle", "must be more than 0")
+	case c.Stall < time.Second:
+		return wrong("stall", "must be at least 1s")
 	}
 	for _, limit := range []struct {
 		flag  string

@@ -36,6 +36,8 @@ func TestConfig_Validate(t *testing.T) {
 		{"min-turn-limit", func(c *Config) { c.MinTurnLimit = 0 }},
 		{"bot-pace", func(c *Config) { c.BotPace = -1 }},
 		{"keep-finished", func(c *Config) { c.KeepFinished = -time.Hour }},
+		{"idle", func(c *Config) { c.Idle = 0 }},
+		{"stall", func(c *Config) { c.Stall = time.Millisecond }},
 		{"stop-timeout", func(c *Config) { c.StopTimeout = -1 }},
 		{"max-message-bytes", func(c *Config) { c.MaxMessageBytes = -1 }},
 		{"max-streams-per-connection", func(c *Config) { c.MaxStreamsPerConnection = -1 }},

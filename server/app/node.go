@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
@@ -22,10 +21,6 @@ import (
 	"github.com/gridstand/gridstand/server/service"
 	"github.com/gridstand/gridstand/server/steward"
 )
-
-// matchIdle is how long a game stays in memory that nobody plays or watches:
-// long enough for a player who thinks, and for a client that reconnects.
-const matchIdle = time.Minute
 
 // node is the rooms of one server, connected to each other.
 type node struct {
@@ -117,7 +112,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	n.follower = gamelog.NewFollower(n.store.reads, n.logger)
 	n.hub = match.NewHub(match.Config{
 		Log: rooms.Log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
-		Logger: n.logger, ServerID: id.New(), Idle: matchIdle,
+		Logger: n.logger, ServerID: id.New(), Idle: n.Idle, Stall: n.Stall,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
@@ -141,6 +136,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 			NewGamesPerMinute:     n.MaxNewGamesPerMinute,
 		},
 		Quotas: quota.New(n.store.reads), Proxies: n.proxies,
+		HangUp: func(peer net.Addr) { n.listener.hangUp(peer, n.Stall) },
 	})
 	n.serveGRPC(games, transport)
 	return nil

@@ -138,6 +138,6 @@ func (c *Config) rooms(s *store, logger *slog.Logger) (steward.Config, error) {
 		Client: s.reads, Log: log, Accounts: account.New(s.reads), Leaderboard: leaderboard.New(s.reads),
 		Directory: directory.New(s.reads, max(c.KeepFinished, c.AbandonAfter), logger),
 		Logger:    logger, AbandonAfter: c.AbandonAfter, WaitingFor: c.WaitingFor,
-		KeepFinished: c.KeepFinished, BotPace: c.BotPace, Memory: matchIdle,
+		KeepFinished: c.KeepFinished, BotPace: c.BotPace, Memory: c.Idle,
 	}, nil
 }

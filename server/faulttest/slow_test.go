@@ -3,6 +3,7 @@ package faulttest
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 
+	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -97,5 +99,12 @@ func (s *slowStream) ended(err error) error {
 	if code == int(codes.OK) {
 		return io.EOF
 	}
-	return status.Error(codes.Code(code), s.response.Trailer.Get("Grpc-Message"))
+	details := &spb.Status{Code: int32(code), Message: s.response.Trailer.Get("Grpc-Message")}
+	if encoded, err := base64.RawStdEncoding.DecodeString(s.response.Trailer.Get("Grpc-Status-Details-Bin")); err == nil {
+		err := proto.Unmarshal(encoded, details)
+		if err != nil {
+			return err
+		}
+	}
+	return status.ErrorProto(details)
 }

@@ -75,7 +75,7 @@ func TestSoak(t *testing.T) {
 	redis := redistest.StartRedis(t)
 	// Games expire during the test: there is nothing to check at its end.
 	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	server := w.serveProcess(w.addr, "--metrics", "127.0.0.1:0", "--pprof", "--keep-finished", "1s")
+	server := w.serveProcess(w.addr, "--metrics", "127.0.0.1:0", "--pprof", "--keep-finished", "1s", "--idle", "2s")
 	g := server.gauges(t)
 	players := make([]*client, 16)
 	for i := range players {

@@ -50,6 +50,9 @@ type Config struct {
 	// Idle is for how long a match stays in memory that nobody plays or
 	// watches.
 	Idle time.Duration
+	// Stall is how long a watcher may take over one thing, as precise as a
+	// second.
+	Stall time.Duration
 }
 
 // Hub holds the matches of one server.

@@ -253,7 +253,7 @@ func TestStalled(t *testing.T) {
 		}
 		stalled, quick, idle := join("stalled"), join("quick"), join("idle")
 		stalled.Takes()
-		s.ticks.Add(stallTicks)
+		s.ticks.Add(int64(s.Stall / tick))
 		quick.Takes()
 		m.lookAfter()
 		require.Empty(t, gaveUp)

@@ -27,11 +27,7 @@ type Watcher struct {
 	left  atomic.Bool
 }
 
-// stallTicks is how many ticks a watcher may take over one thing.
-const (
-	stallTicks = int64(time.Minute / tick)
-	stalled    = -1
-)
+const stalled = -1
 
 // Audience is a count of watchers as it was announced: a new one is made at
 // each announcement, also when the number stays.
@@ -44,7 +40,8 @@ type Audience struct {
 // Watch adds a watcher, who must be closed. Within a second or two of the end of
 // ctx it is woken, and a Look that finds nothing else says so. One who is not counted, such as a player of
 // the game, is shown the same. giveUp is called, if it is not nil and from
-// another goroutine, when the watcher takes a minute over something.
+// another goroutine, when the watcher takes longer than
+// Config.Stall over something.
 func (m *Match) Watch(ctx context.Context, counted bool, giveUp func()) *Watcher {
 	w := &Watcher{m: m, ctx: ctx, giveUp: giveUp}
 	w.counted.Store(counted)
@@ -97,6 +94,7 @@ func (w *Watcher) Took() bool { return w.since.Swap(0) != stalled }
 // to set and stop, for every event that it is shown.
 func (m *Match) lookAfter() {
 	now, anybody := m.hub.ticks.Load(), false
+	longest := int64(m.hub.Stall / tick)
 	m.crowd.mu.Lock()
 	for w := range m.crowd.all {
 		if w.ctx.Err() != nil && !w.left.Swap(true) {
@@ -104,7 +102,7 @@ func (m *Match) lookAfter() {
 			anybody = true
 		}
 		since := w.since.Load()
-		if since > 0 && now-since > stallTicks && w.since.CompareAndSwap(since, stalled) && w.giveUp != nil {
+		if since > 0 && now-since > longest && w.since.CompareAndSwap(since, stalled) && w.giveUp != nil {
 			w.giveUp()
 		}
 	}

@@ -76,7 +76,7 @@ func (w *world) still(addr string) *server {
 	s := &server{t: w.t, seen: &observer{}, plans: &agenda{}}
 	s.Hub = NewHub(Config{
 		Log: log, Follower: gamelog.NewFollower(reads, logger), Agenda: s.plans, Observer: s.seen,
-		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour,
+		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour, Stall: time.Minute,
 	})
 	w.t.Cleanup(func() {
 		s.Hub.close() // Waits for what it began, if nobody did before.

@@ -5,6 +5,7 @@ package service
 
 import (
 	"context"
+	"net"
 	"log/slog"
 	"sync"
 	"time"
@@ -61,6 +62,8 @@ type Config struct {
 	Quotas  *quota.Quotas
 	// Proxies whose word is taken for where calls come from.
 	Proxies origin.Proxies
+	// HangUp ends a connection a while later, unless it is a proxy's.
+	HangUp func(peer net.Addr)
 	// MinTurnLimit is the shortest time for a move that can be asked for,
 	// where it is below that of the contract.
 	MinTurnLimit time.Duration

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -37,7 +38,7 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	}
 	defer m.Release()
 	player := caller(stream.Context())
-	giveUp := func() { end(stream.Context(), errStalled) }
+	giveUp := func() { s.giveUp(stream.Context()) }
 	watcher, err := s.admit(stream.Context(), m, len(state.SeatsOf(player.ID)) == 0, giveUp)
 	if err != nil {
 		return err
@@ -186,20 +187,27 @@ func (v *view) encode(m *pb.WatchResponse) any {
 	return prepared
 }
 
-var errStalled = serverUnavailable("nothing was read from this stream for a minute")
+var errStalled = serverUnavailable("nothing was read from this stream for too long")
 
-// end ends a stream whose handler waits in Send, from another goroutine. The
+// giveUp ends a stream whose handler waits in Send, from another goroutine. The
 // end of the context that Send waits on would get it out of there as well, but
 // then gRPC tells the reader Canceled, which it must not take for a reason to
 // come again.
-func end(ctx context.Context, f *failure) {
+//
+// gRPC keeps what it took for the stream until the reader takes that, and the
+// status after it. One who never does holds some 100 kB for as long as there is
+// the connection, which is why that ends too.
+func (s *Service) giveUp(ctx context.Context) {
 	stream, ok := grpc.ServerTransportStreamFromContext(ctx).(interface {
 		SetTrailer(md metadata.MD) error
 		WriteStatus(st *status.Status) error
 	})
 	if ok {
-		_ = stream.SetTrailer(f.trailer())
-		_ = stream.WriteStatus(f.GRPCStatus())
+		_ = stream.SetTrailer(errStalled.trailer())
+		_ = stream.WriteStatus(errStalled.GRPCStatus())
+	}
+	if p, ok := peer.FromContext(ctx); ok {
+		s.HangUp(p.Addr)
 	}
 }
 

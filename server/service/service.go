@@ -5,8 +5,8 @@ package service
 
 import (
 	"context"
-	"net"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 

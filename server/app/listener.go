@@ -1,9 +1,11 @@
 package app
 
 import (
+	"math"
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gridstand/gridstand/server/origin"
@@ -18,16 +20,33 @@ type listener struct {
 	// refused is called for each connection that is closed at once.
 	refused func()
 
-	mu    sync.Mutex
-	open  map[string]int // addresses that have any
-	sum   int
-	peers map[netip.AddrPort]*counted // those over TCP
+	mu     sync.Mutex
+	places map[string]*place // addresses that have any
+	sum    int
+	// peers are the connections over TCP, but for those of proxies.
+	peers map[netip.AddrPort]*counted
 }
+
+// place is an address that has connections.
+type place struct {
+	connections int // guarded by the listener's mu
+	// unread is what all of them did not take yet of answers, in bytes.
+	unread atomic.Int64
+}
+
+// What clients may leave unread of answers: gRPC keeps everything that it was
+// given until the client takes it. One connection may leave so much, and those
+// of one address together, beyond which each of them may leave only a little.
+const (
+	maxUnread        = 8 << 20
+	maxUnreadAddress = 128 << 20
+	littleUnread     = 128 << 10
+)
 
 func newListener(l net.Listener, limit int, proxies origin.Proxies, refused func()) *listener {
 	return &listener{
 		Listener: l, limit: limit, proxies: proxies, refused: refused,
-		open: map[string]int{}, peers: map[netip.AddrPort]*counted{},
+		places: map[string]*place{}, peers: map[netip.AddrPort]*counted{},
 	}
 }
 
@@ -53,14 +72,19 @@ func (l *listener) enter(conn net.Conn) *counted {
 	limited := l.limit > 0 && !l.proxies.Trusted(peer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if limited && l.open[address] >= l.limit {
+	here := l.places[address]
+	if here == nil {
+		here = &place{}
+		l.places[address] = here
+	}
+	if limited && here.connections >= l.limit {
 		return nil
 	}
-	c := &counted{Conn: conn}
+	c := &counted{Conn: conn, place: here}
 	c.leave = sync.OnceFunc(func() { l.leave(c, address) })
-	l.open[address]++
+	here.connections++
 	l.sum++
-	if tcp, ok := peer.(*net.TCPAddr); ok {
+	if tcp, ok := peer.(*net.TCPAddr); ok && !l.proxies.Trusted(peer) {
 		l.peers[tcp.AddrPort()] = c
 	}
 	return c
@@ -70,27 +94,48 @@ func (l *listener) leave(c *counted, address string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sum--
-	if l.open[address]--; l.open[address] == 0 {
-		delete(l.open, address)
+	if c.place.connections--; c.place.connections == 0 {
+		delete(l.places, address)
 	}
 	if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok && l.peers[tcp.AddrPort()] == c {
 		delete(l.peers, tcp.AddrPort())
 	}
+	c.took(math.MaxInt64)
 }
 
-// hangUp ends a connection after some time. That of a proxy stays: it is that of
-// many, and the proxy knows better which of them to send away.
-func (l *listener) hangUp(peer net.Addr, after time.Duration) {
+// of is the connection of a peer; nil for one that is gone, and for that of a
+// proxy: it is that of many, and the proxy knows better whom of them to send
+// away. It is asked under mu.
+func (l *listener) of(peer net.Addr) *counted {
 	tcp, ok := peer.(*net.TCPAddr)
-	if !ok || l.proxies.Trusted(peer) {
-		return
+	if !ok {
+		return nil
 	}
+	return l.peers[tcp.AddrPort()]
+}
+
+// hangUp ends a connection after some time.
+func (l *listener) hangUp(peer net.Addr, after time.Duration) {
 	l.mu.Lock()
-	c := l.peers[tcp.AddrPort()]
-	l.mu.Unlock()
-	if c != nil {
+	defer l.mu.Unlock()
+	if c := l.of(peer); c != nil {
 		// gRPC closes a connection that it cannot read from.
 		_ = c.SetReadDeadline(time.Now().Add(after))
+	}
+}
+
+// answered says that gRPC is given an answer of so many bytes for a connection.
+// One that leaves too much unread is closed.
+func (l *listener) answered(peer net.Addr, size int) {
+	l.mu.Lock() // so that none is counted once the connection has left
+	c := l.of(peer)
+	var unread, together int64
+	if c != nil {
+		unread, together = c.unread.Add(int64(size)), c.place.unread.Add(int64(size))
+	}
+	l.mu.Unlock()
+	if unread > maxUnread || together > maxUnreadAddress && unread > littleUnread {
+		_ = c.Close()
 	}
 }
 
@@ -104,7 +149,28 @@ func (l *listener) connections() int {
 // counted is a connection that makes room for another when it is closed.
 type counted struct {
 	net.Conn
+	place *place
 	leave func()
+	// unread is about how much of answers the client did not take yet, rather
+	// too little than too much: what was written is not all of answers.
+	unread atomic.Int64
+}
+
+// Write implements net.Conn.
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.took(int64(n))
+	return n, err
+}
+
+func (c *counted) took(n int64) {
+	for unread := c.unread.Load(); unread > 0; unread = c.unread.Load() {
+		taken := min(n, unread)
+		if c.unread.CompareAndSwap(unread, unread-taken) {
+			c.place.unread.Add(-taken)
+			return
+		}
+	}
 }
 
 // Close implements net.Conn.

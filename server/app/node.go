@@ -136,7 +136,8 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 			NewGamesPerMinute:     n.MaxNewGamesPerMinute,
 		},
 		Quotas: quota.New(n.store.reads), Proxies: n.proxies,
-		HangUp: func(peer net.Addr) { n.listener.hangUp(peer, n.Stall) },
+		Answered: n.listener.answered,
+		HangUp:   func(peer net.Addr) { n.listener.hangUp(peer, n.Stall) },
 	})
 	n.serveGRPC(games, transport)
 	return nil

@@ -33,28 +33,39 @@ type slowStream struct {
 // slowWatch opens a Watch that reads nothing before Recv is called. The stream
 // ends with ctx, or when Recv has returned an error.
 func slowWatch(ctx context.Context, addr string, request *pb.WatchRequest) (*slowStream, error) {
+	client := slowClient()
+	response, err := slowCall(ctx, client, addr, pb.GameService_Watch_FullMethodName, request)
+	if err != nil {
+		return nil, err
+	}
+	return &slowStream{response, client}, nil
+}
+
+// slowClient has a connection of its own, over which little comes that is not
+// read.
+func slowClient() *http.Client {
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Client{Transport: &http.Transport{
+		Protocols: protocols, HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: slowWindow},
+	}}
+}
+
+// slowCall makes a call, and returns when the answer begins.
+func slowCall(ctx context.Context, client *http.Client, addr, method string, request proto.Message) (*http.Response, error) {
 	body, err := proto.Marshal(request)
 	if err != nil {
 		return nil, err
 	}
 	framed := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body)))
 	call, err := http.NewRequestWithContext(ctx, http.MethodPost,
-		"http://"+addr+pb.GameService_Watch_FullMethodName, bytes.NewReader(append(framed, body...)))
+		"http://"+addr+method, bytes.NewReader(append(framed, body...)))
 	if err != nil {
 		return nil, err
 	}
 	call.Header.Set("Content-Type", "application/grpc")
 	call.Header.Set("TE", "trailers")
-	protocols := new(http.Protocols)
-	protocols.SetUnencryptedHTTP2(true)
-	client := &http.Client{Transport: &http.Transport{
-		Protocols: protocols, HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: slowWindow},
-	}}
-	response, err := client.Do(call)
-	if err != nil {
-		return nil, err
-	}
-	return &slowStream{response, client}, nil
+	return client.Do(call)
 }
 
 // Recv implements updates.

@@ -1,6 +1,7 @@
 package faulttest
 
 import (
+	"net/http"
 	"os/exec"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/childtest"
@@ -70,5 +72,49 @@ func TestStalledReader(t *testing.T) {
 		"who reads nothing keeps the connection")
 	player.goesOn(t, last)
 	_, err := player.resign(t.Context(), game.GetId())
+	require.NoError(t, err)
+}
+
+// Ensure a client who asks for much and reads nothing of it loses the
+// connection before it costs the server much, and that others go on.
+func TestUnreadAnswers(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	server := w.serveProgram(exec.Command(childtest.Build(t, "server")), w.addr,
+		"--max-new-games-per-minute=0", "--metrics", "127.0.0.1:0", "--pprof")
+	g := server.gauges(t)
+	player := w.player(server)
+	for range 200 {
+		_, err := player.create(t.Context(), ofVariant("6x6"))
+		require.NoError(t, err)
+	}
+	connections := g.read(t, "gridstand_connections")
+	g.collect(t)
+	before := g.read(t, "process_resident_memory_bytes")
+
+	request := &pb.ListGamesRequest{PageSize: 200}
+	reply, err := player.games.ListGames(t.Context(), request)
+	require.NoError(t, err)
+	size := proto.Size(reply)
+	const allowed = 8 << 20
+	client, asked := slowClient(), 0
+	defer client.CloseIdleConnections()
+	for ; asked < 2*allowed/size; asked++ {
+		var response *http.Response
+		if response, err = slowCall(t.Context(), client, server.addr, pb.GameService_ListGames_FullMethodName, request); err != nil {
+			break
+		}
+		t.Cleanup(func() { _ = response.Body.Close() })
+	}
+	require.Error(t, err, "it may ask on after %d answers of %d bytes", asked, size)
+	assert.Greater(t, asked, allowed/size/2)
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") == connections }, patience, 20*time.Millisecond)
+	memory := g.read(t, "process_resident_memory_bytes")
+	t.Logf("the connection is closed after %d answers of %d bytes, memory %d MB before and %d after", asked, size, before>>20, memory>>20)
+	if !childtest.Race {
+		assert.Less(t, memory, before+16*allowed)
+	}
+	_, err = player.games.ListGames(t.Context(), request)
 	require.NoError(t, err)
 }

@@ -7,6 +7,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -30,7 +32,7 @@ func (s *Service) Options() []grpc.ServerOption {
 
 // unary bounds a call in time, finds out who calls, and translates its error.
 func (s *Service) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if !ours(info.FullMethod) {
+	if !ours(info.FullMethod) { // those answer with little
 		return handler(ctx, request)
 	}
 	span := maxCall
@@ -51,13 +53,14 @@ func (s *Service) unary(ctx context.Context, request any, info *grpc.UnaryServer
 		_ = grpc.SetTrailer(ctx, f.trailer())
 		return nil, f
 	}
+	s.answered(ctx, response)
 	return response, nil
 }
 
 // stream is unary for streams, which last as long as they like.
 func (s *Service) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if !ours(info.FullMethod) {
-		return handler(server, stream)
+		return handler(server, &answering{stream, s})
 	}
 	ctx, err := s.authenticate(stream.Context())
 	if err == nil {
@@ -73,6 +76,26 @@ func (s *Service) stream(server any, stream grpc.ServerStream, info *grpc.Stream
 		return f
 	}
 	return nil
+}
+
+// answered counts an answer, which gRPC keeps until the client takes it. Watch
+// counts in another way: by how long its readers take.
+func (s *Service) answered(ctx context.Context, response any) {
+	m, ok := response.(proto.Message)
+	if p, known := peer.FromContext(ctx); ok && known {
+		s.Answered(p.Addr, proto.Size(m))
+	}
+}
+
+// answering counts the answers of a stream.
+type answering struct {
+	grpc.ServerStream
+	service *Service
+}
+
+func (a *answering) SendMsg(m any) error {
+	a.service.answered(a.Context(), m)
+	return a.ServerStream.SendMsg(m)
 }
 
 // ours tells the contract's methods from those of health and reflection.

@@ -43,6 +43,8 @@ func addFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", c.MaxConnectionsPerAddress,
 		"connections of one address to this server, but for --proxies; 0 for no limit. "+
 			"A router or a proxy may stand for a whole game night")
+	flags.IntVar(&c.MaxNewConnectionsPerAddressPerSecond, "max-new-connections-per-address-per-second", c.MaxNewConnectionsPerAddressPerSecond,
+		"connections that one address may open to this server in a second, with ten seconds' worth at once, but for --proxies; 0 for no limit")
 	flags.IntVar(&c.MaxWatchesPerAddress, "max-watches-per-address", c.MaxWatchesPerAddress,
 		"watch streams of one address on this server; 0 for no limit")
 	flags.IntVar(&c.MaxWatchesPerAddressPerSecond, "max-watches-per-address-per-second", c.MaxWatchesPerAddressPerSecond,

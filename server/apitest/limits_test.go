@@ -209,8 +209,9 @@ func TestGetServerInfo(t *testing.T) {
 		assert.NotEmpty(t, info.GetVersion())
 		want := &pb.Limits{
 			MessageBytes: 4096, StreamsPerConnection: 7, MovesPerSecond: 11, WatchersPerGame: math.MaxInt32,
-			MinTurnLimit:          durationpb.New(20 * time.Millisecond),
-			ConnectionsPerAddress: 12, WatchesPerAddress: 13, WatchesPerAddressPerSecond: 14, WrongTokensPerMinute: 15,
+			MinTurnLimit:                      durationpb.New(20 * time.Millisecond),
+			NewConnectionsPerAddressPerSecond: 19,
+			ConnectionsPerAddress:             12, WatchesPerAddress: 13, WatchesPerAddressPerSecond: 14, WrongTokensPerMinute: 15,
 			NewPlayersPerMinute: 16, NewGamesPerMinute: 17, NewGamesPerAddressPerMinute: 18,
 		}
 		assert.True(t, proto.Equal(want, info.GetLimits()), "%v", info.GetLimits())
@@ -225,6 +226,7 @@ func TestGetServerInfo(t *testing.T) {
 		c.MaxConnectionsPerAddress, c.MaxWatchesPerAddress, c.MaxWatchesPerAddressPerSecond = 12, 13, 14
 		c.MaxWrongTokensPerMinute, c.MaxNewPlayersPerMinute = 15, 16
 		c.MaxNewGamesPerMinute, c.MaxNewGamesPerAddressPerMinute = 17, 18
+		c.MaxNewConnectionsPerAddressPerSecond = 19
 	})
 }
 

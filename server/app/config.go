@@ -70,13 +70,14 @@ type Config struct {
 	MaxOpenGames            int
 	MaxWatchersPerGame      int
 
-	MaxConnectionsPerAddress       int
-	MaxWatchesPerAddress           int
-	MaxWatchesPerAddressPerSecond  int
-	MaxWrongTokensPerMinute        int
-	MaxNewPlayersPerMinute         int
-	MaxNewGamesPerMinute           int
-	MaxNewGamesPerAddressPerMinute int
+	MaxConnectionsPerAddress             int
+	MaxNewConnectionsPerAddressPerSecond int
+	MaxWatchesPerAddress                 int
+	MaxWatchesPerAddressPerSecond        int
+	MaxWrongTokensPerMinute              int
+	MaxNewPlayersPerMinute               int
+	MaxNewGamesPerMinute                 int
+	MaxNewGamesPerAddressPerMinute       int
 	// Reflection lets tools ask what the services look like.
 	Reflection bool
 	// StopTimeout bounds how long a stop waits for calls under way.
@@ -119,17 +120,18 @@ func DefaultConfig() Config {
 
 		// A whole game night may sit behind one address: ten thousand who
 		// watch, of whom all come back at once when a server stops.
-		MaxConnectionsPerAddress:       16_384,
-		MaxWatchesPerAddress:           32_768,
-		MaxWatchesPerAddressPerSecond:  2_000,
-		MaxWrongTokensPerMinute:        1_000,
-		MaxNewPlayersPerMinute:         600,
-		MaxNewGamesPerMinute:           60,
-		MaxNewGamesPerAddressPerMinute: 6_000,
-		Reflection:                     true,
-		StopTimeout:                    10 * time.Second,
-		Idle:                           time.Minute,
-		Stall:                          time.Minute,
+		MaxConnectionsPerAddress:             16_384,
+		MaxNewConnectionsPerAddressPerSecond: 1_000,
+		MaxWatchesPerAddress:                 32_768,
+		MaxWatchesPerAddressPerSecond:        2_000,
+		MaxWrongTokensPerMinute:              1_000,
+		MaxNewPlayersPerMinute:               600,
+		MaxNewGamesPerMinute:                 60,
+		MaxNewGamesPerAddressPerMinute:       6_000,
+		Reflection:                           true,
+		StopTimeout:                          10 * time.Second,
+		Idle:                                 time.Minute,
+		Stall:                                time.Minute,
 	}
 }
 
@@ -137,7 +139,8 @@ func DefaultConfig() Config {
 // may do, for loads and tests, all of which come from one address.
 func (c Config) Unlimited() Config {
 	c.MaxStreamsPerConnection, c.MaxMovesPerSecond, c.MaxOpenGames, c.MaxWatchersPerGame = 0, 0, 0, 0
-	c.MaxConnectionsPerAddress, c.MaxWatchesPerAddress, c.MaxWatchesPerAddressPerSecond = 0, 0, 0
+	c.MaxConnectionsPerAddress, c.MaxNewConnectionsPerAddressPerSecond = 0, 0
+	c.MaxWatchesPerAddress, c.MaxWatchesPerAddressPerSecond = 0, 0
 	c.MaxWrongTokensPerMinute, c.MaxNewPlayersPerMinute = 0, 0
 	c.MaxNewGamesPerMinute, c.MaxNewGamesPerAddressPerMinute = 0, 0
 	return c
@@ -217,6 +220,7 @@ func (c *Config) validate() error {
 		{"max-open-games", c.MaxOpenGames},
 		{"max-watchers-per-game", c.MaxWatchersPerGame},
 		{"max-connections-per-address", c.MaxConnectionsPerAddress},
+		{"max-new-connections-per-address-per-second", c.MaxNewConnectionsPerAddressPerSecond},
 		{"max-watches-per-address", c.MaxWatchesPerAddress},
 		{"max-watches-per-address-per-second", c.MaxWatchesPerAddressPerSecond},
 		{"max-wrong-tokens-per-minute", c.MaxWrongTokensPerMinute},

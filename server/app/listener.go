@@ -8,16 +8,22 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/gridstand/gridstand/server/origin"
+	"github.com/gridstand/gridstand/server/quota"
 )
 
-// listener accepts so many connections of one address at once, and closes what
-// is more. Proxies, which connect for many, may have any number.
+// listener accepts so many connections of one address at once, and so many in a
+// second, and closes what is more. Proxies, which connect for many, may have any
+// number.
 type listener struct {
 	net.Listener
 	limit   int // 0 for none
+	pace    *quota.Pacer
 	proxies origin.Proxies
-	// refused is called for each connection that is closed at once.
+	// refused is called for each connection that is closed for what its client
+	// does.
 	refused func()
 
 	mu     sync.Mutex
@@ -43,9 +49,10 @@ const (
 	littleUnread     = 128 << 10
 )
 
-func newListener(l net.Listener, limit int, proxies origin.Proxies, refused func()) *listener {
+func newListener(l net.Listener, limit, perSecond int, proxies origin.Proxies, refused func()) *listener {
 	return &listener{
 		Listener: l, limit: limit, proxies: proxies, refused: refused,
+		pace:   quota.NewPacer(rate.Limit(perSecond), quota.Burst*perSecond),
 		places: map[string]*place{}, peers: map[netip.AddrPort]*counted{},
 	}
 }
@@ -69,7 +76,10 @@ func (l *listener) Accept() (net.Conn, error) {
 func (l *listener) enter(conn net.Conn) *counted {
 	peer := conn.RemoteAddr()
 	address := origin.Key(peer)
-	limited := l.limit > 0 && !l.proxies.Trusted(peer)
+	trusted := l.proxies.Trusted(peer)
+	if !trusted && !l.pace.Take(address) {
+		return nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	here := l.places[address]
@@ -77,14 +87,14 @@ func (l *listener) enter(conn net.Conn) *counted {
 		here = &place{}
 		l.places[address] = here
 	}
-	if limited && here.connections >= l.limit {
+	if !trusted && l.limit > 0 && here.connections >= l.limit {
 		return nil
 	}
 	c := &counted{Conn: conn, place: here}
 	c.leave = sync.OnceFunc(func() { l.leave(c, address) })
 	here.connections++
 	l.sum++
-	if tcp, ok := peer.(*net.TCPAddr); ok && !l.proxies.Trusted(peer) {
+	if tcp, ok := peer.(*net.TCPAddr); ok && !trusted {
 		l.peers[tcp.AddrPort()] = c
 	}
 	return c
@@ -136,6 +146,7 @@ func (l *listener) answered(peer net.Addr, size int) {
 	l.mu.Unlock()
 	if unread > maxUnread || together > maxUnreadAddress && unread > littleUnread {
 		_ = c.Close()
+		l.refused()
 	}
 }
 

@@ -43,7 +43,7 @@ func newTestListener(t *testing.T) *listener {
 	t.Helper()
 	proxies, err := origin.ParseProxies("10.0.0.1")
 	require.NoError(t, err)
-	return newListener(nil, 100, proxies, func() {})
+	return newListener(nil, 100, 10, proxies, func() {})
 }
 
 // Ensure a connection is closed that leaves too much unread, and none that reads.
@@ -97,6 +97,28 @@ func TestListener_AnsweredAddress(t *testing.T) {
 	assert.Zero(t, l.connections())
 	assert.Empty(t, l.places)
 	assert.Empty(t, l.peers)
+}
+
+// Ensure an address opens no more connections in a second than it may, however
+// soon it closes them, but for proxies.
+func TestListener_Pace(t *testing.T) {
+	t.Parallel()
+	l := newTestListener(t)
+	took := func(address string, n int) (taken int) {
+		for port := range n {
+			if c := l.enter(&fakeConn{peer: peerOf(address, port+1)}); c != nil {
+				taken++
+				require.NoError(t, c.Close())
+			}
+		}
+		return taken
+	}
+	taken := took("192.0.2.1", 300)
+	assert.GreaterOrEqual(t, taken, 100)
+	assert.Less(t, taken, 300)
+	assert.Equal(t, 100, took("192.0.2.2", 100))
+	assert.Equal(t, 300, took("10.0.0.1", 300))
+	assert.Empty(t, l.places)
 }
 
 // Ensure a connection that is to end does so, and a proxy's does not.

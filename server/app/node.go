@@ -96,7 +96,7 @@ func (n *node) listen() (err error) {
 			return err
 		}
 	}
-	n.listener = newListener(inner, n.MaxConnectionsPerAddress, n.proxies, n.metrics.ConnectionRefused)
+	n.listener = newListener(inner, n.MaxConnectionsPerAddress, n.MaxNewConnectionsPerAddressPerSecond, n.proxies, n.metrics.ConnectionRefused)
 	n.metrics.Connections(n.listener.connections)
 	return nil
 }
@@ -128,6 +128,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 			WatchersPerGame:      n.MaxWatchersPerGame,
 
 			ConnectionsPerAddress: n.MaxConnectionsPerAddress,
+			ConnectionsPerSecond:  n.MaxNewConnectionsPerAddressPerSecond,
 			WatchesPerAddress:     n.MaxWatchesPerAddress,
 			WatchesPerSecond:      n.MaxWatchesPerAddressPerSecond,
 			WrongTokensPerMinute:  n.MaxWrongTokensPerMinute,

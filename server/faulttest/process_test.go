@@ -17,7 +17,7 @@ import (
 // unlimited is app.Config.Unlimited as flags.
 var unlimited = []string{
 	"--max-streams-per-connection=0", "--max-moves-per-second=0", "--max-open-games=0", "--max-watchers-per-game=0",
-	"--max-connections-per-address=0", "--max-watches-per-address=0", "--max-watches-per-address-per-second=0",
+	"--max-connections-per-address=0", "--max-new-connections-per-address-per-second=0", "--max-watches-per-address=0", "--max-watches-per-address-per-second=0",
 	"--max-wrong-tokens-per-minute=0", "--max-new-players-per-minute=0",
 	"--max-new-games-per-minute=0", "--max-new-games-per-address-per-minute=0",
 }

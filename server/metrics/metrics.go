@@ -69,7 +69,7 @@ func New(version, commit string) *Metrics {
 			Name: "gridstand_redis_errors_total", Help: "Errors of Redis that a caller met, by kind.",
 		}, []string{"kind"}),
 		refused: with.NewCounter(prometheus.CounterOpts{
-			Name: "gridstand_connections_refused_total", Help: "Connections that were closed at once, since their address had as many as it may.",
+			Name: "gridstand_connections_refused_total", Help: "Connections that were closed since their address had or opened as many as it may, or left too much unread.",
 		}),
 		storageUp: with.NewGauge(prometheus.GaugeOpts{
 			Name: "gridstand_redis_up", Help: "Whether Redis answered when it was asked last.",

@@ -1,5 +1,5 @@
-// Package quota bounds how often somebody does something, over all servers on
-// one Redis.
+// Package quota bounds how often somebody does something: over all servers on
+// one Redis, or on this one alone.
 package quota
 
 import (

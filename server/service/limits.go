@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/time/rate"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
@@ -25,6 +23,7 @@ type Limits struct {
 	// Of one address. Those of a minute are counted over all servers, the
 	// others on this one.
 	ConnectionsPerAddress int
+	ConnectionsPerSecond  int
 	WatchesPerAddress     int
 	WatchesPerSecond      int
 	WrongTokensPerMinute  int
@@ -33,46 +32,6 @@ type Limits struct {
 	// NewGamesPerMinute are of one player, over all servers.
 	NewGamesPerMinute int
 }
-
-// limited is how many players' or addresses' pace is remembered. Whoever is
-// pushed out by so many others begins anew.
-const limited = 1 << 16
-
-// pacer bounds how fast each of many does something, on this server.
-type pacer struct {
-	limit rate.Limit // 0 for none
-	burst int
-	paces *lru.Cache[string, *rate.Limiter]
-}
-
-func newPacer(limit rate.Limit, burst int) *pacer {
-	paces, err := lru.New[string, *rate.Limiter](limited)
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
-	return &pacer{limit: limit, burst: burst, paces: paces}
-}
-
-// of is somebody's own pace.
-func (p *pacer) of(who string) *rate.Limiter {
-	if pace, ok := p.paces.Get(who); ok {
-		return pace
-	}
-	fresh := rate.NewLimiter(p.limit, p.burst)
-	if pace, ok, _ := p.paces.PeekOrAdd(who, fresh); ok {
-		return pace
-	}
-	return fresh
-}
-
-// take reports whether somebody may do it once more now, and counts it.
-func (p *pacer) take(who string) bool { return p.limit == 0 || p.of(who).Allow() }
-
-// spent reports whether somebody may not do it any more for now.
-func (p *pacer) spent(who string) bool { return p.limit > 0 && p.of(who).Tokens() < 1 }
-
-// wait is after what time there is more.
-func (p *pacer) wait() time.Duration { return time.Duration(float64(time.Second) / float64(p.limit)) }
 
 // crowd counts the watch streams of each address.
 type crowd struct {
@@ -98,10 +57,6 @@ func (c *crowd) leave(address string) {
 		delete(c.open, address)
 	}
 }
-
-// watchBurst is for how many seconds' worth of watches an address may ask at
-// once, as when everybody comes back from a server that stopped.
-const watchBurst = 10
 
 // opensRetry is after what time an address that opens streams too fast has room
 // for a second's worth.
@@ -135,16 +90,16 @@ func (s *Service) quota(ctx context.Context, what, who string, limit int, text s
 
 // pace refuses a player who moves faster than the limit.
 func (s *Service) pace(playerID string) error {
-	if s.moves.take(playerID) {
+	if s.moves.Take(playerID) {
 		return nil
 	}
-	return tooMany("moves a second", s.Limits.MovesPerSecond, s.moves.wait())
+	return tooMany("moves a second", s.Limits.MovesPerSecond, s.moves.Wait())
 }
 
 // watching counts a watch stream of an address, until leave is called.
 func (s *Service) watching(ctx context.Context) (leave func(), err error) {
 	address := s.address(ctx)
-	if !s.opens.take(address) {
+	if !s.opens.Take(address) {
 		return nil, tooMany("streams of one address opened in a second", s.Limits.WatchesPerSecond, opensRetry)
 	}
 	if !s.crowd.enter(address, s.Limits.WatchesPerAddress) {
@@ -160,14 +115,14 @@ func (s *Service) verify(ctx context.Context, token string) (account.Player, err
 		return player, nil
 	}
 	address := ""
-	if s.wrong.limit > 0 {
-		if address = s.address(ctx); s.wrong.spent(address) {
-			return account.Player{}, tooMany("wrong tokens a minute", s.Limits.WrongTokensPerMinute, s.wrong.wait())
+	if s.Limits.WrongTokensPerMinute > 0 {
+		if address = s.address(ctx); s.wrong.Spent(address) {
+			return account.Player{}, tooMany("wrong tokens a minute", s.Limits.WrongTokensPerMinute, s.wrong.Wait())
 		}
 	}
 	player, err := s.Accounts.Verify(ctx, token)
 	if errors.Is(err, account.ErrBadToken) {
-		s.wrong.take(address)
+		s.wrong.Take(address)
 	}
 	return player, err
 }

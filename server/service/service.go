@@ -81,7 +81,7 @@ type Service struct {
 
 	// moves bounds how fast each player moves; opens and wrong how fast each
 	// address opens streams and shows wrong tokens.
-	moves, opens, wrong *pacer
+	moves, opens, wrong *quota.Pacer
 	crowd               crowd
 	// damaged keeps those who ask for a damaged game again and again from
 	// filling the log.
@@ -96,9 +96,9 @@ func New(c Config) *Service {
 	l := c.Limits
 	return &Service{
 		Config:  c,
-		moves:   newPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
-		opens:   newPacer(rate.Limit(l.WatchesPerSecond), watchBurst*l.WatchesPerSecond),
-		wrong:   newPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
+		moves:   quota.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
+		opens:   quota.NewPacer(rate.Limit(l.WatchesPerSecond), quota.Burst*l.WatchesPerSecond),
+		wrong:   quota.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
 		crowd:   crowd{open: map[string]int{}},
 		damaged: rate.Sometimes{First: 10, Interval: time.Second},
 	}
@@ -127,13 +127,14 @@ func (s *Service) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.
 			WatchersPerGame:      int32(s.Limits.WatchersPerGame),
 			MinTurnLimit:         durationpb.New(s.turnFloor()),
 
-			ConnectionsPerAddress:       int32(s.Limits.ConnectionsPerAddress),
-			WatchesPerAddress:           int32(s.Limits.WatchesPerAddress),
-			WatchesPerAddressPerSecond:  int32(s.Limits.WatchesPerSecond),
-			WrongTokensPerMinute:        int32(s.Limits.WrongTokensPerMinute),
-			NewPlayersPerMinute:         int32(s.Limits.NewPlayersPerMinute),
-			NewGamesPerMinute:           int32(s.Limits.NewGamesPerMinute),
-			NewGamesPerAddressPerMinute: int32(s.Limits.GamesPerAddress),
+			ConnectionsPerAddress:             int32(s.Limits.ConnectionsPerAddress),
+			NewConnectionsPerAddressPerSecond: int32(s.Limits.ConnectionsPerSecond),
+			WatchesPerAddress:                 int32(s.Limits.WatchesPerAddress),
+			WatchesPerAddressPerSecond:        int32(s.Limits.WatchesPerSecond),
+			WrongTokensPerMinute:              int32(s.Limits.WrongTokensPerMinute),
+			NewPlayersPerMinute:               int32(s.Limits.NewPlayersPerMinute),
+			NewGamesPerMinute:                 int32(s.Limits.NewGamesPerMinute),
+			NewGamesPerAddressPerMinute:       int32(s.Limits.GamesPerAddress),
 		},
 	}, nil
 }

@@ -339,8 +339,11 @@ type Limits struct {
 	NewGamesPerMinute int32 `protobuf:"varint,12,opt,name=new_games_per_minute,json=newGamesPerMinute,proto3" json:"new_games_per_minute,omitempty"`
 	// Games that may be created from one address in a minute, over all servers.
 	NewGamesPerAddressPerMinute int32 `protobuf:"varint,13,opt,name=new_games_per_address_per_minute,json=newGamesPerAddressPerMinute,proto3" json:"new_games_per_address_per_minute,omitempty"`
-	unknownFields               protoimpl.UnknownFields
-	sizeCache                   protoimpl.SizeCache
+	// Connections that one address may open to one server in a second, with ten
+	// seconds' worth at once. What is more is closed at once, without an answer.
+	NewConnectionsPerAddressPerSecond int32 `protobuf:"varint,14,opt,name=new_connections_per_address_per_second,json=newConnectionsPerAddressPerSecond,proto3" json:"new_connections_per_address_per_second,omitempty"`
+	unknownFields                     protoimpl.UnknownFields
+	sizeCache                         protoimpl.SizeCache
 }
 
 func (x *Limits) Reset() {
@@ -460,6 +463,13 @@ func (x *Limits) GetNewGamesPerMinute() int32 {
 func (x *Limits) GetNewGamesPerAddressPerMinute() int32 {
 	if x != nil {
 		return x.NewGamesPerAddressPerMinute
+	}
+	return 0
+}
+
+func (x *Limits) GetNewConnectionsPerAddressPerSecond() int32 {
+	if x != nil {
+		return x.NewConnectionsPerAddressPerSecond
 	}
 	return 0
 }
@@ -3231,7 +3241,7 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xbd\x05\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\x90\x06\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3246,7 +3256,8 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	" \x01(\x05R\x14wrongTokensPerMinute\x123\n" +
 	"\x16new_players_per_minute\x18\v \x01(\x05R\x13newPlayersPerMinute\x12/\n" +
 	"\x14new_games_per_minute\x18\f \x01(\x05R\x11newGamesPerMinute\x12E\n" +
-	" new_games_per_address_per_minute\x18\r \x01(\x05R\x1bnewGamesPerAddressPerMinute\"\xdf\x01\n" +
+	" new_games_per_address_per_minute\x18\r \x01(\x05R\x1bnewGamesPerAddressPerMinute\x12Q\n" +
+	"&new_connections_per_address_per_second\x18\x0e \x01(\x05R!newConnectionsPerAddressPerSecond\"\xdf\x01\n" +
 	"\aVariant\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +

@@ -70,7 +70,7 @@ var comesBack = grpc.WithConnectParams(grpc.ConnectParams{
 })
 
 // anybody connects to a server without an account.
-func (w *world) anybody(s *server) *client {
+func (w *world) anybody(s *server, options ...grpc.DialOption) *client {
 	w.t.Helper()
 	if strings.Contains(s.addr, ",") {
 		named, err := session.Dial(session.Config{Target: s.addr})
@@ -78,7 +78,8 @@ func (w *world) anybody(s *server) *client {
 		w.t.Cleanup(func() { _ = named.Close() })
 		return &client{w: w, server: s, games: named.Games, leaderboard: named.Leaderboard, players: named.Players}
 	}
-	conn, err := grpc.NewClient(s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()), comesBack)
+	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()), comesBack)
+	conn, err := grpc.NewClient(s.addr, options...)
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { _ = conn.Close() })
 	return &client{
@@ -88,9 +89,9 @@ func (w *world) anybody(s *server) *client {
 }
 
 // player connects to a server with a new account.
-func (w *world) player(s *server) *client {
+func (w *world) player(s *server, options ...grpc.DialOption) *client {
 	w.t.Helper()
-	c := w.anybody(s)
+	c := w.anybody(s, options...)
 	request := &pb.CreatePlayerRequest{Name: "p" + id.New()[:20], Secret: id.New()}
 	var response *pb.CreatePlayerResponse
 	require.NoError(w.t, c.insist(w.t.Context(), func(ctx context.Context) (err error) {
@@ -102,9 +103,9 @@ func (w *world) player(s *server) *client {
 }
 
 // on is the same account, connected to a server once more.
-func (c *client) on(s *server) *client {
+func (c *client) on(s *server, options ...grpc.DialOption) *client {
 	c.w.t.Helper()
-	other := c.w.anybody(s)
+	other := c.w.anybody(s, options...)
 	other.id, other.token = c.id, c.token
 	return other
 }

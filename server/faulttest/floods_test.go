@@ -2,20 +2,16 @@ package faulttest
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
-	"net"
 	"os/exec"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
-	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -24,216 +20,192 @@ import (
 )
 
 const (
-	idlers, sleepers, flooders = 1500, 200, 4
-	// calmMoves are what is measured without and with each of the bad clients.
+	// calmMoves are what is measured before and beside each of the bad clients.
 	calmMoves = 100
+	// longestMove is what a move may take beside them, on any machine.
+	longestMove = 10 * time.Second
 	// roomFor is the memory that bad clients may cost a server, in bytes.
-	roomFor = 400 << 20
+	roomFor = 256 << 20
 )
 
-// badClients are those who keep a server busy with anything but games. Each
-// works until ctx ends and returns how often the server refused it with a hint
-// when to come again.
-var badClients = map[string]func(ctx context.Context, f *flood) (refused int64, err error){
-	"idle connections": func(ctx context.Context, f *flood) (int64, error) {
-		for range idlers {
-			conn, err := net.Dial("tcp", f.server.addr)
-			if err != nil {
-				return 0, err
-			}
-			defer func() { _ = conn.Close() }()
-		}
-		f.ready()
-		<-ctx.Done()
-		return 0, nil
-	},
-	"slow writers": func(ctx context.Context, f *flood) (int64, error) {
-		preface := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-		for n := range idlers / 3 {
-			conn, err := net.Dial("tcp", f.server.addr)
-			if err != nil {
-				return 0, err
-			}
-			defer func() { _ = conn.Close() }()
-			_, _ = conn.Write(preface[:n%len(preface)])
-		}
-		f.ready()
-		<-ctx.Done()
-		return 0, nil
-	},
-	"readers who never read": func(ctx context.Context, f *flood) (int64, error) {
-		for range sleepers {
-			if _, err := slowWatch(ctx, f.server.addr, &pb.WatchRequest{GameId: f.gameID, AfterVersion: fromStart()}); err != nil {
-				return 0, err
-			}
-		}
-		f.ready()
-		<-ctx.Done()
-		return 0, nil
-	},
-	"malformed and huge frames": func(ctx context.Context, f *flood) (int64, error) {
-		return f.again(ctx, func(rng *rand.Rand) error {
-			conn, err := net.Dial("tcp", f.server.addr)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = conn.Close() }()
-			garbage := make([]byte, 64<<10)
-			for i := range garbage {
-				garbage[i] = byte(rng.Uint32())
-			}
-			head := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
-			if rng.IntN(2) == 0 { // a frame of 16 MB
-				head = append(head, 0xff, 0xff, 0xff, byte(rng.IntN(10)), 0, 0, 0, 0, 1)
-			}
-			_, _ = conn.Write(append(head, garbage...)) // The server may have hung up.
-			return nil
-		})
-	},
-	"floods of games": func(ctx context.Context, f *flood) (int64, error) {
-		c := f.w.player(f.server)
-		return f.again(ctx, func(*rand.Rand) error {
-			_, err := c.create(ctx, ofVariant("classic"))
-			return err
-		})
-	},
-	"floods of players": func(ctx context.Context, f *flood) (int64, error) {
-		c := f.w.anybody(f.server)
-		return f.again(ctx, func(*rand.Rand) error {
-			_, err := c.players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "f" + id.New()[:20]})
-			return err
-		})
-	},
-	"watching and leaving": func(ctx context.Context, f *flood) (int64, error) {
-		c := f.w.anybody(f.server)
-		return f.again(ctx, func(*rand.Rand) error {
-			ctx, cancel := context.WithCancel(ctx)
-			defer cancel()
-			stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: f.gameID})
-			if err == nil {
-				_, err = stream.Recv()
-			}
-			return err
-		})
-	},
-	"wrong tokens": func(ctx context.Context, f *flood) (int64, error) {
-		c := f.w.anybody(f.server)
-		return f.again(ctx, func(*rand.Rand) error {
-			c := *c
-			c.token = id.New() + "." + id.New()
-			_, err := c.players.GetPlayer(c.authorized(ctx), &pb.GetPlayerRequest{PlayerId: "me"})
-			if refusalOf(err).code == codes.Unauthenticated {
-				return nil
-			}
-			return err
-		})
-	},
+// steady is somebody who plays on and on.
+type steady struct {
+	player   *client
+	rng      *rand.Rand
+	gameID   string
+	version  int32
+	position *pb.Position
 }
 
-// flood is what a bad client works on.
-type flood struct {
-	w      *world
-	server *server
-	gameID string
-	ready  func() // tells that it is at work
+func (s *steady) begin(t *testing.T) {
+	t.Helper()
+	game := s.player.start(t, "6x6")
+	s.gameID, s.version, s.position = game.GetId(), game.GetVersion(), game.GetPosition()
 }
 
-// again does something as fast as it goes, several times at once.
-func (f *flood) again(ctx context.Context, do func(*rand.Rand) error) (int64, error) {
-	var refused atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	for n := range flooders {
-		rng := rand.New(rand.NewPCG(uint64(n), 31))
-		group.Go(func() error {
-			for ctx.Err() == nil {
-				err := do(rng)
-				r := refusalOf(err)
-				switch {
-				case ctx.Err() != nil:
-					return nil
-				case r.code == codes.ResourceExhausted && r.retry > 0:
-					refused.Add(1)
-				case r.code == codes.ResourceExhausted:
-					return fmt.Errorf("no hint when to come again: %w", err)
-				case err != nil && !unavailable(err):
-					return err
-				}
-				f.ready()
-			}
-			return nil
-		})
+// moves makes some moves and returns how long each took, the quickest first.
+func (s *steady) moves(t *testing.T) []time.Duration {
+	t.Helper()
+	var took []time.Duration
+	for range calmMoves {
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), longestMove)
+		event, err := s.player.move(ctx, s.gameID, s.version, random(s.rng, s.position))
+		cancel()
+		require.NoError(t, err)
+		took = append(took, time.Since(began))
+		s.version, s.position = event.GetVersion(), event.GetPosition()
+		if event.GetResult() != nil {
+			s.begin(t)
+		}
 	}
-	err := group.Wait()
-	return refused.Load(), err
+	slices.Sort(took)
+	return took
 }
 
-// Ensure people's moves go on beside clients who do anything but play, and that
-// those cost a server no more than so much memory. How much longer moves take is
-// logged: on a machine that has to carry both sides it says little.
+// at is a percentile of times in order.
+func at(took []time.Duration, percent int) time.Duration { return took[percent*(len(took)-1)/100] }
+
+// Ensure people's moves go on beside clients who do anything but play, that
+// those cost a server no more than so much memory, and that whoever asks for too
+// much is refused. How much longer moves take is logged, at first and once limits
+// are met, and how much of the machine the server had: the rest the bad clients
+// took themselves.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	server := w.serveProgram(exec.Command(childtest.Build(t, "server")), w.addr,
-		"--max-moves-per-second=0", "--metrics", "127.0.0.1:0", "--pprof")
+		"--max-moves-per-second=0", "--metrics", "127.0.0.1:0", "--pprof",
+		// Less than it is by default, so that nobody has to wait for it.
+		"--max-connections-per-address=1500", "--max-new-connections-per-address-per-second=500",
+		"--max-watches-per-address-per-second=100")
 	g := server.gauges(t)
-	player := w.player(server)
-	game := player.start(t, "6x6")
-	rng := seeded(t)
-	position := player.playTo(t, rng, game, 30).GetPosition()
-	version := int32(30)
-
-	// moves makes some moves and returns how long each took.
-	moves := func() []time.Duration {
-		var took []time.Duration
-		for range calmMoves {
-			began := time.Now()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			event, err := player.move(ctx, game.GetId(), version, random(rng, position))
-			cancel()
-			require.NoError(t, err)
-			took = append(took, time.Since(began))
-			version, position = event.GetVersion(), event.GetPosition()
-			if version > 1000 || event.GetResult() != nil {
-				_, err := player.resign(t.Context(), game.GetId())
-				require.NoError(t, err)
-				game = player.start(t, "6x6")
-				version, position = game.GetVersion(), game.GetPosition()
-			}
-		}
-		slices.Sort(took)
-		return took
+	s := &steady{player: w.player(server), rng: seeded(t)}
+	s.begin(t)
+	long := s.player.start(t, "6x6")
+	s.player.playTo(t, s.rng, long, longer)
+	for range 50 { // for lists
+		_, err := s.player.create(t.Context(), ofVariant("6x6"))
+		require.NoError(t, err)
 	}
+	s.moves(t) // to warm up
 	g.collect(t)
 	before := g.read(t, "process_resident_memory_bytes")
-	moves() // to warm up
-	calm := moves()
-	for name, work := range badClients {
+	for n, bad := range badClients {
+		calm := s.moves(t)
+		closed := g.read(t, "gridstand_connections_refused_total")
 		ctx, cancel := context.WithCancel(t.Context())
 		atWork := make(chan struct{})
-		f := &flood{w, server, game.GetId(), sync.OnceFunc(func() { close(atWork) })}
-		var refused int64
+		f := &flood{
+			w: w, server: server, gameID: long.GetId(), dialer: place(t, n+1),
+			ready: sync.OnceFunc(func() { close(atWork) }),
+		}
 		done := make(chan error, 1)
-		go func() {
-			var err error
-			refused, err = work(ctx, f)
-			done <- err
-		}()
+		go func() { done <- bad.work(ctx, f) }()
 		select {
 		case <-atWork:
 		case err := <-done:
 			cancel()
-			require.NoError(t, err, name)
+			require.NoError(t, err, bad.name)
 		}
-		busy := moves()
+		began, worked := time.Now(), g.exactly(t, "process_cpu_seconds_total")
+		busy := s.moves(t)
+		closes := func() int { return g.read(t, "gridstand_connections_refused_total") - closed }
+		assert.Eventually(t, func() bool { return !bad.limited || f.refused.Load() > 0 || closes() > 0 }, patience, 20*time.Millisecond,
+			"%s: nobody is refused", bad.name)
+		later := s.moves(t)
 		memory := g.read(t, "process_resident_memory_bytes")
+		cores := (g.exactly(t, "process_cpu_seconds_total") - worked) / time.Since(began).Seconds()
 		cancel()
-		require.NoError(t, <-done, name)
-		ratio := func(q int) float64 { return float64(busy[q*(len(busy)-1)/100]) / float64(calm[q*(len(calm)-1)/100]) }
-		t.Logf("%-28s p50 %v (%.1f times), p99 %v (%.1f times), %d calls refused, memory %d MB",
-			name, busy[len(busy)/2].Round(time.Microsecond), ratio(50), busy[len(busy)*99/100].Round(time.Microsecond), ratio(99), refused, memory>>20)
+		require.NoError(t, <-done, bad.name)
+		times := func(took []time.Duration, q int) float64 { return float64(at(took, q)) / float64(at(calm, q)) }
+		t.Logf("%-26s p50 %.2f ms (%.1f times), p99 %.1f ms (%.1f times), then %.1f and %.1f times; "+
+			"%d calls answered, %d refused, %d connections closed; server %.1f cores, %d MB (%d before)",
+			bad.name, at(busy, 50).Seconds()*1000, times(busy, 50), at(busy, 99).Seconds()*1000, times(busy, 99), times(later, 50), times(later, 99),
+			f.granted.Load(), f.refused.Load(), closes(), cores, memory>>20, before>>20)
 		if !childtest.Race {
-			assert.Less(t, memory, before+roomFor, name)
+			assert.Less(t, memory, before+roomFor, bad.name)
 		}
+		g.collect(t)
 	}
+}
+
+// Ensure what one account and one address may create in a minute they may over
+// all servers together, and that others may meanwhile.
+func TestFloods_overServers(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	const players, games, together = 60, 30, 90
+	servers := make([]*server, 3)
+	for i := range servers {
+		servers[i] = w.serveProgram(exec.Command(childtest.Build(t, "server")), w.addr,
+			"--max-new-players-per-minute=60", "--max-new-games-per-minute=30", "--max-new-games-per-address-per-minute=90")
+	}
+	// everywhere floods all servers from one place until each refused, and returns how
+	// much it got, and how much of a minute's worth came anew meanwhile.
+	everywhere := func(t *testing.T, n int, work func(ctx context.Context, f *flood) error) (granted int, minutes float64) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		group, ctx := errgroup.WithContext(ctx)
+		began := time.Now()
+		floods := make([]*flood, len(servers))
+		for i, server := range servers {
+			f := &flood{w: w, server: server, dialer: place(t, n), ready: func() {}}
+			floods[i] = f
+			group.Go(func() error { return work(ctx, f) })
+		}
+		require.Eventually(t, func() bool {
+			return !slices.ContainsFunc(floods, func(f *flood) bool { return f.refused.Load() < 10 })
+		}, patience, 5*time.Millisecond, "a server refuses nobody")
+		minutes = time.Since(began).Minutes()
+		cancel()
+		require.NoError(t, group.Wait())
+		for _, f := range floods {
+			granted += int(f.granted.Load())
+		}
+		return granted, minutes
+	}
+	// within requires that of so many a minute no more was got.
+	within := func(t *testing.T, what string, perMinute, granted int, minutes float64) {
+		t.Helper()
+		assert.GreaterOrEqual(t, granted, perMinute, what)
+		assert.LessOrEqual(t, float64(granted), float64(perMinute)*(1+minutes)+1, what)
+		t.Logf("%s: %d of %d a minute granted by %d servers", what, granted, perMinute, len(servers))
+	}
+
+	granted, minutes := everywhere(t, 100, func(ctx context.Context, f *flood) error {
+		c := f.w.anybody(f.server, f.from())
+		return f.again(ctx, same(func(*rand.Rand) error {
+			_, err := c.players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "f" + id.New()[:20]})
+			return err
+		}))
+	})
+	within(t, "players of an address", players, granted, minutes)
+
+	one := w.player(servers[0])
+	granted, minutes = everywhere(t, 101, func(ctx context.Context, f *flood) error {
+		c := one.on(f.server, f.from())
+		return f.again(ctx, same(func(*rand.Rand) error {
+			_, err := c.create(ctx, ofVariant("classic"))
+			return err
+		}))
+	})
+	within(t, "games of an account", games, granted, minutes)
+
+	granted, minutes = everywhere(t, 102, func(ctx context.Context, f *flood) error {
+		return f.again(ctx, func() func(*rand.Rand) error {
+			c := f.w.player(servers[0]).on(f.server, f.from())
+			return func(*rand.Rand) error {
+				_, err := c.create(ctx, ofVariant("classic"))
+				return err
+			}
+		})
+	})
+	within(t, "games of an address", together, granted, minutes)
+
+	other := w.player(servers[2])
+	other.playTo(t, seeded(t), other.start(t, "6x6"), 3)
 }

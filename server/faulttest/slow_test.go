@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 
@@ -33,7 +34,11 @@ type slowStream struct {
 // slowWatch opens a Watch that reads nothing before Recv is called. The stream
 // ends with ctx, or when Recv has returned an error.
 func slowWatch(ctx context.Context, addr string, request *pb.WatchRequest) (*slowStream, error) {
-	client := slowClient()
+	return watchWith(ctx, slowClient(&net.Dialer{}), addr, request)
+}
+
+// watchWith is slowWatch with a client for it alone.
+func watchWith(ctx context.Context, client *http.Client, addr string, request *pb.WatchRequest) (*slowStream, error) {
 	response, err := slowCall(ctx, client, addr, pb.GameService_Watch_FullMethodName, request)
 	if err != nil {
 		return nil, err
@@ -43,11 +48,11 @@ func slowWatch(ctx context.Context, addr string, request *pb.WatchRequest) (*slo
 
 // slowClient has a connection of its own, over which little comes that is not
 // read.
-func slowClient() *http.Client {
+func slowClient(dialer *net.Dialer) *http.Client {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	return &http.Client{Transport: &http.Transport{
-		Protocols: protocols, HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: slowWindow},
+		DialContext: dialer.DialContext, Protocols: protocols, HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: slowWindow},
 	}}
 }
 

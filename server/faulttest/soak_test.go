@@ -51,11 +51,16 @@ func (g gauges) fetch(t *testing.T, path string) string {
 // read returns a gauge.
 func (g gauges) read(t *testing.T, name string) int {
 	t.Helper()
+	return int(g.exactly(t, name))
+}
+
+func (g gauges) exactly(t *testing.T, name string) float64 {
+	t.Helper()
 	for lines := bufio.NewScanner(strings.NewReader(g.fetch(t, "/metrics"))); lines.Scan(); {
 		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
 			n, err := strconv.ParseFloat(value, 64)
 			require.NoError(t, err)
-			return int(n)
+			return n
 		}
 	}
 	require.Fail(t, "no gauge "+name)

@@ -1,6 +1,7 @@
 package faulttest
 
 import (
+	"net"
 	"net/http"
 	"os/exec"
 	"testing"
@@ -98,7 +99,7 @@ func TestUnreadAnswers(t *testing.T) {
 	require.NoError(t, err)
 	size := proto.Size(reply)
 	const allowed = 8 << 20
-	client, asked := slowClient(), 0
+	client, asked := slowClient(&net.Dialer{}), 0
 	defer client.CloseIdleConnections()
 	for ; asked < 2*allowed/size; asked++ {
 		var response *http.Response

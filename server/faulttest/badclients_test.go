@@ -1,0 +1,203 @@
+package faulttest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"github.com/gridstand/gridstand/internal/id"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+const idlers, sleepers, flooders = 2000, 200, 4
+
+// badClient keeps a server busy with anything but games.
+type badClient struct {
+	name string
+	// limited says that the server refuses it before long: calls with a hint when
+	// to come again, connections by closing them.
+	limited bool
+	// work works until ctx ends.
+	work func(ctx context.Context, f *flood) error
+}
+
+var badClients = []badClient{
+	{"idle connections", true, func(ctx context.Context, f *flood) error {
+		return f.connect(ctx, idlers, func(int) []byte { return nil })
+	}},
+	{"slow writers", false, func(ctx context.Context, f *flood) error {
+		preface := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+		return f.connect(ctx, idlers/4, func(n int) []byte { return preface[:n%len(preface)] })
+	}},
+	{"readers who never read", false, func(ctx context.Context, f *flood) error {
+		for range sleepers {
+			request := &pb.WatchRequest{GameId: f.gameID, AfterVersion: fromStart()}
+			if _, err := watchWith(ctx, slowClient(f.dialer), f.server.addr, request); err != nil {
+				return err
+			}
+		}
+		f.ready()
+		<-ctx.Done()
+		return nil
+	}},
+	{"lists that nobody reads", true, func(ctx context.Context, f *flood) error {
+		return f.again(ctx, func() func(*rand.Rand) error {
+			client := slowClient(f.dialer)
+			return func(*rand.Rand) error {
+				// The server hangs up before long; the next goes over a new connection.
+				response, err := slowCall(ctx, client, f.server.addr, pb.GameService_ListGames_FullMethodName, &pb.ListGamesRequest{PageSize: 200})
+				if err == nil {
+					context.AfterFunc(ctx, func() { _ = response.Body.Close() })
+				}
+				return nil
+			}
+		})
+	}},
+	{"malformed and huge frames", true, func(ctx context.Context, f *flood) error {
+		garbage := make([]byte, 64<<10)
+		random := rand.NewChaCha8([32]byte{31})
+		_, _ = random.Read(garbage)
+		return f.again(ctx, same(func(rng *rand.Rand) error {
+			conn, err := f.dialer.DialContext(ctx, "tcp", f.server.addr)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = conn.Close() }()
+			head := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
+			if rng.IntN(2) == 0 { // a frame of 16 MB
+				head = append(head, 0xff, 0xff, 0xff, byte(rng.IntN(10)), 0, 0, 0, 0, 1)
+			}
+			_, _ = conn.Write(append(head, garbage[rng.IntN(len(garbage)/2):]...)) // The server may have hung up.
+			return nil
+		}))
+	}},
+	{"floods of games", true, func(ctx context.Context, f *flood) error {
+		c := f.w.player(f.server, f.from())
+		return f.again(ctx, same(func(*rand.Rand) error {
+			_, err := c.create(ctx, ofVariant("classic"))
+			return err
+		}))
+	}},
+	{"floods of players", true, func(ctx context.Context, f *flood) error {
+		c := f.w.anybody(f.server, f.from())
+		return f.again(ctx, same(func(*rand.Rand) error {
+			_, err := c.players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "f" + id.New()[:20]})
+			return err
+		}))
+	}},
+	{"watching and leaving", true, func(ctx context.Context, f *flood) error {
+		c := f.w.anybody(f.server, f.from())
+		return f.again(ctx, same(func(*rand.Rand) error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: f.gameID})
+			if err == nil {
+				_, err = stream.Recv()
+			}
+			return err
+		}))
+	}},
+	{"wrong tokens", true, func(ctx context.Context, f *flood) error {
+		c := f.w.anybody(f.server, f.from())
+		return f.again(ctx, same(func(*rand.Rand) error {
+			c := *c
+			c.token = id.New() + "." + id.New()
+			_, err := c.players.GetPlayer(c.authorized(ctx), &pb.GetPlayerRequest{PlayerId: "me"})
+			if refusalOf(err).code == codes.Unauthenticated {
+				return nil
+			}
+			return err
+		}))
+	}},
+}
+
+// flood is what a bad client works on.
+type flood struct {
+	w      *world
+	server *server
+	gameID string
+	// dialer connects from an address of the bad client's own, where there is
+	// more than one.
+	dialer *net.Dialer
+	ready  func() // tells that it is at work
+	// granted and refused are how many calls of again were answered and refused.
+	granted, refused atomic.Int64
+}
+
+// place is an address of this machine by number, for bad clients. Systems that
+// have but one get that.
+func place(t *testing.T, n int) *net.Dialer {
+	t.Helper()
+	local := &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(n))}
+	probe, err := net.ListenTCP("tcp", local)
+	if err != nil {
+		return &net.Dialer{}
+	}
+	_ = probe.Close()
+	return &net.Dialer{LocalAddr: local}
+}
+
+// from is what connects from the bad client's address.
+func (f *flood) from() grpc.DialOption {
+	return grpc.WithContextDialer(func(ctx context.Context, target string) (net.Conn, error) {
+		return f.dialer.DialContext(ctx, "tcp", target)
+	})
+}
+
+// connect opens connections, writes something to each, and leaves them so.
+func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) error {
+	for i := range n {
+		conn, err := f.dialer.DialContext(ctx, "tcp", f.server.addr)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		_, _ = bytes.NewReader(greeting(i)).WriteTo(conn) // The server may have hung up.
+	}
+	f.ready()
+	<-ctx.Done()
+	return nil
+}
+
+// same has everybody do the same.
+func same(do func(*rand.Rand) error) func() func(*rand.Rand) error {
+	return func() func(*rand.Rand) error { return do }
+}
+
+// again does something as fast as it goes, several times at once, each of them
+// on its own.
+func (f *flood) again(ctx context.Context, begin func() func(*rand.Rand) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for n := range flooders {
+		rng, do := rand.New(rand.NewPCG(uint64(n), 31)), begin()
+		group.Go(func() error {
+			for ctx.Err() == nil {
+				err := do(rng)
+				r := refusalOf(err)
+				switch {
+				case ctx.Err() != nil:
+					return nil
+				case r.code == codes.ResourceExhausted && r.retry > 0:
+					f.refused.Add(1)
+				case r.code == codes.ResourceExhausted:
+					return fmt.Errorf("no hint when to come again: %w", err)
+				case err == nil:
+					f.granted.Add(1)
+				case !unavailable(err):
+					return err
+				}
+				f.ready()
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}

@@ -1,6 +1,7 @@
 package faulttest
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"os/exec"
@@ -118,4 +119,43 @@ func TestUnreadAnswers(t *testing.T) {
 	}
 	_, err = player.games.ListGames(t.Context(), request)
 	require.NoError(t, err)
+}
+
+// Ensure those who ask for a long past and do not read it keep others of their
+// address from it for a while, and nobody from what happens now.
+func TestUnreadPast(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	server := w.serveProgram(exec.Command(childtest.Build(t, "server")), w.addr, "--max-moves-per-second=0",
+		"--stall", "12s", "--max-watches-per-address", "1024") // Two of them may be sent the past at once.
+	player := w.player(server)
+	game := player.start(t, "6x6")
+	player.playTo(t, seeded(t), game, longer)
+	for range 2 {
+		_, err := slowWatch(t.Context(), server.addr, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
+		require.NoError(t, err)
+	}
+	past := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		stream, err := player.games.Watch(ctx, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
+		if err == nil {
+			_, err = stream.Recv()
+		}
+		return err
+	}
+	require.Eventually(t, func() bool { return refusalOf(past()).code == codes.ResourceExhausted }, patience, time.Millisecond)
+	r := refusalOf(past())
+	if r.code != codes.OK { // The two may have stalled meanwhile.
+		assert.Equal(t, pb.ReasonRateLimited, r.reason)
+		assert.Equal(t, "2", r.metadata["limit"])
+		assert.Positive(t, r.retry)
+	}
+	now := player.watch(t, game.GetId(), watching{})
+	now.sees(t, longer)
+	require.Eventually(t, func() bool { return past() == nil }, patience, time.Millisecond)
+	_, err := player.resign(t.Context(), game.GetId())
+	require.NoError(t, err)
+	require.NoError(t, now.ends(t))
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
@@ -33,29 +34,75 @@ type Limits struct {
 	NewGamesPerMinute int
 }
 
-// crowd counts the watch streams of each address.
+// crowd is the watch streams of each address.
 type crowd struct {
+	limit int // for each address, 0 for none
+
 	mu   sync.Mutex
-	open map[string]int // those that have any
+	open map[string]*visitors // those that have any
 }
 
-// enter counts a stream, unless the address has as many as it may.
-func (c *crowd) enter(address string, limit int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if limit > 0 && c.open[address] >= limit {
-		return false
-	}
-	c.open[address]++
-	return true
+// visitors are the watch streams of one address.
+type visitors struct {
+	crowd   *crowd
+	address string
+	streams int // guarded by the crowd's mu
+	// replays bounds how many of them read a game's past at once; nil for any
+	// number.
+	replays *semaphore.Weighted
 }
 
-func (c *crowd) leave(address string) {
+// replayShare is of how many streams of an address one may read a game's past at
+// the same time. It takes milliseconds, and some hundred kilobytes of memory: of
+// one who asks for it and does not read, for as long as that is borne.
+const replayShare = 512
+
+func (c *crowd) mayReplay() int { return max(1, c.limit/replayShare) }
+
+// enter counts a stream until it leaves, unless the address has as many as it
+// may; then it returns nil.
+func (c *crowd) enter(address string) *visitors {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open[address]--; c.open[address] == 0 {
-		delete(c.open, address)
+	v := c.open[address]
+	if v == nil {
+		v = &visitors{crowd: c, address: address}
+		if c.limit > 0 {
+			v.replays = semaphore.NewWeighted(int64(c.mayReplay()))
+		}
+		c.open[address] = v
 	}
+	if c.limit > 0 && v.streams >= c.limit {
+		return nil
+	}
+	v.streams++
+	return v
+}
+
+func (v *visitors) leave() {
+	v.crowd.mu.Lock()
+	defer v.crowd.mu.Unlock()
+	if v.streams--; v.streams == 0 {
+		delete(v.crowd.open, v.address)
+	}
+}
+
+// replay does what reads a game's past, once few enough others of the address
+// do.
+func (v *visitors) replay(ctx context.Context, do func() error) error {
+	if v.replays == nil {
+		return do()
+	}
+	waiting, cancel := context.WithTimeout(ctx, fullRetry)
+	defer cancel()
+	if err := v.replays.Acquire(waiting, 1); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return tooMany("streams of one address that read a game's past at once", v.crowd.mayReplay(), fullRetry)
+	}
+	defer v.replays.Release(1)
+	return do()
 }
 
 // opensRetry is after what time an address that opens streams too fast has room
@@ -96,16 +143,17 @@ func (s *Service) pace(playerID string) error {
 	return tooMany("moves a second", s.Limits.MovesPerSecond, s.moves.Wait())
 }
 
-// watching counts a watch stream of an address, until leave is called.
-func (s *Service) watching(ctx context.Context) (leave func(), err error) {
+// watching counts a watch stream of an address, until it leaves.
+func (s *Service) watching(ctx context.Context) (*visitors, error) {
 	address := s.address(ctx)
 	if !s.opens.Take(address) {
 		return nil, tooMany("streams of one address opened in a second", s.Limits.WatchesPerSecond, opensRetry)
 	}
-	if !s.crowd.enter(address, s.Limits.WatchesPerAddress) {
+	v := s.crowd.enter(address)
+	if v == nil {
 		return nil, tooMany("streams of one address at once", s.Limits.WatchesPerAddress, fullRetry)
 	}
-	return func() { s.crowd.leave(address) }, nil
+	return v, nil
 }
 
 // verify is Accounts.Verify for tokens of which an address has not shown too

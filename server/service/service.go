@@ -99,7 +99,7 @@ func New(c Config) *Service {
 		moves:   quota.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
 		opens:   quota.NewPacer(rate.Limit(l.WatchesPerSecond), quota.Burst*l.WatchesPerSecond),
 		wrong:   quota.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
-		crowd:   crowd{open: map[string]int{}},
+		crowd:   crowd{limit: l.WatchesPerAddress, open: map[string]*visitors{}},
 		damaged: rate.Sometimes{First: 10, Interval: time.Second},
 	}
 }

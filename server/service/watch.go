@@ -27,11 +27,11 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	if request.GetAfterVersion() < 0 {
 		return invalid.Field("after_version", "must not be negative")
 	}
-	leave, err := s.watching(stream.Context())
+	visitors, err := s.watching(stream.Context())
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer visitors.leave()
 	m, state, err := s.enter(stream.Context(), id)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	}
 	defer watcher.Close()
 	v := &view{
-		service: s, match: m, watcher: watcher, stream: stream, everyEvent: request.GetEveryEvent(), playerID: player.ID,
+		service: s, match: m, watcher: watcher, visitors: visitors, stream: stream, everyEvent: request.GetEveryEvent(), playerID: player.ID,
 	}
 	if request.AfterVersion == nil {
 		err = v.sendGame(state)
@@ -97,6 +97,7 @@ type view struct {
 	service    *Service
 	match      *match.Match
 	watcher    *match.Watcher
+	visitors   *visitors // of the same address
 	stream     grpc.ServerStreamingServer[pb.WatchResponse]
 	everyEvent bool
 	playerID   string // of the reader, empty for nobody
@@ -132,7 +133,7 @@ func (v *view) follow() error {
 				v.service.Meter.FanOut(time.Since(look.Event.Seen))
 			}
 		case look.Missed != nil && (v.everyEvent || v.version < v.owed):
-			err = v.match.Replay(v.stream.Context(), v.version, v.sendEvent)
+			err = v.replay()
 		case look.Missed != nil:
 			v.service.Meter.Conflated()
 			err = v.sendGame(look.Missed)
@@ -174,6 +175,12 @@ func (v *view) sendEvent(e *match.Event) error {
 	return v.send(e.Encoded(func() any {
 		return v.encode(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: translate.Event(e.Event)}})
 	}))
+}
+
+// replay sends the past that memory does not have.
+func (v *view) replay() error {
+	ctx := v.stream.Context()
+	return v.visitors.replay(ctx, func() error { return v.match.Replay(ctx, v.version, v.sendEvent) })
 }
 
 // encode prepares a message once for all who get it: marshalling it anew for

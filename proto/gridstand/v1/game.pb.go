@@ -326,7 +326,9 @@ type Limits struct {
 	// Connections that one address may have to one server. What is more is closed
 	// at once, without an answer.
 	ConnectionsPerAddress int32 `protobuf:"varint,7,opt,name=connections_per_address,json=connectionsPerAddress,proto3" json:"connections_per_address,omitempty"`
-	// Watch streams that one address may have open on one server.
+	// Watch streams that one address may have open on one server. One in 512 of
+	// them, and at least one, may be sent a past that the server has to read from
+	// the log at the same time; others wait for a while, and are refused then.
 	WatchesPerAddress int32 `protobuf:"varint,8,opt,name=watches_per_address,json=watchesPerAddress,proto3" json:"watches_per_address,omitempty"`
 	// Watch streams that one address may open on one server in a second, with ten
 	// seconds' worth at once.

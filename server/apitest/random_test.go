@@ -100,6 +100,33 @@ var often = []string{
 	pb.GameService_JoinGame_FullMethodName, pb.GameService_Undo_FullMethodName,
 }
 
+// populate has players play a little, and returns what means something to the
+// server then, by the field.
+func populate(t testing.TB, s *server, players ...player) map[protoreflect.Name][]string {
+	t.Helper()
+	texts := map[protoreflect.Name][]string{
+		"variant": {"classic", "tribolo", "3x3", "tribolo"}, "player_id": {"me"}, "request_id": {newID(), newID()},
+		"bot":  {"greedy", "random", "minimax", "expectimax"},
+		"name": {"Somebody", "Somebody else", "nobody"}, "secret": {newID(), newID()},
+	}
+	for _, p := range players {
+		live := s.game(t, p, "classic")
+		s.moves(t, p, live, 5)
+		table := s.create(t, p, &pb.CreateGameRequest{Variant: "tribolo"})
+		hall := s.create(t, p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, openSeat, openSeat}})
+		texts["game_id"] = append(texts["game_id"], table.GetId(), hall.GetId())
+		private := s.create(t, p, &pb.CreateGameRequest{Variant: "3x3", Private: true, RequestId: newID()})
+		over := s.finish(t, p, "classic").GetGameId()
+		texts["game_id"] = append(texts["game_id"], live.GetId(), live.GetId(), private.GetId(), over, newID())
+		texts["player_id"] = append(texts["player_id"], p.GetId(), newID())
+		texts["name"] = append(texts["name"], p.GetName())
+	}
+	listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{PageSize: 1})
+	require.NoError(t, err)
+	texts["page_token"] = []string{"", "", listed.GetNextPageToken()}
+	return texts
+}
+
 // Ensure any message that decodes is answered by the contract, from whomever it
 // comes, and leaves a server that serves as before. What is checked of each
 // answer, the connection does; whatever the server logs as an error fails, too.
@@ -110,26 +137,7 @@ func TestRandomMessages(t *testing.T) {
 	each(t, func(t *testing.T, s *server) {
 		person, robot := s.player(t), s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Secret: newID(), Bot: true})
 		nameless, forger := player{ctx: s.anyone}, player{ctx: s.with(newID() + "." + newID())}
-		g := generator{rand.New(rand.NewPCG(seed, 0)), map[protoreflect.Name][]string{
-			"variant": {"classic", "tribolo", "3x3", "tribolo"}, "player_id": {"me"}, "request_id": {newID(), newID()},
-			"bot":  {"greedy", "random", "minimax", "expectimax"},
-			"name": {"Somebody", "Somebody else", "nobody"}, "secret": {newID(), newID()},
-		}}
-		for _, p := range []player{person, robot} {
-			live := s.game(t, p, "classic")
-			s.moves(t, p, live, 5)
-			table := s.create(t, p, &pb.CreateGameRequest{Variant: "tribolo"})
-			hall := s.create(t, p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, openSeat, openSeat}})
-			g.texts["game_id"] = append(g.texts["game_id"], table.GetId(), hall.GetId())
-			private := s.create(t, p, &pb.CreateGameRequest{Variant: "3x3", Private: true, RequestId: newID()})
-			over := s.finish(t, p, "classic").GetGameId()
-			g.texts["game_id"] = append(g.texts["game_id"], live.GetId(), live.GetId(), private.GetId(), over, newID())
-			g.texts["player_id"] = append(g.texts["player_id"], p.GetId(), newID())
-			g.texts["name"] = append(g.texts["name"], p.GetName())
-		}
-		listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{PageSize: 1})
-		require.NoError(t, err)
-		g.texts["page_token"] = []string{"", "", listed.GetNextPageToken()}
+		g := generator{rand.New(rand.NewPCG(seed, 0)), populate(t, s, person, robot)}
 
 		answers := map[codes.Code]int{}
 		all := methods()

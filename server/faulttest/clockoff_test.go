@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -16,8 +17,9 @@ import (
 )
 
 // Ensure that servers whose clocks are off by an hour, one this way and one
-// that, serve the same games beside each other: no event has their time, clocks
-// of players run by Redis's, and boards of the day hold what was played today.
+// that, serve the same games beside each other: all answers about a game have one
+// order, no event has their time, clocks of players run by Redis's, and boards of
+// the day hold what was played today.
 func TestClockOff(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -61,6 +63,12 @@ func TestClockOff(t *testing.T) {
 			require.NoError(t, err)
 			assert.Len(t, scores.GetEntries(), 2, "%v", window)
 		}
+	}
+	for name, stage := range stages {
+		a, err := stage.open(t.Context(), accounts(w, early, late))
+		require.NoError(t, err)
+		require.NoError(t, a.run(t.Context(), rng.Uint64()))
+		assert.Equal(t, porcupine.Ok, a.judge(t, w.genesis(t, w.anybody(early), a.game)), name)
 	}
 
 	ended, err := w.store.Time(t.Context()).Result()

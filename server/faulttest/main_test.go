@@ -19,8 +19,11 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m,
-		// Toxiproxy leaves some behind where a connection ends while it is bad.
+		// Toxiproxy leaves some behind where a connection ends while it is bad:
+		// those that hold what nobody takes any more.
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
+		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"),
+		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).write"),
 		goleak.Cleanup(func(code int) {
 			childtest.RemoveBuilt()
 			os.Exit(code)

@@ -75,7 +75,7 @@ func (d *disk) used() int64 {
 	d.t.Helper()
 	var s syscall.Statfs_t
 	require.NoError(d.t, syscall.Statfs(d.path(), &s))
-	return int64(s.Blocks-s.Bfree) * int64(s.Bsize)
+	return int64((s.Blocks - s.Bfree) * uint64(s.Bsize))
 }
 
 // Ensure that when the disk under Redis is full, moves are refused with a hint,

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/redistest"
 	"github.com/gridstand/gridstand/server/watchtest"
 )
 
@@ -33,7 +34,7 @@ func playOn(t *testing.T, game *pb.Game, to int32, watchers []*watcher, clients 
 	require.NoError(t, play(t.Context(), seeded(t), game, to, func(int32) {}, clients...))
 	for _, each := range watchers {
 		require.NoError(t, each.ends(t))
-		assert.EqualValues(t, to+1, each.version())
+		assert.Equal(t, to+1, each.version())
 	}
 }
 
@@ -119,34 +120,33 @@ func TestWatch_resumed(t *testing.T) {
 // streams that end on the way.
 func TestWatch_starved(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
-		player := w.player(s)
-		game := player.start(t, "6x6")
-		gate := make(chan struct{})
-		var watchers []*watcher
-		for _, how := range []watching{{every: true}, {every: true, cut: 50}, {every: true, cut: 90, after: fromStart()}, {}, {cut: 70}} {
-			how.gate = gate
-			watchers = append(watchers, w.anybody(s).watch(t, game.GetId(), how))
+	w := newWorld(t, redistest.StartRedis(t).Addr())
+	s := w.serve(w.addr)
+	player := w.player(s)
+	game := player.start(t, "6x6")
+	gate := make(chan struct{})
+	var watchers []*watcher
+	for _, how := range []watching{{every: true}, {every: true, cut: 50}, {every: true, cut: 90, after: fromStart()}, {}, {cut: 70}} {
+		how.gate = gate
+		watchers = append(watchers, w.anybody(s).watch(t, game.GetId(), how))
+	}
+	require.Eventually(t, func() bool {
+		g, err := player.get(t.Context(), game.GetId())
+		require.NoError(t, err)
+		return int(g.GetWatchers()) == len(watchers)
+	}, patience, 20*time.Millisecond, "not all watch")
+	require.NoError(t, play(t.Context(), seeded(t), game, longGame, func(int32) {}, player))
+	close(gate)
+	for _, each := range watchers {
+		require.NoError(t, each.ends(t))
+		assert.EqualValues(t, longGame+1, each.version())
+		switch {
+		case each.every:
+			assert.Zero(t, each.covered())
+		case each.cut == 0: // Whoever resumes gets what it missed.
+			assert.NotZero(t, each.covered(), "it was sent everything")
 		}
-		require.Eventually(t, func() bool {
-			g, err := player.get(t.Context(), game.GetId())
-			require.NoError(t, err)
-			return int(g.GetWatchers()) == len(watchers)
-		}, patience, 20*time.Millisecond, "not all watch")
-		require.NoError(t, play(t.Context(), seeded(t), game, longGame, func(int32) {}, player))
-		close(gate)
-		for _, each := range watchers {
-			require.NoError(t, each.ends(t))
-			assert.EqualValues(t, longGame+1, each.version())
-			switch {
-			case each.every:
-				assert.Zero(t, each.covered())
-			case each.cut == 0: // Whoever resumes gets what it missed.
-				assert.NotZero(t, each.covered(), "it was sent everything")
-			}
-		}
-	})
+	}
 }
 
 // Ensure that those who ask for what follows a version that is not there yet

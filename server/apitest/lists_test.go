@@ -1,15 +1,18 @@
 package apitest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
 
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/redistest"
 )
 
 const (
@@ -183,6 +186,39 @@ func TestListGames_Orders(t *testing.T) {
 			assert.Empty(t, order(by))
 		}
 	})
+}
+
+// Ensure a list shows games in its order, and puts it right, where the last
+// move's server wrote before another one that knew less: games stayed at the
+// rank of an earlier move for as long as they stood still.
+func TestListGames_LateServer(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	s := start(t, redis.URL())
+	client := redistest.NewClient(t, redis.Addr())
+	p := s.player(t)
+	var g *pb.Game
+	for n := range 3 {
+		g = s.game(t, p, "classic")
+		s.moves(t, p, g, 12-4*n)
+	}
+	g = s.get(t, g.GetId())
+	const key = "games:score:classic"
+	right := func() bool {
+		rank, err := client.ZScore(t.Context(), key, g.GetId()).Result()
+		return err == nil && int32(rank) == g.GetPosition().GetScores()[0]
+	}
+	eventually(t, "the last move is listed", right)
+	stale := goredis.Z{Score: 1 << 20, Member: g.GetId()}
+	require.NoError(t, client.ZAdd(t.Context(), key, stale).Err())
+
+	listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{Status: active, Variant: "classic", OrderBy: pb.OrderBy_ORDER_BY_SCORE})
+	require.NoError(t, err)
+	require.Len(t, listed.GetGames(), 3)
+	assert.True(t, slices.IsSortedFunc(listed.GetGames(), func(x, y *pb.Game) int {
+		return cmp.Compare(y.GetPosition().GetScores()[0], x.GetPosition().GetScores()[0])
+	}))
+	eventually(t, "the list is mended", right)
 }
 
 // Ensure combinations that are not offered, and values that are none, are field

@@ -31,7 +31,24 @@ func (d *Directory) Touch(listing Listing) {
 	}
 }
 
-// Run writes what Touch collects, until ctx ends and the last of it is
+// Mend has Run write the listing of a game that was found misplaced, unless
+// something newer is to be written anyway. Of two servers on which a game moved
+// within a second the one that writes last need not be the one that knows more,
+// and one that died wrote nothing. It never waits.
+func (d *Directory) Mend(listing Listing) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.putBack(listing)
+}
+
+// putBack makes a listing pending unless a newer one is. d.mu is held.
+func (d *Directory) putBack(listing Listing) {
+	if _, ok := d.pending[listing.GameID]; !ok && len(d.pending) < maxPending {
+		d.pending[listing.GameID] = listing
+	}
+}
+
+// Run writes what Touch and Mend collect, until ctx ends and the last of it is
 // written. While Redis is away it goes on trying. It is to be called once.
 func (d *Directory) Run(ctx context.Context) {
 	ticker := time.NewTicker(writeEvery)
@@ -84,8 +101,6 @@ func (d *Directory) restore(listings []Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, listing := range listings {
-		if _, ok := d.pending[listing.GameID]; !ok && len(d.pending) < maxPending {
-			d.pending[listing.GameID] = listing
-		}
+		d.putBack(listing)
 	}
 }

@@ -55,6 +55,40 @@ func TestDirectory_Touch(t *testing.T) {
 	})
 }
 
+// Ensure a game that a late server left where it stood before is found so, and
+// put right, but not with what is older than what waits to be written.
+func TestDirectory_Mend(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+		here, there, ctx := open(client), open(client), t.Context()
+		for _, q := range []Query{
+			{Order: ByScore, Status: Active}, {Order: ByWatchers, Status: Active}, {Status: Active}, {PlayerID: player(2)},
+		} {
+			before, now := listing(2), listing(2)
+			now.Score, now.Watchers, now.Updated = 56, 1, now.Updated.Add(time.Second)
+			require.NoError(t, client.Del(ctx, q.key()).Err())
+			require.NoError(t, there.Put(ctx, before))
+			misplaced := func() bool {
+				p, err := here.Page(ctx, q, "", 1)
+				require.NoError(t, err)
+				require.Equal(t, games(2), p.GameIDs)
+				return p.Misplaced(0, now)
+			}
+			require.True(t, misplaced(), "%v", q)
+			here.Touch(now)
+			here.Mend(before)
+			require.NoError(t, here.flush(ctx))
+			require.False(t, misplaced(), "%v: what waited was dropped", q)
+
+			require.NoError(t, client.ZAdd(ctx, q.key(), redis.Z{Score: 1, Member: game(2)}).Err())
+			require.True(t, misplaced(), "%v", q)
+			here.Mend(now)
+			require.NoError(t, here.flush(ctx))
+			require.False(t, misplaced(), "%v: not mended", q)
+		}
+	})
+}
+
 // Ensure more games than one batch holds are all written.
 func TestDirectory_Touch_Many(t *testing.T) {
 	t.Parallel()

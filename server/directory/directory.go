@@ -213,7 +213,7 @@ func queuePublic(ctx context.Context, pipe redis.Pipeliner, l Listing, variant s
 	}
 	switch l.Status {
 	case Active:
-		pipe.ZAdd(ctx, scoreKey(variant), redis.Z{Score: float64(l.Score), Member: l.GameID})
+		pipe.ZAdd(ctx, scoreKey(variant), byScore(l))
 		pipe.ZAdd(ctx, watchersKey(variant), byWatchers(l))
 	case Finished:
 		pipe.ZRem(ctx, scoreKey(variant), l.GameID)
@@ -243,6 +243,8 @@ func (d *Directory) queuePlayers(ctx context.Context, pipe redis.Pipeliner, l Li
 func byTime(l Listing) redis.Z {
 	return redis.Z{Score: float64(l.Updated.UnixMilli()), Member: l.GameID}
 }
+
+func byScore(l Listing) redis.Z { return redis.Z{Score: float64(l.Score), Member: l.GameID} }
 
 // byWatchers orders games by watchers, and of equally many by score: a number
 // that a float64 holds exactly up to four million watchers.

@@ -62,6 +62,21 @@ func (q Query) key() string {
 	}
 }
 
+// Rank is where a game belongs in the list: those of greater ranks stand before
+// it.
+func (q Query) Rank(l Listing) int64 {
+	var z redis.Z
+	switch {
+	case q.PlayerID != "" || q.Order == Recent:
+		z = byTime(l)
+	case q.Order == ByScore:
+		z = byScore(l)
+	default:
+		z = byWatchers(l)
+	}
+	return int64(z.Score)
+}
+
 // String names the query; page tokens are bound to it.
 func (q Query) String() string {
 	return fmt.Sprintf("games %d %d %q %q", q.Order, q.Status, q.Variant, q.PlayerID)
@@ -74,13 +89,17 @@ type Page struct {
 	// More says that candidates may follow.
 	More bool
 
-	query  Query
-	scores []int64
+	query Query
+	ranks []int64
 }
+
+// Misplaced reports whether the candidate of index i, a game of which the
+// listing is the truth, stands elsewhere than it belongs.
+func (p Page) Misplaced(i int, truth Listing) bool { return p.ranks[i] != p.query.Rank(truth) }
 
 // Token leads to what follows the candidate of index i.
 func (p Page) Token(i int) string {
-	cursor := binary.BigEndian.AppendUint64(nil, uint64(p.scores[i]))
+	cursor := binary.BigEndian.AppendUint64(nil, uint64(p.ranks[i]))
 	return page.Token(p.query.String(), append(cursor, p.GameIDs[i]...))
 }
 
@@ -110,7 +129,7 @@ func (d *Directory) Page(ctx context.Context, q Query, token string, size int) (
 		if err != nil {
 			return p, fmt.Errorf("reading a list of games: %w", err)
 		}
-		p.GameIDs, p.scores = append(p.GameIDs, reply[i]), append(p.scores, int64(score))
+		p.GameIDs, p.ranks = append(p.GameIDs, reply[i]), append(p.ranks, int64(score))
 	}
 	p.More = len(p.GameIDs) == size
 	return p, nil
@@ -133,12 +152,12 @@ func (q Query) parseToken(token string) (score int64, gameID string, err error) 
 const maxScanned = 2000
 
 // Collect pages through q from token on until size candidates proved to belong
-// to it. load looks candidates up and returns those that do, by id. The token
-// returned leads on, and is empty at the end of the list. Where very many
+// to it. load looks a page of candidates up and returns those that do, by id. The
+// token returned leads on, and is empty at the end of the list. Where very many
 // candidates do not belong, Collect gives up before the page is full: it may be
 // short, even empty, and still have a token.
 func Collect[T any](ctx context.Context, d *Directory, q Query, token string, size int,
-	load func(ctx context.Context, gameIDs []string) (map[string]T, error),
+	load func(ctx context.Context, candidates Page) (map[string]T, error),
 ) (items []T, next string, err error) {
 	for scanned := 0; scanned < maxScanned; {
 		candidates, err := d.Page(ctx, q, token, size+1) // One more tells whether a page follows.
@@ -148,7 +167,7 @@ func Collect[T any](ctx context.Context, d *Directory, q Query, token string, si
 		if len(candidates.GameIDs) == 0 {
 			return items, "", nil
 		}
-		loaded, err := load(ctx, candidates.GameIDs)
+		loaded, err := load(ctx, candidates)
 		if err != nil {
 			return nil, "", err
 		}

@@ -131,7 +131,7 @@ func TestCollect(t *testing.T) {
 			}
 			var got []int
 			for token := ""; ; {
-				items, next, err := Collect(ctx, d, Query{}, token, 3, func(context.Context, []string) (map[string]int, error) {
+				items, next, err := Collect(ctx, d, Query{}, token, 3, func(context.Context, Page) (map[string]int, error) {
 					return load, nil
 				})
 				require.NoError(t, err, name)
@@ -145,7 +145,7 @@ func TestCollect(t *testing.T) {
 		}
 
 		failure := errors.New("no head")
-		_, _, err := Collect(ctx, d, Query{}, "", 3, func(context.Context, []string) (map[string]int, error) { return nil, failure })
+		_, _, err := Collect(ctx, d, Query{}, "", 3, func(context.Context, Page) (map[string]int, error) { return nil, failure })
 		require.ErrorIs(t, err, failure)
 	})
 }
@@ -165,7 +165,8 @@ func TestCollect_GivesUp(t *testing.T) {
 			require.NoError(t, d.write(ctx, batch))
 		}
 		looked := 0
-		load := func(_ context.Context, ids []string) (map[string]int, error) {
+		load := func(_ context.Context, candidates Page) (map[string]int, error) {
+			ids := candidates.GameIDs
 			looked += len(ids)
 			found := map[string]int{}
 			if slices.Contains(ids, game(0)) {

@@ -36,7 +36,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	}
 	// The lists are hints: what a game is stands in its head.
 	games, next, err := directory.Collect(ctx, s.Directory, query, request.GetPageToken(), size,
-		func(ctx context.Context, ids []string) (map[string]*pb.Game, error) {
+		func(ctx context.Context, candidates directory.Page) (map[string]ranked, error) {
 			// Both at once: mostly nobody is hidden, and then it is known without a
 			// further round trip.
 			var anyHidden bool
@@ -45,16 +45,27 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 				anyHidden, err = s.Leaderboard.AnyHidden(ctx)
 				return err
 			})
-			heads, err := s.Log.Heads(ctx, ids)
+			heads, err := s.Log.Heads(ctx, candidates.GameIDs)
 			if err := cmp.Or(err, group.Wait()); err != nil {
 				return nil, err
 			}
-			return s.sift(ctx, query, ids, heads, anyHidden)
+			return s.sift(ctx, query, candidates, heads, anyHidden)
 		})
 	if err != nil {
 		return nil, err
 	}
-	return &pb.ListGamesResponse{Games: games, NextPageToken: next}, nil
+	slices.SortStableFunc(games, func(a, b ranked) int { return cmp.Compare(b.rank, a.rank) })
+	response := &pb.ListGamesResponse{NextPageToken: next}
+	for _, g := range games {
+		response.Games = append(response.Games, g.game)
+	}
+	return response, nil
+}
+
+// ranked is a game and where it belongs in the list that is asked for.
+type ranked struct {
+	game *pb.Game
+	rank int64
 }
 
 // query reads which list is asked for.
@@ -95,10 +106,11 @@ func (s *Service) query(ctx context.Context, request *pb.ListGamesRequest) (dire
 	return q, nil
 }
 
-// sift returns the games that belong to the list, and takes those off it that
-// do not.
-func (s *Service) sift(ctx context.Context, q directory.Query, ids []string, heads []gamelog.Head, anyHidden bool) (map[string]*pb.Game, error) {
-	games := make(map[string]*pb.Game, len(ids))
+// sift returns the games that belong to the list, takes those off it that do
+// not, and has those put right that stand in the wrong place.
+func (s *Service) sift(ctx context.Context, q directory.Query, candidates directory.Page, heads []gamelog.Head, anyHidden bool) (map[string]ranked, error) {
+	ids := candidates.GameIDs
+	games := make(map[string]ranked, len(ids))
 	by := caller(ctx)
 	var hidden map[string]bool
 	if anyHidden {
@@ -127,6 +139,9 @@ func (s *Service) sift(ctx context.Context, q directory.Query, ids []string, hea
 			}
 			continue
 		}
+		if candidates.Misplaced(i, listing) {
+			s.Directory.Mend(listing)
+		}
 		if q.Variant != "" && listing.Variant != q.Variant {
 			continue
 		}
@@ -136,7 +151,7 @@ func (s *Service) sift(ctx context.Context, q directory.Query, ids []string, hea
 		if state.Private && (q.PlayerID == "" || len(state.SeatsOf(by.ID)) == 0) {
 			continue
 		}
-		games[ids[i]] = translate.Game(state, head.Watchers)
+		games[ids[i]] = ranked{translate.Game(state, head.Watchers), q.Rank(listing)}
 	}
 	return games, nil
 }

@@ -3,6 +3,7 @@ package faulttest
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -216,32 +217,39 @@ func TestRebuild_prunes(t *testing.T) {
 	})
 }
 
-// Ensure leaderboards and lists that are lost while servers run come back, by a
-// rebuild beside them or by themselves, and that bots and clocks go on.
+// Ensure leaderboards and lists that are lost while people play come back, by a
+// rebuild beside the servers or by themselves, and that bots and clocks go on.
+// That the boards hold in the end what all games came to, the checker sees to.
 func TestSetsLost(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		server := w.serve(w.addr)
+		const players, acknowledged = 4, 60
+		server, others := w.serve(w.addr), newFleet(w.serve(w.addr))
+		_, group, ctx := others.crew(t, w, players, 17)
 		c := w.player(server)
 		gameID, points := c.scored(t)
-		ctx := t.Context()
+		others.acknowledged(t, acknowledged)
 		playing := c.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{greedy, greedy, greedy}})
 		w.lose(ctx, t)
-		require.Empty(t, c.board(t))
+		require.NotContains(t, c.board(t), c.id)
 		operator := w.operator(ctx, t)
 		defer operator.Close()
 		_, err := operator.Rebuild(ctx)
 		require.NoError(t, err)
-		assert.Equal(t, map[string]int32{c.id: points}, c.board(t))
-		assert.Contains(t, c.listed(t, ""), gameID)
+		assert.Equal(t, points, c.board(t)[c.id])
+		assert.Contains(t, c.listed(t, c.id), gameID)
+		others.acknowledged(t, 2*acknowledged)
 
 		// What a server does within the hour it does at its start, too.
 		w.lose(ctx, t)
 		require.NoError(t, w.store.Del(ctx, "patrolled").Err())
 		server.stop()
 		c = c.on(w.serve(w.addr))
-		require.Eventually(t, func() bool { return len(c.board(t)) == 1 && len(c.listed(t, "")) >= 1 },
+		require.Eventually(t, func() bool { return c.board(t)[c.id] == points && slices.Contains(c.listed(t, c.id), gameID) },
 			patience, 20*time.Millisecond)
+		others.acknowledged(t, 3*acknowledged)
+		others.stop()
+		require.NoError(t, group.Wait())
 		require.NoError(t, c.watch(t, playing.GetId(), watching{}).ends(t))
 	})
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client/tui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -123,15 +125,22 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 	return nil
 }
 
-// maxPage is the most that a server puts on a page.
-const maxPage = 200
+// maxPage is the most that a server puts on a page. maxPages and maxList, in
+// bytes, bound the lists that are read: a server may go on without an end.
+const (
+	maxPage  = 200
+	maxPages = 5_000
+	maxList  = 1 << 28
+)
+
+var errEndless = fmt.Errorf("the list is too long: more than %d pages or %d MB", maxPages, maxList>>20)
 
 // pages collects pages of a list up to a limit, 0 for none, and reports
 // whether there is more.
-func pages[T any](limit int, page func(size int32, token string) ([]T, string, error)) ([]T, bool, error) {
+func pages[T proto.Message](limit int, page func(size int32, token string) ([]T, string, error)) ([]T, bool, error) {
 	var all []T
-	token := ""
-	for {
+	token, bytes := "", 0
+	for range maxPages {
 		size := maxPage
 		if limit > 0 {
 			size = min(limit-len(all), maxPage)
@@ -141,11 +150,18 @@ func pages[T any](limit int, page func(size int32, token string) ([]T, string, e
 			return nil, false, err
 		}
 		all = append(all, rows...)
+		for _, row := range rows {
+			bytes += proto.Size(row)
+		}
+		if bytes > maxList {
+			break
+		}
 		if next == "" || limit > 0 && len(all) >= limit {
 			return all, next != "", nil
 		}
 		token = next
 	}
+	return nil, false, errEndless
 }
 
 // printGames writes games as a table.

@@ -37,7 +37,7 @@ RACE_TIMEOUT ?= 10m
 
 .PHONY: help
 help: ## List the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-23s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: bin/gridstand-server bin/gridstand ## Build both programs into bin/, static, version and commit in them
@@ -154,12 +154,16 @@ image: ## Build the server's container image, version and commit in it
 	scripts/compose.sh build server
 
 .PHONY: compose-try
-compose-try: bin/gridstand ## Bring the compose stack up, play on it across restarts, take it down
-	scripts/compose-try.sh
+compose-try: bin/gridstand ## Bring the compose stacks up, play while containers die, take them down
+	CGO_ENABLED=0 go test -trimpath -buildvcs=false -count=1 -timeout 20m -v ./deploy/composetest -args -compose
 
 .PHONY: compose-try-offline
-compose-try-offline: bin/gridstand ## The same with a Docker of its own and stand-in images, where no registry is
-	scripts/with-local-docker.sh scripts/compose-try.sh
+compose-try-offline: ## The same with a Docker of its own and stand-in images, where no registry is
+	scripts/with-local-docker.sh $(MAKE) compose-try
+
+.PHONY: compose-try-if-possible
+compose-try-if-possible: ## Either of the two; where neither can be, say why
+	scripts/compose-if-possible.sh
 
 .PHONY: picture
 picture: build ## Draw the README's picture anew from real screens

@@ -1,24 +1,49 @@
 #!/usr/bin/env bash
-# Runs a command with a Docker of its own that needs no image registry: a daemon
-# that lives as long as the command, and stand-ins for the images that the
-# compose files name, packed from the programs installed here.
+# Runs a command with a Docker of its own that needs no image registry and no
+# network: a daemon that lives as long as the command, and stand-ins for the
+# images that the compose files name, packed from the programs installed here.
 #
-#   scripts/with-local-docker.sh scripts/compose-try.sh
+#   scripts/with-local-docker.sh make compose-try
+#
+# Daemon, containers and command run in network, mount and process namespaces of
+# their own, so that no port is taken and nothing stays behind. The command's
+# exit code is the script's; 69 says that this machine cannot do it, and why is
+# said on standard error.
 #
 # Wants root and a Debian with
-#   apt-get install docker.io docker-compose iptables busybox-static redis-server haproxy
+#   apt-get install docker.io docker-compose iptables busybox-static redis-server redis-tools haproxy
 # and Go. The stand-ins carry the versions that are installed, whatever their
 # tags say, and a busybox for a userland.
 set -euo pipefail
 (($# > 0)) || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; exit 2; }
 
-for program in dockerd busybox redis-server redis-cli haproxy go; do
-  command -v "$program" >/dev/null || { echo "$0: $program is not installed" >&2; exit 1; }
-done
+cannot() {
+  echo "$0: cannot do that on this machine: $*" >&2
+  exit 69
+}
+
+if [ -z "${GRIDSTAND_LOCAL_DOCKER:-}" ]; then
+  ((EUID == 0)) || cannot 'only root can'
+  for program in dockerd docker docker-compose iptables busybox redis-server redis-cli haproxy go unshare; do
+    command -v "$program" >/dev/null || cannot "$program is not installed"
+  done
+  apart=(unshare --net --mount --pid --fork --kill-child --mount-proc)
+  "${apart[@]}" busybox ip link set lo up || cannot 'no namespaces can be made'
+  # Not in /tmp, which may be in memory: it takes a gigabyte or so.
+  home=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
+  trap 'rm -rf "$home"' EXIT
+  status=0
+  GRIDSTAND_LOCAL_DOCKER=$home "${apart[@]}" "$0" "$@" || status=$?
+  exit "$status"
+fi
+
+home=$GRIDSTAND_LOCAL_DOCKER
+busybox ip link set lo up
 # Another docker on the PATH may be a client without buildx.
 PATH=/usr/bin:$PATH
-home=$(mktemp -d)
-export DOCKER_HOST=unix://$home/socket DOCKER_BUILDKIT=1 COMPOSE_DOCKER_CLI_BUILD=1
+export DOCKER_HOST=unix://$home/socket DOCKER_CONFIG=$home DOCKER_BUILDKIT=1 COMPOSE_DOCKER_CLI_BUILD=1
+# Nothing answers outside; what Go needs is in its caches.
+export GOPROXY=off
 
 daemon=
 finish() {
@@ -26,8 +51,6 @@ finish() {
     kill "$daemon" 2>/dev/null || true
     wait "$daemon" || true
   fi
-  umount "$home"/exec/netns/* 2>/dev/null || true
-  rm -rf "$home"
 }
 trap finish EXIT
 trap 'exit 130' INT
@@ -38,26 +61,12 @@ dockerd --data-root "$home/data" --exec-root "$home/exec" -H "$DOCKER_HOST" -p "
 daemon=$!
 for ((i = 0; ; i++)); do
   docker info >/dev/null 2>&1 && break
-  if ((i == 150)) || ! kill -0 "$daemon" 2>/dev/null; then
-    echo "$0: dockerd did not start" >&2
+  if ((i == 300)) || ! kill -0 "$daemon" 2>/dev/null; then
     tail -n 20 "$home/log" >&2
-    exit 1
+    cannot 'dockerd does not start'
   fi
   sleep 0.2
 done
-
-# userland DIR: what any image has.
-userland() {
-  mkdir -p "$1"/{bin,usr/bin,etc/ssl/certs,tmp,root}
-  chmod 1777 "$1/tmp"
-  cp "$(command -v busybox)" "$1/bin/busybox"
-  local applet
-  for applet in $(busybox --list); do
-    [ "$applet" = busybox ] || ln -s busybox "$1/bin/$applet"
-  done
-  echo 'root:x:0:0::/root:/bin/sh' >"$1/etc/passwd"
-  cp /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/"
-}
 
 # program DIR NAME…: programs, and the libraries that they are linked to.
 program() {
@@ -73,6 +82,43 @@ program() {
   done
 }
 
+# userland DIR: what is needed of what any image has.
+userland() {
+  mkdir -p "$1"/{bin,usr/bin,etc/ssl/certs,tmp,root}
+  chmod 1777 "$1/tmp"
+  program "$1" busybox
+  ln -s ../usr/bin/busybox "$1/bin/sh"
+  ln -s ../usr/bin/busybox "$1/bin/cat"
+  printf '%s\n' 'root:x:0:0::/root:/bin/sh' redis:x:999:999::/data:/bin/sh haproxy:x:99:99::/:/bin/sh >"$1/etc/passwd"
+  cp /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/"
+}
+
+# modules DIR: the modules of go.mod, out of those that were downloaded here.
+modules() {
+  local downloaded
+  downloaded=$(go env GOMODCACHE)/cache/download
+  GOMODCACHE=$1 GOPROXY=file://$downloaded GOFLAGS=-modcacherw go mod download
+}
+
+# compiled DIR: what the Dockerfile will have compiled, so that it need not do so
+# again. A build id begins with what the build cache calls the action that made
+# the package, 15 bytes of it as base64 there and as hexadecimal digits here.
+compiled() (
+  mapfile -t actions < <(
+    CGO_ENABLED=0 go list -deps -export -trimpath -buildvcs=false -f '{{.BuildID}}' ./server |
+      grep / | cut -d / -f 1 | basenc --base64url -d -i | basenc --base16 -w 30 | tr A-F a-f
+  )
+  mkdir -p "$1"
+  cd "$(go env GOCACHE)"
+  shopt -s nullglob
+  entries=()
+  for action in "${actions[@]}"; do
+    entries+=("${action:0:2}/$action"*-a)
+  done
+  mapfile -t outputs < <(awk '{ print substr($3, 1, 2) "/" $3 "-d" }' "${entries[@]}" /dev/null)
+  cp --parents -t "$1" "${entries[@]}" "${outputs[@]}"
+)
+
 # image DIR TAG CHANGE…: makes an image of a directory.
 image() {
   local dir=$1 tag=$2 changes=() change
@@ -87,16 +133,35 @@ box=$home/box
 userland "$box"
 mkdir -p "$box"/{usr/local,go}
 cp -a "$(go env GOROOT)" "$box/usr/local/go"
+modules "$box/modules"
+compiled "$box/compiled"
+# The caches stand where the Dockerfile mounts none of its own.
 image "$box" golang:1.26 'WORKDIR /go' \
-  'ENV PATH=/go/bin:/usr/local/go/bin:/usr/bin:/bin GOPATH=/go GOTOOLCHAIN=local'
+  'ENV PATH=/go/bin:/usr/local/go/bin:/usr/bin:/bin GOPATH=/go GOTOOLCHAIN=local' \
+  'ENV GOMODCACHE=/modules GOCACHE=/compiled GOPROXY=off'
 
 userland "$box"
 program "$box" redis-server redis-cli
 mkdir "$box/data"
-image "$box" redis:8 'WORKDIR /data' 'VOLUME /data' 'EXPOSE 6379' 'CMD ["redis-server"]'
+chown 999:999 "$box/data"
+image "$box" redis:8 'WORKDIR /data' 'EXPOSE 6379' 'CMD ["redis-server"]'
 
 userland "$box"
 program "$box" haproxy
-image "$box" haproxy:3.2 'CMD ["haproxy", "-W", "-db", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]'
+image "$box" haproxy:3.2 'USER 99:99' \
+  'CMD ["haproxy", "-W", "-db", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]'
+
+# Whether containers can run here, on a network of their own and with a port, is
+# the machine's matter, not the command's.
+docker network create try >/dev/null || cannot 'Docker makes no networks'
+docker run -d --name try-redis --network try --read-only --cap-drop ALL --user 999:999 -p 127.0.0.1:6379:6379 \
+  redis:8 redis-server --protected-mode no --save '' >/dev/null || cannot 'Docker runs no containers'
+for ((i = 0; ; i++)); do
+  [ "$(timeout 5 redis-cli ping 2>/dev/null)" = PONG ] && break
+  ((i < 100)) || { docker logs try-redis >&2; cannot 'the port of a container does not answer'; }
+  sleep 0.2
+done
+docker rm -f try-redis >/dev/null
+docker network rm try >/dev/null
 
 "$@"

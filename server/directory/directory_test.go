@@ -200,7 +200,32 @@ func TestDirectory_Trim(t *testing.T) {
 		require.NoError(t, d.Put(ctx, young))
 		assert.Equal(t, games(2), list(t, d, Query{PlayerID: player(1)}))
 		ttl := client.TTL(ctx, "player:{"+player(1)+"}:games").Val()
-		assert.InDelta(t, month, ttl, float64(time.Minute))
+		assert.InDelta(t, month+month/100, ttl, float64(time.Minute))
+	})
+}
+
+// Ensure a player's list lives on while games move, told so once in a while, and
+// again at their end at the latest where Redis forgot it.
+func TestDirectory_PlayersListLasts(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+		const keep = time.Minute
+		d, ctx := New(client, keep, slog.New(slog.DiscardHandler)), t.Context()
+		key := "player:{" + player(1) + "}:games"
+		ttl := func(l Listing) time.Duration {
+			require.NoError(t, d.Put(ctx, l))
+			return client.TTL(ctx, key).Val()
+		}
+		active, finished := listing(1), listing(1)
+		finished.Status = Finished
+		assert.GreaterOrEqual(t, ttl(active), keep)
+		require.NoError(t, client.Persist(ctx, key).Err())
+		assert.EqualValues(t, -1, ttl(active), "it was just told")
+		assert.GreaterOrEqual(t, ttl(finished), keep)
+
+		require.NoError(t, client.Persist(ctx, key).Err())
+		d.lasting.Add(player(1), time.Now().Add(-time.Second))
+		assert.GreaterOrEqual(t, ttl(active), keep, "a hundredth of the time is over")
 	})
 }
 

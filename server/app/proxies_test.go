@@ -45,10 +45,7 @@ func TestStart_Proxies(t *testing.T) {
 		conns[address] = dialFrom(t, address, server.Addr())
 	}
 	create := func(from string, forwarded ...string) codes.Code {
-		ctx := within(t)
-		for _, value := range forwarded {
-			ctx = metadata.AppendToOutgoingContext(ctx, "x-forwarded-for", value)
-		}
+		ctx := metadata.NewOutgoingContext(within(t), metadata.MD{"x-forwarded-for": forwarded})
 		_, err := pb.NewPlayerServiceClient(conns[from]).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "p" + id.New()[:20]})
 		return status.Code(err)
 	}

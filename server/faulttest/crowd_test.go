@@ -35,6 +35,8 @@ const (
 	// wondering is how long those of an arena take before a call, so that a fault
 	// or two come into each history, and not too many calls.
 	wondering = 50 * time.Millisecond
+	// botSeat is the bot's at each table.
+	botSeat = 2
 )
 
 // crowd is people who play one game after the other, and watch each other, with
@@ -298,10 +300,13 @@ func (c *crowd) goHome(t *testing.T) {
 
 // sum is what the crowd did, in a line.
 func (c *crowd) sum() string {
-	timedOut, extended, seen := 0, 0, 0
+	timedOut, extended, seen, still := 0, 0, 0, time.Duration(0)
 	for _, s := range c.sitters {
-		for _, e := range s.events {
+		for i, e := range s.events {
 			seen++
+			if i > 0 && s.events[i-1].GetPosition().GetTurn() == botSeat {
+				still = max(still, e.GetTime().AsTime().Sub(s.events[i-1].GetTime().AsTime()))
+			}
 			if e.GetTimedOut() != nil {
 				timedOut++
 			}
@@ -311,8 +316,8 @@ func (c *crowd) sum() string {
 		}
 	}
 	return fmt.Sprintf("%d games, %d moves of solo players acknowledged (%d of them taken back), %d watchers, %d times a game in the place of events; "+
-		"at tables %d events seen, %d time-outs, %d clocks extended; "+
+		"at tables %d events seen, %d time-outs, %d clocks extended, bots that stood still for %v at most; "+
 		"%d histories of %d calls about a game, %d of unknown outcome, each with an order; lost: nothing",
-		c.games.Load(), c.moves.Load(), c.undone.Load(), c.watches.Load(), c.conflated.Load(), seen, timedOut, extended,
+		c.games.Load(), c.moves.Load(), c.undone.Load(), c.watches.Load(), c.conflated.Load(), seen, timedOut, extended, still,
 		len(c.arenas), c.asked, c.unanswered)
 }

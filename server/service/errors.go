@@ -3,8 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"io"
-	"net"
 	"strconv"
 	"time"
 
@@ -181,7 +179,7 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 		return &failure{code: codes.DeadlineExceeded, message: "the call's deadline has passed"}
 	case errors.Is(ctx.Err(), context.Canceled):
 		return &failure{code: codes.Canceled, message: "the call was cancelled"}
-	case isStorage(err):
+	case gamelog.IsStorage(err):
 		s.Meter.StorageFailed(err)
 		s.Logger.Debug("storage failed", "call", method, "error", err)
 		return &failure{
@@ -195,20 +193,6 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 		s.Logger.Error("internal error", "call", method, "error", err)
 		return &failure{code: codes.Internal, message: "internal error"}
 	}
-}
-
-// isStorage reports whether err comes from Redis, from the way there, or from
-// waiting too long for it.
-func isStorage(err error) bool {
-	var (
-		answer  redis.Error
-		network net.Error
-	)
-	return errors.As(err, &answer) || errors.As(err, &network) ||
-		errors.Is(err, gamelog.ErrUnsettled) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, redis.ErrClosed) || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
 }
 
 // missing is the field error for an id that is empty.

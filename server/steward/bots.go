@@ -15,6 +15,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/bot"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/gamelog"
 	"github.com/gridstand/gridstand/server/match"
 )
 
@@ -31,6 +32,7 @@ const (
 type bots struct {
 	pace   time.Duration
 	logger *slog.Logger
+	missed *missed
 	// thinkers are the places to think in: fewer than processors, where there
 	// are several, so that bots never starve the moves of people.
 	thinkers chan struct{}
@@ -45,9 +47,9 @@ type bots struct {
 
 type botKey struct{ variant, name string }
 
-func newBots(pace time.Duration, logger *slog.Logger) *bots {
+func newBots(pace time.Duration, logger *slog.Logger, missed *missed) *bots {
 	return &bots{
-		pace: pace, logger: logger, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
+		pace: pace, logger: logger, missed: missed, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
 		thinkers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
 	}
 }
@@ -95,6 +97,9 @@ func (b *bots) schedule(state *replay.State) bool {
 		var conflict *match.VersionConflictError
 		if err != nil && ctx.Err() == nil && !errors.As(err, &conflict) && !errors.Is(err, replay.ErrGameOver) {
 			b.logger.Warn("bot did not move; its game comes up again", "game", state.ID, "error", err)
+			if gamelog.IsStorage(err) {
+				b.missed.add(state.ID)
+			}
 		}
 	})
 	return true

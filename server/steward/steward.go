@@ -58,6 +58,7 @@ type Steward struct {
 	Config
 	agenda agenda
 	bots   *bots
+	missed *missed
 
 	// seen is the beat as this server saw it last.
 	seen atomic.Int64
@@ -68,7 +69,8 @@ type Steward struct {
 
 // New makes a Steward. Run must be called for it to work.
 func New(c Config) *Steward {
-	return &Steward{Config: c, agenda: agenda{c.Client}, bots: newBots(c.BotPace, c.Logger)}
+	missed := &missed{}
+	return &Steward{Config: c, agenda: agenda{c.Client}, bots: newBots(c.BotPace, c.Logger, missed), missed: missed}
 }
 
 const (
@@ -194,16 +196,16 @@ func (s *Steward) record(ctx context.Context, final *replay.State) error {
 // has ended.
 func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 	stopBots := s.bots.start(ctx, hub)
-	var unseen []string // games that were claimed when ctx ended
 	var group sync.WaitGroup
 	defer func() {
 		group.Wait()
-		s.handOver(ctx, append(unseen, stopBots()...))
+		unmoved := stopBots()
+		s.handOver(ctx, append(s.missed.take(), unmoved...))
 	}()
 	// Apart from each other: a round that takes long must not pass for an
 	// outage.
 	group.Go(func() { every(ctx, beatEvery, func() { _, _ = s.beat(ctx) }) })
-	group.Go(func() { every(ctx, lookEvery, func() { unseen = s.round(ctx, hub) }) })
+	group.Go(func() { every(ctx, lookEvery, func() { s.round(ctx, hub) }) })
 	group.Go(func() { every(ctx, beatEvery, func() { s.relieve(ctx, hub) }) })
 	group.Go(func() { every(ctx, beatEvery, func() { s.rewound(ctx, hub) }) })
 	group.Go(func() {
@@ -239,42 +241,38 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 	}
 }
 
-// round looks at all games that are due. It returns those that it claimed and
-// did not come to because ctx ended.
-func (s *Steward) round(ctx context.Context, hub *match.Hub) (unseen []string) {
+// round looks at all games that are due, and first at those that were missed.
+func (s *Steward) round(ctx context.Context, hub *match.Hub) {
+	missed := s.missed.take()
+	if err := s.agenda.now(ctx, missed...); err != nil {
+		s.missed.add(missed...)
+		return
+	}
 	for ctx.Err() == nil {
 		ids, until, err := s.agenda.claim(ctx, batch, claimFor)
 		if err != nil {
 			s.Logger.Debug("cannot see what is due", "error", err)
-			return nil
+			return
 		}
 		var group errgroup.Group
 		group.SetLimit(lookers)
-		seen := make([]bool, len(ids))
-		for i, id := range ids {
+		for _, id := range ids {
 			group.Go(func() error {
-				seen[i] = s.look(ctx, hub, id, until)
+				s.look(ctx, hub, id, until)
 				return nil
 			})
 		}
 		_ = group.Wait()
-		if ctx.Err() != nil {
-			for i, id := range ids {
-				if !seen[i] {
-					unseen = append(unseen, id)
-				}
-			}
-		}
 		if len(ids) < batch {
-			break
+			return
 		}
 	}
-	return unseen
 }
 
-// look does what is due with a game, notes what comes next, and reports whether
-// it did. If not, the game comes up again.
-func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until time.Time) bool {
+// look does what is due with a game, and notes what comes next. Where that
+// fails the game comes up again: in the next round if Redis is to blame, and else
+// after a time in which others may do better.
+func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, claimFor/2)
 	defer cancel()
 	next, err := s.see(ctx, hub, gameID, until)
@@ -290,10 +288,12 @@ func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until
 	if err == nil {
 		err = s.agenda.settle(ctx, gameID, until, next)
 	}
+	if gamelog.IsStorage(err) || errors.Is(err, match.ErrStopping) {
+		s.missed.add(gameID)
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.Logger.Warn("game not seen to; it comes up again", "game", gameID, "error", err)
 	}
-	return err == nil
 }
 
 // see does what is due with a game that was claimed until a moment, and returns

@@ -1,0 +1,24 @@
+package gamelog
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// IsStorage reports whether err comes from Redis, from the way there, or from
+// waiting too long for it.
+func IsStorage(err error) bool {
+	var (
+		answer  redis.Error
+		network net.Error
+	)
+	return errors.As(err, &answer) || errors.As(err, &network) ||
+		errors.Is(err, ErrUnsettled) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, redis.ErrClosed) || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
+}

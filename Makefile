@@ -65,9 +65,12 @@ fuzz: ## Fuzz every target for FUZZTIME; what fails is kept in testdata/fuzz
 	  (set -x; go test "$$(dirname "$$file")" -run '^$$' -fuzz "^$${target#func }$$" -fuzztime $(FUZZTIME) </dev/null); \
 	done
 
+# How long make storm goes on.
+STORM ?= 10m
+
 .PHONY: storm
-storm: ## Break things between servers, Redis and clients for 10 minutes, drawn anew each time
-	go test ./server/faulttest -run '^TestStorm$$' -v -timeout 30m -args -storm=10m
+storm: ## Break things between servers, Redis and clients for STORM, drawn anew each time
+	go test ./server/faulttest -run '^TestStorm$$' -v -timeout 0 -args -storm=$(STORM)
 
 .PHONY: bench
 bench: ## Print the table of figures beside their bare limits (needs redis-server; BENCH=Moves for some)

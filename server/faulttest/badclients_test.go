@@ -175,15 +175,15 @@ func same(do func(*rand.Rand) error) func() func(*rand.Rand) error {
 // again does something as fast as it goes, several times at once, each of them
 // on its own.
 func (f *flood) again(ctx context.Context, begin func() func(*rand.Rand) error) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, failed := errgroup.WithContext(ctx)
 	for n := range flooders {
 		rng, do := rand.New(rand.NewPCG(uint64(n), 31)), begin()
 		group.Go(func() error {
-			for ctx.Err() == nil {
+			for failed.Err() == nil {
 				err := do(rng)
 				r := refusalOf(err)
 				switch {
-				case ctx.Err() != nil:
+				case ctx.Err() != nil: // that of do, which may end a little sooner
 					return nil
 				case r.code == codes.ResourceExhausted && r.retry > 0:
 					f.refused.Add(1)

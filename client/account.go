@@ -78,10 +78,11 @@ func (p *program) login(ctx context.Context, wanted string, replace bool) error 
 			" on this server; --replace gives that account up for good")
 	}
 	if replace {
-		if err := p.store.Delete(c.Target()); err != nil {
+		cred, err := session.Replace(ctx, c, p.store, session.OneName(wanted))
+		if err != nil {
 			return err
 		}
-		c.SetToken("")
+		return p.printAccount(c, account(cred))
 	}
 	cred, notice, err := session.LogIn(ctx, c, p.store, session.OneName(wanted))
 	if err != nil {
@@ -90,7 +91,11 @@ func (p *program) login(ctx context.Context, wanted string, replace bool) error 
 	if notice != "" {
 		p.notef("%s", notice)
 	}
-	return p.printAccount(c, &pb.Player{Id: cred.PlayerID, Name: cred.Name, Bot: cred.Bot})
+	return p.printAccount(c, account(cred))
+}
+
+func account(cred session.Credential) *pb.Player {
+	return &pb.Player{Id: cred.PlayerID, Name: cred.Name, Bot: cred.Bot}
 }
 
 func (p *program) whoamiCommand() *cobra.Command {

@@ -34,6 +34,15 @@ func TestAccounts(t *testing.T) {
 	_, note, _ := ada.run("new", "--name", "mallory")
 	assert.Contains(t, note, "You are eve")
 
+	// A name that is refused does not cost the account that there is.
+	newUser(t, server, "whoever").ok("login", "taken")
+	eve := kept()
+	for _, name := range []string{"Taken", "bad/name"} {
+		ada.fails(exitFailed, "the name", "login", name, "--replace")
+		assert.Equal(t, eve, kept())
+		assert.Contains(t, ada.ok("whoami"), "eve on ")
+	}
+
 	second := newUser(t, server, "ada")
 	second.fails(exitFailed, "belongs to another", "new", "--name", "ADA")
 	second.ok("new")

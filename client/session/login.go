@@ -77,6 +77,23 @@ func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred
 		c.Target(), CleanName(cred.Name), next.Name), nil
 }
 
+// Replace makes the client act for a new account, which is kept in place of the
+// one that the store keeps for its server. That one stays where the name is
+// refused: nobody is left without an account.
+func Replace(ctx context.Context, c *Client, store *Store, names NameSource) (Credential, error) {
+	before, found, err := store.Load(c.Target())
+	if err != nil {
+		return Credential{}, err
+	}
+	cred, err := login{c, store}.create(ctx, Credential{}, names)
+	if found && nameRefused(err) {
+		if err := store.Save(c.Target(), before); err != nil {
+			return Credential{}, err
+		}
+	}
+	return cred, err
+}
+
 // Recall makes the client act for the account that the store keeps for its
 // server, and returns it: nil where none is kept, or the server does not know it.
 func Recall(ctx context.Context, c *Client, store *Store) (*pb.Player, error) {

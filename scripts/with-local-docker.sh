@@ -75,7 +75,7 @@ program() {
   for name; do
     file=$(readlink -f "$(command -v "$name")")
     cp "$file" "$dir/usr/bin/$name"
-    for library in $(ldd "$file" | grep -o '/[^ ]*'); do
+    for library in $(ldd "$file" 2>/dev/null | grep -o '/[^ ]*'); do
       mkdir -p "$dir$(dirname "$library")"
       cp -L "$library" "$dir$library"
     done

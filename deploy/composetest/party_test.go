@@ -26,7 +26,6 @@ import (
 type party struct {
 	t       *testing.T
 	leave   chan struct{} // closed when it is time to go
-	running sync.WaitGroup
 	players []*player
 }
 
@@ -37,7 +36,8 @@ type player struct {
 	moves   atomic.Int64 // that were acknowledged
 	leave   <-chan struct{}
 
-	// For others only after the party.
+	// For others only when gone is closed, after the last game.
+	gone  chan struct{}
 	games []*played
 	err   error
 }
@@ -66,15 +66,20 @@ func begin(t *testing.T, address string) *party {
 		_, token, err := c.CreatePlayer(t.Context(), fmt.Sprintf("player-%d", i+1), false)
 		require.NoError(t, err)
 		c.SetToken(token)
-		p.players = append(p.players, &player{Client: c, variant: variant, leave: p.leave})
+		p.players = append(p.players, &player{Client: c, variant: variant, leave: p.leave, gone: make(chan struct{})})
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	t.Cleanup(func() {
 		cancel()
-		p.running.Wait()
+		for _, one := range p.players {
+			<-one.gone
+		}
 	})
 	for _, one := range p.players {
-		p.running.Go(func() { one.err = one.play(ctx) })
+		go func() {
+			defer close(one.gone)
+			one.err = one.play(ctx)
+		}()
 	}
 	return p
 }
@@ -90,45 +95,55 @@ func (p *party) goesOn(what string) {
 	}
 	var after []string
 	for _, one := range p.players {
-		require.Eventually(p.t, func() bool { return one.moves.Load() >= goals[one] }, patience, 20*time.Millisecond,
+		require.Eventually(p.t, func() bool { return one.moves.Load() >= goals[one] || one.isGone() }, patience, 20*time.Millisecond,
 			"%s: nobody plays %s any more", what, one.variant)
+		if one.isGone() {
+			require.NoError(p.t, one.err, "%s: the player of %s is gone", what, one.variant)
+		}
 		after = append(after, fmt.Sprintf("%s after %.1f s", one.variant, time.Since(start).Seconds()))
 	}
 	p.t.Logf("%s: all play on, %s", what, strings.Join(after, ", "))
 }
 
 // end lets everybody give up the game under way, and waits until the watchers
-// saw it. It returns all games.
-func (p *party) end() []*played {
+// saw it.
+func (p *party) end() {
 	p.t.Helper()
 	close(p.leave)
-	gone := make(chan struct{})
-	go func() {
-		p.running.Wait()
-		close(gone)
-	}()
-	select {
-	case <-gone:
-	case <-time.After(patience):
-		require.Fail(p.t, "the party does not end")
-	}
-	var games []*played
+	late := time.After(patience)
 	for _, one := range p.players {
+		select {
+		case <-one.gone:
+		case <-late:
+			require.Fail(p.t, "the party does not end", "%s is still played or watched", one.variant)
+		}
 		require.NoError(p.t, one.err, "a player of %s", one.variant)
-		games = append(games, one.games...)
+		for _, g := range one.games {
+			require.NoError(p.t, errors.Join(g.failed...), "somebody who watched %s", g.id)
+		}
 	}
-	for _, g := range games {
-		require.NoError(p.t, errors.Join(g.failed...), "somebody who watched %s", g.id)
+}
+
+func (p *player) isGone() bool {
+	select {
+	case <-p.gone:
+		return true
+	default:
+		return false
 	}
-	return games
 }
 
 // play plays until it is time to leave.
-func (p *player) play(ctx context.Context) error {
+func (p *player) play(ctx context.Context) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
+		if err != nil {
+			cancel() // The game will not end.
+		}
 		for _, g := range p.games {
 			g.watchers.Wait()
 		}
+		cancel()
 	}()
 	for {
 		g, err := p.newGame(ctx)

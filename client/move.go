@@ -64,10 +64,10 @@ func parseMove(text string) (session.Move, bool) {
 	return session.Jump(&pb.Cell{X: column, Y: row}), okX && okY
 }
 
-// coordinate reads a number, or a letter that stands for one from ten on.
+// coordinate reads a number, or one of the letters that head columns from ten on.
 func coordinate(text string) (int32, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
-	if len(text) == 1 && text[0] >= 'a' && text[0] <= 'z' {
+	if len(text) == 1 && text[0] >= 'a' && text[0] <= 'f' {
 		return int32(text[0]-'a') + 10, true
 	}
 	n, err := strconv.ParseInt(text, 10, 16)

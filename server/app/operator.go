@@ -135,7 +135,7 @@ func (c *Config) rooms(s *store, logger *slog.Logger) (steward.Config, error) {
 		return steward.Config{}, fmt.Errorf("opening the log: %w", err)
 	}
 	return steward.Config{
-		Client: s.reads, Log: log, Accounts: account.New(s.reads), Leaderboard: leaderboard.New(s.reads),
+		Client: s.reads, Once: s.appends, Log: log, Accounts: account.New(s.reads), Leaderboard: leaderboard.New(s.reads),
 		Directory: directory.New(s.reads, max(c.KeepFinished, c.AbandonAfter), logger),
 		Logger:    logger, AbandonAfter: c.AbandonAfter, WaitingFor: c.WaitingFor,
 		KeepFinished: c.KeepFinished, BotPace: c.BotPace, Memory: c.Idle,

@@ -26,7 +26,12 @@ var (
 
 // agenda is the one to-do list of all servers: games by the moment at which
 // somebody must look at them. All times are Redis's.
-type agenda struct{ client redis.UniversalClient }
+type agenda struct {
+	client redis.UniversalClient
+	// once sends a command once: claiming twice would hide that nobody heard
+	// what the first time brought.
+	once redis.UniversalClient
+}
 
 const dueKey = "due"
 
@@ -101,7 +106,7 @@ func (a agenda) remove(ctx context.Context, gameID string) error {
 // claim takes up to n games that are due, for the given span: another server
 // looks at them after it.
 func (a agenda) claim(ctx context.Context, n int, span time.Duration) (gameIDs []string, until time.Time, err error) {
-	reply, err := claimScript.Run(ctx, a.client, []string{dueKey}, n, span.Milliseconds()).StringSlice()
+	reply, err := claimScript.Run(ctx, a.once, []string{dueKey}, n, span.Milliseconds()).StringSlice()
 	if err == nil && len(reply) == 0 {
 		err = errors.New("an empty reply")
 	}
@@ -113,6 +118,30 @@ func (a agenda) claim(ctx context.Context, n int, span time.Duration) (gameIDs [
 		return nil, until, fmt.Errorf("claiming games: %w", err)
 	}
 	return reply[1:], time.UnixMilli(ms), nil
+}
+
+// maxClaimed bounds the games that claimed finds: what is more waits for the end
+// of its claim.
+const maxClaimed = 1000
+
+// claimed finds the games that may have been claimed for the given span since so
+// long ago, by whoever: those that a server claimed and did not hear of are among
+// them, and to look at the others once more does no harm.
+func (a agenda) claimed(ctx context.Context, ago, span time.Duration) ([]string, error) {
+	now, err := a.client.Time(ctx).Result()
+	if err == nil {
+		ago += time.Second // It may have taken long to ask for the time.
+		var ids []string
+		ids, err = a.client.ZRangeByScore(ctx, dueKey, &redis.ZRangeBy{
+			Min:   strconv.FormatInt(now.Add(span-ago).UnixMilli(), 10),
+			Max:   strconv.FormatInt(now.Add(span).UnixMilli(), 10),
+			Count: maxClaimed,
+		}).Result()
+		if err == nil {
+			return ids, nil
+		}
+	}
+	return nil, fmt.Errorf("looking for claims: %w", err)
 }
 
 // settle ends a claim: the game is noted for next, or for never if next is

@@ -27,7 +27,7 @@ func newList(t *testing.T, client redis.UniversalClient, due map[string]time.Dur
 	t.Helper()
 	began, err := client.Time(t.Context()).Result()
 	require.NoError(t, err)
-	l := list{agenda: agenda{client}, t: t, began: began.Truncate(time.Millisecond)}
+	l := list{agenda: agenda{client, client}, t: t, began: began.Truncate(time.Millisecond)}
 	for id, in := range due {
 		require.NoError(t, l.at(t.Context(), id, l.began.Add(in)))
 	}
@@ -228,3 +228,19 @@ func claimAgain(t *testing.T, l list, id string) {
 }
 
 func takeOff(t *testing.T, l list, id string) { require.NoError(t, l.remove(t.Context(), id)) }
+
+// Ensure games whose claim nobody heard of are found, and no others.
+func TestAgenda_Claimed(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+		ctx, a := t.Context(), agenda{client, client}
+		require.NoError(t, a.now(ctx, "game"))
+		require.NoError(t, a.soon(ctx, "later", time.Minute))
+		require.NoError(t, a.soon(ctx, "sooner", time.Second))
+		_, _, err := a.claim(ctx, 1, 30*time.Second)
+		require.NoError(t, err)
+		ids, err := a.claimed(ctx, 20*time.Second, 30*time.Second)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"game"}, ids)
+	})
+}

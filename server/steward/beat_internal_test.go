@@ -29,7 +29,7 @@ func silence(t *testing.T, client redis.UniversalClient, d time.Duration) {
 func TestBeat(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		ctx, a := t.Context(), agenda{client}
+		ctx, a := t.Context(), agenda{client, client}
 		began, err := client.Time(ctx).Result()
 		require.NoError(t, err)
 		outage := func(since time.Duration) time.Duration {
@@ -89,7 +89,7 @@ func TestBeat_NeverBack(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		silence(t, client, -time.Hour)
 		before := client.Get(t.Context(), beatKey).Val()
-		p, err := agenda{client}.beat(t.Context(), 0)
+		p, err := agenda{client, client}.beat(t.Context(), 0)
 		require.NoError(t, err)
 		assert.Zero(t, p.gap)
 		assert.Equal(t, before, strconv.FormatInt(p.beat, 10))

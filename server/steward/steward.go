@@ -31,7 +31,9 @@ import (
 
 // Config is what a Steward works with. All fields are needed.
 type Config struct {
-	Client      redis.UniversalClient
+	Client redis.UniversalClient
+	// Once is a client that sends no command again by itself.
+	Once        redis.UniversalClient
 	Log         *gamelog.Log
 	Accounts    *account.Store
 	Leaderboard *leaderboard.Boards
@@ -60,6 +62,9 @@ type Steward struct {
 	bots   *bots
 	missed *missed
 
+	// unheard is when the first claim began of which it is not known whether Redis
+	// carried it out; zero for none. Only round uses it.
+	unheard time.Time
 	// seen is the beat as this server saw it last.
 	seen atomic.Int64
 	// vetted is the last time that Redis went back of which this server has
@@ -70,7 +75,7 @@ type Steward struct {
 // New makes a Steward. Run must be called for it to work.
 func New(c Config) *Steward {
 	missed := &missed{}
-	return &Steward{Config: c, agenda: agenda{c.Client}, bots: newBots(c.BotPace, c.Logger, missed), missed: missed}
+	return &Steward{Config: c, agenda: agenda{c.Client, c.Once}, bots: newBots(c.BotPace, c.Logger, missed), missed: missed}
 }
 
 const (
@@ -243,14 +248,24 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 
 // round looks at all games that are due, and first at those that were missed.
 func (s *Steward) round(ctx context.Context, hub *match.Hub) {
+	if !s.unheard.IsZero() {
+		ids, err := s.agenda.claimed(ctx, time.Since(s.unheard), claimFor)
+		if err != nil {
+			return
+		}
+		s.missed.add(ids...)
+		s.unheard = time.Time{}
+	}
 	missed := s.missed.take()
 	if err := s.agenda.now(ctx, missed...); err != nil {
 		s.missed.add(missed...)
 		return
 	}
 	for ctx.Err() == nil {
+		began := time.Now()
 		ids, until, err := s.agenda.claim(ctx, batch, claimFor)
 		if err != nil {
+			s.unheard = began
 			s.Logger.Debug("cannot see what is due", "error", err)
 			return
 		}

@@ -2,12 +2,9 @@ package benchtest
 
 import (
 	"context"
-	"net"
 	"sync"
 	"sync/atomic"
-	"testing"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -47,25 +44,6 @@ func newBare(event *pb.Event, publishes, marshals bool) *bare {
 		update:    &pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: event}},
 		publishes: publishes, marshals: marshals,
 	}
-}
-
-// startBare serves a bare in this process.
-func startBare(b *testing.B, event *pb.Event, publishes bool) string {
-	b.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(b, err)
-	server := grpc.NewServer()
-	pb.RegisterGameServiceServer(server, newBare(event, publishes, false))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener)
-	}()
-	b.Cleanup(func() {
-		server.Stop()
-		<-done
-	})
-	return listener.Addr().String()
 }
 
 func (s *bare) Move(_ context.Context, request *pb.MoveRequest) (*pb.MoveResponse, error) {

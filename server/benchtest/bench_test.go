@@ -45,19 +45,6 @@ func benchConfig(redis string) app.Config {
 	return config.Unlimited()
 }
 
-// start starts a server in this process.
-func start(b *testing.B) string {
-	b.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	server, err := app.Start(ctx, benchConfig(startStore(b)))
-	require.NoError(b, err)
-	b.Cleanup(func() {
-		cancel()
-		require.NoError(b, server.Wait())
-	})
-	return server.Addr().String()
-}
-
 func dial(b *testing.B, address string, options ...grpc.DialOption) *grpc.ClientConn {
 	b.Helper()
 	options = append([]grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}, options...)

@@ -37,7 +37,7 @@ func BenchmarkGrowth(b *testing.B) {
 
 func growGames(b *testing.B) {
 	const workers = 50
-	address := start(b)
+	address := startOurs(b).address
 	var at [3]ratio.Side
 	for size, each := range []int{1, 10, 100} {
 		var works []func() error

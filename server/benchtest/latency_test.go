@@ -20,9 +20,9 @@ import (
 // the server can carry, with a bare call and an entry written to disk by Redis,
 // one after the other at the same rate.
 func BenchmarkLatency(b *testing.B) {
-	all := newPlayers(b, start(b))
+	all := newPlayers(b, startOurs(b))
 	moves := movesOf(all)
-	bare := writeAfter(b, echoesOf(b, startBare(b, all[0].event, false), all))
+	bare := writeAfter(b, echoesOf(b, startBareProcess(b, echo, all[0].event), all))
 
 	percentiles := []float64{0.50, 0.99}
 	ours, theirs, ratios := make([][]float64, 2), make([][]float64, 2), make([][]float64, 2)

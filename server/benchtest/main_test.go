@@ -49,6 +49,7 @@ const (
 	ours        = "ours"
 	prepared    = "bare"        // sends one encoded message to everybody
 	marshalling = "marshalling" // encodes it for each
+	echo        = "echo"        // sends nobody anything but the caller
 )
 
 func TestMain(m *testing.M) {
@@ -104,7 +105,7 @@ func beServer(side string) error {
 			options = append(options, grpc.Creds(creds))
 		}
 		server := grpc.NewServer(options...)
-		pb.RegisterGameServiceServer(server, newBare(event, true, side == marshalling))
+		pb.RegisterGameServiceServer(server, newBare(event, side != echo, side == marshalling))
 		go func() { _ = server.Serve(listener) }()
 		defer server.Stop()
 		address = listener.Addr().String()

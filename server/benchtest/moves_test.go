@@ -17,17 +17,17 @@ const players = 500
 // BenchmarkMoves compares acknowledged moves with bare unary calls.
 func BenchmarkMoves(b *testing.B) {
 	b.Run("500 players in 500 games", func(b *testing.B) {
-		all := newPlayers(b, start(b))
+		all := newPlayers(b, startOurs(b))
 		moves := movesOf(all)
-		echoes := echoesOf(b, startBare(b, all[0].event, false), all)
+		echoes := echoesOf(b, startBareProcess(b, echo, all[0].event), all)
 		ratio.Compare(b, "moves/s", ratio.AtLeast(0.7),
 			func() float64 { return perSecond(b, moves, nil) },
 			func() float64 { return perSecond(b, echoes, nil) })
 	})
 	b.Run("and 4 watchers of each game", func(b *testing.B) {
-		server := start(b)
+		server := startOurs(b)
 		all := newPlayers(b, server)
-		plain := startBare(b, all[0].event, true)
+		plain := startBareProcess(b, prepared, all[0].event)
 		moves, echoes := movesOf(all), echoesOf(b, plain, all)
 		// From the version at which the games stand now.
 		var requests, plainRequests []*pb.WatchRequest
@@ -39,8 +39,8 @@ func BenchmarkMoves(b *testing.B) {
 			}
 		}
 		// As one connection for a game.
-		ours := gather(b, server, crowdPlan{requests: requests, perConnection: 4, versioned: true})
-		theirs := gather(b, plain, crowdPlan{requests: plainRequests, perConnection: 4})
+		ours := gather(b, server.address, crowdPlan{requests: requests, perConnection: 4, versioned: true})
+		theirs := gather(b, plain.address, crowdPlan{requests: plainRequests, perConnection: 4})
 		shown := func(c *crowd, works []func() error) float64 {
 			before := c.total()
 			return perSecond(b, works, func(done int64) {
@@ -54,11 +54,11 @@ func BenchmarkMoves(b *testing.B) {
 }
 
 // newPlayers makes players who have begun to play.
-func newPlayers(b *testing.B, address string) []*player {
+func newPlayers(b *testing.B, server *process) []*player {
 	b.Helper()
 	all := make([]*player, players)
 	for i := range all {
-		all[i] = newPlayer(b, dial(b, address), fmt.Sprintf("player %d", i))
+		all[i] = newPlayer(b, server.dial(b), fmt.Sprintf("player %d", i))
 		require.NoError(b, all[i].move())
 	}
 	return all
@@ -74,11 +74,11 @@ func movesOf(all []*player) []func() error {
 }
 
 // echoesOf is a bare call for each player, on a connection of its own.
-func echoesOf(b *testing.B, address string, all []*player) []func() error {
+func echoesOf(b *testing.B, server *process, all []*player) []func() error {
 	b.Helper()
 	echoes := make([]func() error, len(all))
 	for i, p := range all {
-		echoes[i] = bareMove(dial(b, address), p.event)
+		echoes[i] = bareMove(server.dial(b), p.event)
 	}
 	return echoes
 }

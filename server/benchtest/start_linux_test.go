@@ -79,7 +79,7 @@ func answers(b *testing.B, path string, args ...string) time.Duration {
 // board with the time until a bare client has printed the game.
 func BenchmarkStartClient(b *testing.B) {
 	ours, bare := build(b, "../../client"), build(b, "./testdata/client")
-	address := start(b)
+	address := startOurs(b).address
 	p := newPlayer(b, dial(b, address), "player")
 	id := p.game.GetId()
 	ratio.Compare(b, "ms", ratio.Goal{},

@@ -122,9 +122,18 @@ func (s *Steward) Plan(ctx context.Context, state *replay.State) error {
 	if state.Status == replay.Waiting || state.TurnLimit > 0 || mover(state) != "" {
 		// Others may have noted something already, now that it is listed: a
 		// look settles it.
-		return s.agenda.soon(ctx, state.ID, soonIn)
+		return s.agenda.soon(ctx, state.ID, s.firstLook(state))
 	}
 	return s.agenda.at(ctx, state.ID, s.next(state))
+}
+
+// firstLook is how long after its last event a game that has begun is looked at,
+// also if it would end before it is seen to soon.
+func (s *Steward) firstLook(state *replay.State) time.Duration {
+	if mover(state) != "" {
+		return soonIn
+	}
+	return min(soonIn, s.next(state).Sub(state.UpdateTime))
 }
 
 // Appended implements match.Agenda: it records a result, so that whoever ended

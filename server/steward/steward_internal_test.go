@@ -1,0 +1,23 @@
+package steward
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gridstand/gridstand/game/replay"
+)
+
+// Ensure a game that nobody joins is looked at soon, and at its end if that
+// comes sooner.
+func TestFirstLook(t *testing.T) {
+	t.Parallel()
+	waiting := &replay.State{Status: replay.Waiting, UpdateTime: time.UnixMilli(1_790_000_000_000)}
+	for waitingFor, want := range map[time.Duration]time.Duration{
+		time.Second: time.Second, soonIn: soonIn, time.Hour: soonIn,
+	} {
+		s := &Steward{Config: Config{WaitingFor: waitingFor}}
+		assert.Equal(t, want, s.firstLook(waiting), waitingFor)
+	}
+}

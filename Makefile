@@ -33,7 +33,7 @@ BENCH ?= .
 BASE ?= HEAD~1
 
 # Needs room: the code runs about five times slower under the race detector.
-RACE_TIMEOUT ?= 10m
+RACE_TIMEOUT ?= 20m
 
 .PHONY: help
 help: ## List the verbs

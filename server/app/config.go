@@ -121,8 +121,8 @@ func DefaultConfig() Config {
 		// A whole game night may sit behind one address: ten thousand who
 		// watch, of whom all come back at once when a server stops.
 		MaxConnectionsPerAddress:             16_384,
-		MaxNewConnectionsPerAddressPerSecond: 1_000,
-		MaxWatchesPerAddress:                 32_768,
+		MaxNewConnectionsPerAddressPerSecond: 2_000,
+		MaxWatchesPerAddress:                 65_536,
 		MaxWatchesPerAddressPerSecond:        2_000,
 		MaxWrongTokensPerMinute:              1_000,
 		MaxNewPlayersPerMinute:               600,

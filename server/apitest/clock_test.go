@@ -202,6 +202,4 @@ func TestClock_Floor(t *testing.T) {
 	s.clocked(t, p, "classic", time.Second)
 	_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic", TurnLimit: durationpb.New(time.Second - 1)})
 	wantField(t, err, "turn_limit")
-	high := start(t, app.Embedded, func(c *app.Config) { c.MinTurnLimit = time.Hour })
-	high.clocked(t, high.player(t), "classic", 5*time.Second)
 }

@@ -52,7 +52,8 @@ type Config struct {
 	AbandonAfter time.Duration
 	// WaitingFor is after what time a game ends that waits for players.
 	WaitingFor time.Duration
-	// MinTurnLimit is the shortest time for a move that games may have.
+	// MinTurnLimit is the shortest time for a move that games may have. The
+	// default is as high as it can be.
 	MinTurnLimit time.Duration
 	// BotPace is how long a bot waits before it moves.
 	BotPace time.Duration
@@ -109,7 +110,7 @@ func DefaultConfig() Config {
 		Keepalive:               30 * time.Second,
 		AbandonAfter:            7 * 24 * time.Hour,
 		WaitingFor:              24 * time.Hour,
-		MinTurnLimit:            5 * time.Second,
+		MinTurnLimit:            maxTurnFloor,
 		BotPace:                 700 * time.Millisecond,
 		KeepFinished:            30 * 24 * time.Hour,
 		MaxMessageBytes:         64 << 10,
@@ -165,6 +166,10 @@ func wrong(flag, format string, args ...any) error {
 // minKeepalive is the shortest that gRPC takes.
 const minKeepalive = time.Second
 
+// maxTurnFloor is the highest that MinTurnLimit can be: the contract lets games
+// have a turn limit of five seconds on every server.
+const maxTurnFloor = 5 * time.Second
+
 // validate returns a *ConfigError for the first value that is wrong in itself.
 // What shows only when it is used, such as a certificate, it leaves to its
 // user.
@@ -197,8 +202,8 @@ func (c *Config) validate() error {
 		return wrong("abandon-after", "must be more than 0")
 	case c.WaitingFor <= 0:
 		return wrong("waiting-for", "must be more than 0")
-	case c.MinTurnLimit <= 0:
-		return wrong("min-turn-limit", "must be more than 0")
+	case c.MinTurnLimit <= 0 || c.MinTurnLimit > maxTurnFloor:
+		return wrong("min-turn-limit", "must be more than 0 and at most %v", maxTurnFloor)
 	case c.BotPace < 0:
 		return wrong("bot-pace", "must not be negative")
 	case c.KeepFinished <= 0:

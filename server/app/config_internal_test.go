@@ -34,6 +34,7 @@ func TestConfig_Validate(t *testing.T) {
 		{"abandon-after", func(c *Config) { c.AbandonAfter = 0 }},
 		{"waiting-for", func(c *Config) { c.WaitingFor = 0 }},
 		{"min-turn-limit", func(c *Config) { c.MinTurnLimit = 0 }},
+		{"min-turn-limit", func(c *Config) { c.MinTurnLimit = 6 * time.Second }},
 		{"bot-pace", func(c *Config) { c.BotPace = -1 }},
 		{"keep-finished", func(c *Config) { c.KeepFinished = -time.Hour }},
 		{"idle", func(c *Config) { c.Idle = 0 }},

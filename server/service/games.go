@@ -84,14 +84,8 @@ func createdGame(state *replay.State, err error) (*pb.CreateGameResponse, error)
 	return &pb.CreateGameResponse{Game: translate.Game(state, 0)}, nil
 }
 
-// The turn limits that can be asked for. A server may allow shorter ones.
-const (
-	minTurnLimit = 5 * time.Second
-	maxTurnLimit = 7 * 24 * time.Hour
-)
-
-// turnFloor is the shortest turn limit that a game may have.
-func (s *Service) turnFloor() time.Duration { return min(minTurnLimit, s.MinTurnLimit) }
+// maxTurnLimit is the longest turn limit that can be asked for.
+const maxTurnLimit = 7 * 24 * time.Hour
 
 // newGame reads what game is asked for.
 func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed game.Seed) (replay.Created, error) {
@@ -104,10 +98,9 @@ func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed
 	}
 	var turnLimit time.Duration
 	if request.GetTurnLimit() != nil {
-		floor := s.turnFloor()
 		turnLimit = request.GetTurnLimit().AsDuration()
-		if !request.GetTurnLimit().IsValid() || turnLimit < floor || turnLimit > maxTurnLimit {
-			return none, invalid.Field("turn_limit", "must be unset or between %s and 7 days", floor)
+		if !request.GetTurnLimit().IsValid() || turnLimit < s.MinTurnLimit || turnLimit > maxTurnLimit {
+			return none, invalid.Field("turn_limit", "must be unset or between %s and 7 days", s.MinTurnLimit)
 		}
 	}
 	for i, seat := range request.GetSeats() {

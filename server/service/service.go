@@ -67,8 +67,8 @@ type Config struct {
 	Answered func(peer net.Addr, size int)
 	// HangUp ends a connection a while later, unless it is a proxy's.
 	HangUp func(peer net.Addr)
-	// MinTurnLimit is the shortest time for a move that can be asked for,
-	// where it is below that of the contract.
+	// MinTurnLimit is the shortest time for a move that can be asked for: that
+	// of the contract, or less.
 	MinTurnLimit time.Duration
 }
 
@@ -125,7 +125,7 @@ func (s *Service) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.
 			MovesPerSecond:       int32(s.Limits.MovesPerSecond),
 			OpenGamesPerPlayer:   int32(s.Limits.OpenGamesPerPlayer),
 			WatchersPerGame:      int32(s.Limits.WatchersPerGame),
-			MinTurnLimit:         durationpb.New(s.turnFloor()),
+			MinTurnLimit:         durationpb.New(s.MinTurnLimit),
 
 			ConnectionsPerAddress:             int32(s.Limits.ConnectionsPerAddress),
 			NewConnectionsPerAddressPerSecond: int32(s.Limits.ConnectionsPerSecond),

@@ -13,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/tui"
 	"github.com/gridstand/gridstand/client/verify"
+	"github.com/gridstand/gridstand/internal/unreachable"
 )
 
 // Exit codes.
@@ -92,8 +93,12 @@ func (p *program) explain(err error) string {
 	if !errors.Is(err, session.ErrUnreachable) {
 		return err.Error()
 	}
-	server := p.server()
-	text := fmt.Sprintf("no server answers at %s (%s). ", server, strings.TrimSuffix(err.Error(), "."))
+	server, said := p.server(), strings.TrimSuffix(err.Error(), ".")
+	encrypted := p.flags.tls || p.flags.ca != "" || p.flags.cert != ""
+	if cause := unreachable.Why(said, encrypted); cause != unreachable.Unknown {
+		return fmt.Sprintf("%s %s (%s). %s", server, cause, said, remedies[cause])
+	}
+	text := fmt.Sprintf("no server answers at %s (%s). ", server, said)
 	normal, err := session.NormalTarget(server)
 	switch {
 	case err == nil && normal == session.DefaultTarget:
@@ -103,6 +108,15 @@ func (p *program) explain(err error) string {
 	default:
 		return text + "Is that its address, and is it running? --server or $GRIDSTAND_SERVER names another"
 	}
+}
+
+// remedies are the flags to change where a server answers and yet there is no
+// connection.
+var remedies = map[unreachable.Cause]string{
+	unreachable.NoTLS:             "Leave out --tls, --ca and --cert",
+	unreachable.NoPlainText:       "Try --tls, or --ca for an authority of its own",
+	unreachable.Untrusted:         "--ca names an authority of its own, --server the name that the certificate is for",
+	unreachable.CertificateWanted: "Show yours with --cert and --key",
 }
 
 // onThisMachine reports whether an address can only be one of this machine's.

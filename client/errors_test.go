@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridstand/gridstand/client/session"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app/apptest"
 )
 
 // TestWrongUsage exits with 2, and what is not there with 3.
@@ -86,4 +87,23 @@ func TestNoServer(t *testing.T) {
 			newUser(t, "127.0.0.1:1", "ada").fails(exitFailed, "gridstand play --local", args...)
 		})
 	}
+}
+
+// TestServerOfAnotherKind says what a server is like that does answer, and which
+// flag is wrong or missing.
+func TestServerOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	c := apptest.Config(t)
+	c.TLSCert, c.TLSKey = apptest.Certificate(t)
+	server, _ := apptest.Start(t, c)
+	encrypted := newUser(t, server.Addr().String(), "ada")
+	plain := newUser(t, someServer(t), "ada")
+
+	plain.fails(exitFailed, plain.server+" answers, but without TLS", "games", "--tls")
+	plain.fails(exitFailed, "Leave out --tls", "games", "--ca", c.TLSCert)
+	encrypted.fails(exitFailed, encrypted.server+" answers, but not without TLS", "games")
+	encrypted.fails(exitFailed, "Try --tls, or --ca", "watch")
+	encrypted.fails(exitFailed, "a certificate that is not to be trusted", "games", "--tls")
+	encrypted.fails(exitFailed, "--ca names", "top", "--tls")
+	encrypted.ok("games", "--ca", c.TLSCert)
 }

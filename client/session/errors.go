@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/gridstand/gridstand/internal/unreachable"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -181,7 +182,7 @@ func FromError(err error) *Error {
 		carrier = statusError{status.FromContextError(err)}
 	}
 	st := carrier.GRPCStatus()
-	e := &Error{Code: st.Code(), Message: CleanText(plain(st.Message()), maxMessage), status: st}
+	e := &Error{Code: st.Code(), Message: CleanText(unreachable.Plain(st.Message()), maxMessage), status: st}
 	for _, detail := range st.Details() {
 		switch detail := detail.(type) {
 		case *errdetails.ErrorInfo:
@@ -205,19 +206,6 @@ func FromError(err error) *Error {
 type statusError struct{ *status.Status }
 
 func (s statusError) GRPCStatus() *status.Status { return s.Status }
-
-// plain takes gRPC's wrapping off a failure to connect, down to something like
-// "dial tcp 127.0.0.1:2048: connect: connection refused".
-func plain(message string) string {
-	for _, prefix := range []string{
-		`last connection error: `, `connection error: desc = "`, `transport: `, `Error while dialing: `,
-	} {
-		if _, after, ok := strings.Cut(message, prefix); ok {
-			message = strings.TrimSuffix(after, `"`)
-		}
-	}
-	return message
-}
 
 // CurrentVersion is the version that the game had when err was returned, where
 // err says so: with ErrVersionConflict, and with ErrGameDamaged the last one

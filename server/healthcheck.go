@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
+	"github.com/gridstand/gridstand/internal/unreachable"
 	"github.com/gridstand/gridstand/server/app"
 )
 
@@ -95,7 +96,11 @@ func healthcheck(ctx context.Context, address string, encrypted bool) error {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", address, os.ErrDeadlineExceeded)
 	case err != nil:
-		return fmt.Errorf("%s: %s", address, status.Convert(err).Message())
+		said := unreachable.Plain(status.Convert(err).Message())
+		if cause := unreachable.Why(said, encrypted); cause != unreachable.Unknown {
+			return fmt.Errorf("%s %s (%s)", address, cause, said)
+		}
+		return fmt.Errorf("%s: %s", address, said)
 	case response.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING:
 		return fmt.Errorf("%s: %s", address, response.GetStatus())
 	}

@@ -8,29 +8,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 func (p *program) loginCommand() *cobra.Command {
 	var replace, rotate bool
 	cmd := &cobra.Command{
-		Use:   "login <name>",
+		Use:   "login [name]",
 		Short: "Make an account of that name on this server",
 		Long: `Make an account of that name on this server and keep its token here. A name has
 1 to 24 letters, digits, spaces and - _ . and is yours for good.
 
 With --rotate and no name it replaces the token of the account that is kept here,
 as when somebody may have seen it. The old one works for half a minute more.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if rotate {
-				return usage(cobra.NoArgs)(cmd, args)
-			}
-			return usage(cobra.ExactArgs(1))(cmd, args)
-		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if rotate {
+			switch {
+			case rotate && len(args) > 0:
+				return usage.Errorf("--rotate is for the account that is kept here and takes no name")
+			case rotate:
 				return p.rotate(cmd.Context())
+			case len(args) == 0:
+				return usage.Errorf("login needs a name")
 			}
 			return p.login(cmd.Context(), args[0], replace)
 		},
@@ -100,7 +100,7 @@ func account(cred session.Credential) *pb.Player {
 
 func (p *program) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Show your account on this server", Args: usage(cobra.NoArgs),
+		Use: "whoami", Short: "Show your account on this server",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, hangUp, err := p.dial()
 			if err != nil {

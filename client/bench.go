@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client/load"
+	"github.com/gridstand/gridstand/internal/usage"
 )
 
 func (p *program) benchCommand() *cobra.Command {
@@ -33,7 +34,6 @@ see its memory too, start it with --metrics and give that address here:
   ` + name + ` bench --games 500 --metrics http://localhost:9090/metrics
   ` + name + ` bench --games 1 --watchers 0 --crowd 20000 --rate 5
   ` + name + ` bench --games 1000 --players 200 --rate 2000 --json`,
-		Args:              usage(cobra.NoArgs),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.bench(cmd.Context(), c)
@@ -71,7 +71,7 @@ func (p *program) bench(ctx context.Context, c load.Config) error {
 	var config *load.ConfigError
 	switch {
 	case errors.As(err, &config):
-		return &usageError{err}
+		return usage.Wrap(err)
 	case err != nil:
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/solver"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -36,7 +37,6 @@ each game, and their mean and spread. The games do not count for the leaderboard
 
 Bots of 2048: ` + strings.Join(solver.Names(defaultVariant), ", ") + `.
 Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
-		Args: usage(cobra.RangeArgs(1, 2)),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
 				return p.completeVariants(cmd, nil, typed)
@@ -88,10 +88,10 @@ type botSummary struct {
 // bot lets a bot play.
 func (p *program) bot(ctx context.Context, name, what string, o botOptions) error {
 	if o.games < 1 {
-		return usagef("--games is 1 or more")
+		return usage.Errorf("--games is 1 or more")
 	}
 	if o.think < 0 {
-		return usagef("--think is 0 or more")
+		return usage.Errorf("--think is 0 or more")
 	}
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 		return err
 	}
 	if names := solver.Names(v.GetId()); !slices.Contains(names, name) {
-		return usagef("a bot of %s is %s, not %q", clean(v.GetId(), 24), strings.Join(names, ", "), clean(name, 24))
+		return usage.Errorf("a bot of %s is %s, not %q", clean(v.GetId(), 24), strings.Join(names, ", "), clean(name, 24))
 	}
 	options, err := o.options(v)
 	if err != nil {
@@ -218,7 +218,7 @@ func (p *program) botGame(
 	}
 	seat := c.Play(g)
 	if seat.Index() < 0 {
-		return botGame{}, usagef("--seats leaves no seat to the bot: one must be me")
+		return botGame{}, usage.Errorf("--seats leaves no seat to the bot: one must be me")
 	}
 	seat.OnRetry = func(_ int, wait time.Duration, err error) {
 		p.progress(0, 0, "")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/version"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -34,7 +35,7 @@ func (p *program) sessionConfig() session.Config {
 func (p *program) dial() (c *session.Client, hangUp func(), err error) {
 	c, err = session.Dial(p.sessionConfig())
 	if err != nil {
-		return nil, nil, &usageError{err}
+		return nil, nil, usage.Wrap(err)
 	}
 	return c, func() { _ = c.Close() }, nil
 }
@@ -131,11 +132,7 @@ func (p *program) resolve(ctx context.Context, c *session.Client, text string) (
 			return "", err
 		}
 	}
-	whole, err := c.Resolve(ctx, text)
-	if errors.Is(err, session.ErrInvalid) {
-		return "", &usageError{err}
-	}
-	return whole, err
+	return c.Resolve(ctx, text)
 }
 
 // game returns the game that the user means, as it is now.

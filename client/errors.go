@@ -14,6 +14,7 @@ import (
 	"github.com/gridstand/gridstand/client/tui"
 	"github.com/gridstand/gridstand/client/verify"
 	"github.com/gridstand/gridstand/internal/unreachable"
+	"github.com/gridstand/gridstand/internal/usage"
 )
 
 // Exit codes.
@@ -25,28 +26,11 @@ const (
 	exitInterrupted = 130
 )
 
-// usageError is a command line that cannot be understood.
-type usageError struct{ error }
-
-func (e *usageError) Unwrap() error { return e.error }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
-
-// usage makes what checks arguments return usage errors.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return &usageError{err}
-		}
-		return nil
-	}
-}
-
 // flagError says in words what a flag should have been.
 func flagError(_ *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
-		return &usageError{err}
+		return usage.Wrap(err)
 	}
 	flag, what := wrong.GetFlag(), "something else"
 	switch flag.Value.Type() {
@@ -57,7 +41,7 @@ func flagError(_ *cobra.Command, err error) error {
 	case "bool":
 		what = "true or false"
 	}
-	return usagef("--%s is %s, not %q", flag.Name, what, clean(wrong.GetValue(), maxQuoted))
+	return usage.Errorf("--%s is %s, not %q", flag.Name, what, clean(wrong.GetValue(), maxQuoted))
 }
 
 // maxQuoted is how much of a wrong argument is quoted.
@@ -72,12 +56,12 @@ func missingf(format string, args ...any) error { return &missingError{fmt.Error
 
 // exitCode is the exit code for an error.
 func exitCode(ctx context.Context, err error) int {
-	var wrong *usageError
+	var wrong *usage.Error
 	var missing *missingError
 	switch {
 	case errors.Is(err, tui.ErrInterrupted), ctx.Err() != nil:
 		return exitInterrupted
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong), errors.Is(err, session.ErrInvalid):
 		return exitUsage
 	case errors.As(err, &missing), errors.Is(err, verify.ErrLive),
 		errors.Is(err, session.ErrGameNotFound), errors.Is(err, session.ErrPlayerNotFound),

@@ -19,13 +19,9 @@ func TestWrongUsage(t *testing.T) {
 	u := newUser(t, someServer(t), "ada")
 	u.ok("new")
 	for _, args := range [][]string{
-		{"dance"},
-		{"show"},
-		{"show", "a", "b"},
 		{"show", "abc"},
 		{"show", "ABC!"},
 		{"games", "--nonsense"},
-		{"games", "extra"},
 		{"games", "--status", "lost"},
 		{"games", "--order", "size"},
 		{"games", "--order", "score", "--status", "finished"},
@@ -59,7 +55,22 @@ func TestWrongUsage(t *testing.T) {
 	u.fails(exitUsage, `--from is a whole number, not "x"`, "watch", "--from", "x")
 	u.fails(exitUsage, `--turn-limit is a time such as 30s, 5m or 2h, not "5"`, "new", "--turn-limit", "5")
 	u.fails(exitUsage, `--json is true or false, not "so"`, "games", "--json=so")
+	u.fails(exitUsage, `there is no command "dance"`, "dance")
+	u.fails(exitUsage, `there is no command "dance"`, "help", "dance")
+	u.fails(exitUsage, `there is no command "fish soup"`, "completion", "fish soup")
+	u.fails(exitUsage, "show needs a game", "show")
+	u.fails(exitUsage, `show: "b" is one argument too many`, "show", "a", "b")
+	u.fails(exitUsage, `games: "extra" is one argument too many`, "games", "extra")
+	u.fails(exitUsage, "move needs a direction or x,y", "move", "abcdefgh")
+	u.fails(exitUsage, "verify needs a game or -", "verify")
+	u.fails(exitUsage, "login needs a name", "login")
+	u.fails(exitUsage, "takes no name", "login", "--rotate", "ada")
+	u.fails(exitUsage, "replace rotate", "login", "--rotate", "--replace")
+	u.fails(exitUsage, "at most 4 games", "watch", "a", "b", "c", "d", "e")
 	bob := newUser(t, u.server, "bob")
+	bob.fails(exitUsage, "name ", "login", "no/name")
+	bob.fails(exitUsage, "name ", "new", "--name", "no/name")
+	u.fails(exitUsage, "turn_limit must be unset or between", "new", "--turn-limit", "169h")
 	bob.ok("new")
 	game := lines(t, u.ok("games", "--mine", "--json"), func() *pb.Game { return new(pb.Game) })[0]
 	bob.fails(exitFailed, "seat", "move", game.GetId(), "up")

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client/tui"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -38,11 +39,10 @@ func (p *program) gamesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "games",
 		Short: "List games",
-		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case o.waiting && cmd.Flags().Changed("status"):
-				return usagef("--waiting and --status exclude each other")
+				return usage.Errorf("--waiting and --status exclude each other")
 			case o.waiting:
 				o.status = "waiting"
 			case o.mine && !cmd.Flags().Changed("status"):
@@ -70,16 +70,16 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 	request := &pb.ListGamesRequest{Variant: o.variant}
 	var ok bool
 	if request.Status, ok = statuses[o.status]; !ok {
-		return usagef("--status is live, waiting, finished or all, not %q", o.status)
+		return usage.Errorf("--status is live, waiting, finished or all, not %q", o.status)
 	}
 	if request.OrderBy, ok = orders[o.order]; !ok {
-		return usagef("--order is recent, score or watchers, not %q", o.order)
+		return usage.Errorf("--order is recent, score or watchers, not %q", o.order)
 	}
 	if o.order != "recent" && (o.status != "live" || o.mine) {
-		return usagef("--order %s is for all live games", o.order)
+		return usage.Errorf("--order %s is for all live games", o.order)
 	}
 	if o.limit < 0 {
-		return usagef("--limit is 0 or more")
+		return usage.Errorf("--limit is 0 or more")
 	}
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -195,7 +195,7 @@ func (p *program) printGames(games []*pb.Game) error {
 
 func (p *program) showCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show <game>", Short: "Print a game as it is now", Args: usage(cobra.ExactArgs(1)),
+		Use: "show <game>", Short: "Print a game as it is now",
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, hangUp, err := p.dial()
@@ -222,7 +222,7 @@ func (p *program) showCommand() *cobra.Command {
 func (p *program) newCommand() *cobra.Command {
 	var o gameFlags
 	cmd := &cobra.Command{
-		Use: "new [variant]", Short: "Create a game and print its id", Args: usage(cobra.MaximumNArgs(1)),
+		Use: "new [variant]", Short: "Create a game and print its id",
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/tui"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -34,13 +35,13 @@ func (o *gameFlags) set() bool { return o.private || len(o.seats) > 0 || o.turnL
 func (o *gameFlags) options(v *pb.Variant) (session.GameOptions, error) {
 	options := session.GameOptions{Private: o.private, TurnLimit: o.turnLimit}
 	if o.turnLimit < 0 {
-		return options, usagef("--turn-limit is 5s or more")
+		return options, usage.Errorf("--turn-limit is 5s or more")
 	}
 	if len(o.seats) == 0 {
 		return options, nil
 	}
 	if len(o.seats) != int(v.GetSeats()) {
-		return options, usagef("--seats names everybody: %s has %d", v.GetId(), v.GetSeats())
+		return options, usage.Errorf("--seats names everybody: %s has %d", v.GetId(), v.GetSeats())
 	}
 	for _, who := range o.seats {
 		request := &pb.SeatRequest{}
@@ -55,7 +56,7 @@ func (o *gameFlags) options(v *pb.Variant) (session.GameOptions, error) {
 				known = known || bot == who
 			}
 			if !known {
-				return options, usagef("--seats has me, open and the bots of %s (%s), not %q",
+				return options, usage.Errorf("--seats has me, open and the bots of %s (%s), not %q",
 					v.GetId(), strings.Join(bots(v), ", "), clean(who, 24))
 			}
 			request.Occupant = &pb.SeatRequest_Bot{Bot: who}
@@ -80,14 +81,13 @@ func (p *program) joinCommand() *cobra.Command {
 		Use: "join <game>", Short: "Take a seat in a game that waits for players, and play",
 		Long: `Take the first open seat of a game that waits for players, or the one that
 --seat names, and play. Without a terminal it takes the seat and prints the game.`,
-		Args:              usage(cobra.ExactArgs(1)),
 		ValidArgsFunction: p.completeWaiting,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var index *int32
 			if cmd.Flags().Changed("seat") {
 				n, ok := seatIndex(seat)
 				if !ok {
-					return usagef("--seat is blue, red or green, or a number from 0, not %q", seat)
+					return usage.Errorf("--seat is blue, red or green, or a number from 0, not %q", seat)
 				}
 				index = &n
 			}

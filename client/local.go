@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app"
 )
@@ -27,7 +28,7 @@ func (p *program) startLocal(ctx context.Context) (address string, ours bool, st
 		_, _, err = net.SplitHostPort(address)
 	}
 	if err != nil {
-		return "", false, nil, usagef("--local starts one server, at a host:port, not at %q", clean(p.flags.server, maxQuoted))
+		return "", false, nil, usage.Errorf("--local starts one server, at a host:port, not at %q", clean(p.flags.server, maxQuoted))
 	}
 	if findLocal(ctx, address) {
 		p.notef("A server is at %s already: you play on that one.", address)

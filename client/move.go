@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -27,7 +28,6 @@ func (p *program) moveCommand() *cobra.Command {
 and the row of the cell to go to, such as 12,4 or c,4. It prints the board that
 came of it. A program that chooses moves says so with --bot; the game does
 not count for the leaderboard then.`,
-		Args: usage(cobra.ExactArgs(2)),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
 				return []string{"up", "down", "left", "right"}, cobra.ShellCompDirectiveNoFileComp
@@ -37,10 +37,10 @@ not count for the leaderboard then.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, ok := parseMove(args[1])
 			if !ok {
-				return usagef("a move is up, down, left, right or a cell such as 12,4, not %q", args[1])
+				return usage.Errorf("a move is up, down, left, right or a cell such as 12,4, not %q", args[1])
 			}
 			if cmd.Flags().Changed("version") && version < 1 {
-				return usagef("--version is 1 or more")
+				return usage.Errorf("--version is 1 or more")
 			}
 			return p.move(cmd.Context(), args[0], m, version, bot)
 		},
@@ -93,7 +93,7 @@ func (p *program) move(ctx context.Context, what string, m session.Move, version
 
 func (p *program) resignCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "resign <game>", Short: "Give a game of yours up, so that its score counts", Args: usage(cobra.ExactArgs(1)),
+		Use: "resign <game>", Short: "Give a game of yours up, so that its score counts",
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()

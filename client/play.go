@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/tui"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -37,7 +38,6 @@ for two people at one keyboard.
 
 Keys: the arrows, WASD or hjkl move, ? shows all. In Tribolo they move the
 cursor, enter jumps, ? shows where to, and i shows all.`,
-		Args:              usage(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.play(cmd.Context(), first(args), o)
@@ -66,7 +66,7 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	own := false
 	if o.local {
 		if p.flags.tls || p.flags.ca != "" || p.flags.cert != "" {
-			return usagef("--local has its own server: leave --tls, --ca and --cert away")
+			return usage.Errorf("--local has its own server: leave --tls, --ca and --cert away")
 		}
 		address, ours, stop, err := p.startLocal(ctx)
 		if err != nil {
@@ -114,13 +114,13 @@ func (p *program) gameToPlay(ctx context.Context, c *session.Client, what string
 	switch {
 	case errors.As(err, &missing) && what != "":
 		if o.set() {
-			return nil, usagef("--seats, --turn-limit and --private are for new games, and %q is no variant", clean(what, 26))
+			return nil, usage.Errorf("--seats, --turn-limit and --private are for new games, and %q is no variant", clean(what, 26))
 		}
 		return p.gameToGoOn(ctx, c, what)
 	case err != nil:
 		return nil, err
 	case o.resume && o.set():
-		return nil, usagef("--seats, --turn-limit and --private are for new games, and --resume goes on with one")
+		return nil, usage.Errorf("--seats, --turn-limit and --private are for new games, and --resume goes on with one")
 	case o.resume:
 		return latest(ctx, c, what)
 	}
@@ -134,7 +134,7 @@ func (p *program) gameToPlay(ctx context.Context, c *session.Client, what string
 // gameToGoOn is the game of the user's with that id.
 func (p *program) gameToGoOn(ctx context.Context, c *session.Client, what string) (*pb.Game, error) {
 	g, err := p.game(ctx, c, what)
-	var wrong *usageError
+	var wrong *usage.Error
 	switch {
 	case errors.As(err, &wrong):
 		return nil, missingf("%q is neither a variant nor a game. All variants: %s variants", clean(what, 26), name)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/version"
 )
 
@@ -66,6 +67,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetIn(p.in)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
+	usage.Strict(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
@@ -98,12 +100,6 @@ fit only one of your own games and the latest public ones.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 130 interrupted.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("there is no command %q", args[0])
-			}
-			return nil
-		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.terminal(p.in) && p.terminal(p.out) && !p.flags.json {
 				return p.lobby(cmd.Context())
@@ -151,7 +147,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 
 func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: usage(cobra.NoArgs),
+		Use: "version", Short: "Print the version",
 		RunE: func(*cobra.Command, []string) error {
 			if p.flags.json {
 				return p.printJSON(map[string]string{"name": name, "version": version.Version, "commit": version.Commit})

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -28,15 +29,14 @@ func (p *program) topCommand() *cobra.Command {
 		Short: "Show the leaderboard of a variant",
 		Long: `Show the leaderboard of a variant (` + defaultVariant + ` where none is named). Days and weeks
 are those of UTC.`,
-		Args:              usage(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, ok := windows[window]
 			if !ok {
-				return usagef("--window is day, week or all, not %q", window)
+				return usage.Errorf("--window is day, week or all, not %q", window)
 			}
 			if limit < 0 {
-				return usagef("--limit is 0 or more")
+				return usage.Errorf("--limit is 0 or more")
 			}
 			what := defaultVariant
 			if len(args) > 0 {
@@ -152,7 +152,7 @@ func (p *program) printEntries(entries []*pb.Entry, marked string) error {
 
 func (p *program) variantsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "variants", Short: "List what can be played", Args: usage(cobra.NoArgs),
+		Use: "variants", Short: "List what can be played",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, hangUp, err := p.dial()
 			if err != nil {

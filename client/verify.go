@@ -21,7 +21,6 @@ difference is. - reads what ` + name + ` watch <game> --from 0 --json printed.
 
 It shows that nothing was altered after the game was created; how the seed was
 drawn, nobody can show.`,
-		Args:              usage(cobra.ExactArgs(1)),
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "-" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/tui"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -27,7 +28,6 @@ by side, as far as the terminal is large enough.
 Without a terminal, with --json and with --from it prints what happens, to the
 end of the game. --json prints a WatchResponse a line; with --from 0 that is the
 transcript that ` + name + ` verify - reads.`,
-		Args: usage(cobra.MaximumNArgs(tui.MaxWall)),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			found, directive := p.completeGames(cmd, nil, typed)
 			return slices.DeleteFunc(found, func(game string) bool {
@@ -36,10 +36,13 @@ transcript that ` + name + ` verify - reads.`,
 			}), directive
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > tui.MaxWall {
+				return usage.Errorf("watch shows at most %d games", tui.MaxWall)
+			}
 			var after *int32
 			if cmd.Flags().Changed("from") {
 				if from < 0 {
-					return usagef("--from is a version, 0 or more")
+					return usage.Errorf("--from is a version, 0 or more")
 				}
 				after = &from
 			}
@@ -47,7 +50,7 @@ transcript that ` + name + ` verify - reads.`,
 				return p.watchScreen(cmd.Context(), args)
 			}
 			if len(args) > 1 {
-				return usagef("several games are for terminals: without one, and with --json and --from, it is one game")
+				return usage.Errorf("several games are for terminals: without one, and with --json and --from, it is one game")
 			}
 			return p.watchLines(cmd.Context(), first(args), after)
 		},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server/app"
 )
 
@@ -125,7 +126,7 @@ func readEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) e
 			return
 		}
 		if err := f.Value.Set(value); err != nil {
-			wrong = &usageError{fmt.Errorf("invalid value %q of %s: %w", value, variable(f.Name), err)}
+			wrong = usage.Errorf("invalid value %q of %s: %w", value, variable(f.Name), err)
 		}
 	})
 	return wrong

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server/app"
 )
 
@@ -117,8 +118,8 @@ func TestReadEnvironment(t *testing.T) {
 		t.Parallel()
 		config := app.DefaultConfig()
 		err := readEnvironment(flagSet(&config), environment(map[string]string{"GRIDSTAND_LOG_LEVEL": "loud"}))
-		var usage *usageError
-		require.ErrorAs(t, err, &usage)
+		var wrong *usage.Error
+		require.ErrorAs(t, err, &wrong)
 		assert.EqualError(t, err, `invalid value "loud" of GRIDSTAND_LOG_LEVEL: must be debug, info, warn or error`)
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/unreachable"
+	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server/app"
 )
 
@@ -36,14 +37,14 @@ Without an address it asks the one on this machine, with the settings that the
 server itself has: at --metrics if there is that, which is the way for servers
 that let in only clients with a certificate. It does not check whose certificate
 it is shown.`,
-		Args: checked(cobra.MaximumNArgs(1)),
+
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
 			if len(args) == 0 && config.Metrics != "" {
 				address, err := local("metrics", config.Metrics)
 				if err != nil {
-					return &usageError{err}
+					return usage.Wrap(err)
 				}
 				return healthz(ctx, address)
 			}
@@ -52,7 +53,7 @@ it is shown.`,
 				address, err = args[0], nil
 			}
 			if err != nil {
-				return &usageError{err}
+				return usage.Wrap(err)
 			}
 			return healthcheck(ctx, address, encrypted || config.TLSCert != "")
 		},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/version"
 	"github.com/gridstand/gridstand/server/app"
 )
@@ -57,23 +58,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
+	usage.Strict(cmd)
 	err := cmd.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
 	}
 	fmt.Fprintf(stderr, "%s: %v\n", name, err)
-	var usage *usageError
+	var wrong *usage.Error
 	var config *app.ConfigError
-	if errors.As(err, &usage) || errors.As(err, &config) {
+	if errors.As(err, &wrong) || errors.As(err, &config) {
 		return exitUsage
 	}
 	return exitFailed
 }
-
-// usageError is a command line that cannot be understood.
-type usageError struct{ error }
-
-func (e *usageError) Unwrap() error { return e.error }
 
 func rootCommand() *cobra.Command {
 	config := app.DefaultConfig()
@@ -87,7 +84,7 @@ Without flags it listens on port 2048 and keeps everything in its own memory.
 Every flag can also be given as the environment variable beside it; a flag wins.
 The first SIGINT or SIGTERM lets calls under way finish, a second one ends the
 server at once.`,
-		Args: checked(cobra.NoArgs),
+
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return readEnvironment(cmd.Flags(), os.LookupEnv)
 		},
@@ -98,7 +95,7 @@ server at once.`,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage.Wrap(err) })
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".LocalFlags.FlagUsages", ".LocalFlags | describe"))
 	root.Flags().SortFlags = false
 	addFlags(root.Flags(), &config)
@@ -109,20 +106,10 @@ server at once.`,
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: checked(cobra.NoArgs),
+		Use: "version", Short: "Print the version",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), name, version.String())
 			return err
 		},
-	}
-}
-
-// checked is args with an error of ours.
-func checked(args cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, given []string) error {
-		if err := args(cmd, given); err != nil {
-			return &usageError{err}
-		}
-		return nil
 	}
 }

@@ -60,12 +60,15 @@ func TestRun_OneLine(t *testing.T) {
 		{"--nope", 2, "unknown flag: --nope"},
 		{"--keepalive soon", 2, `invalid argument "soon" for "--keepalive" flag: time: invalid duration "soon"`},
 		{"--log-level loud", 2, `invalid argument "loud" for "--log-level" flag: must be debug, info, warn or error`},
-		{"serve", 2, `unknown command "serve" for "gridstand-server"`},
-		{"version now", 2, `unknown command "now" for "gridstand-server version"`},
-		{"healthcheck a b", 2, "accepts at most 1 arg(s), received 2"},
+		{"serve", 2, `there is no command "serve"`},
+		{"version now", 2, `version: "now" is one argument too many`},
+		{"help serve", 2, `there is no command "serve"`},
+		{"help hide me", 2, `there is no command "hide me"`},
+		{"completion nope", 2, `there is no command "nope"`},
+		{"healthcheck a b", 2, `healthcheck: "b" is one argument too many`},
 		{"rebuild", 2, "--redis must say where the games are kept"},
 		{"rebuild --redis embedded", 2, "--redis: an embedded store lives and ends with its server; nobody else can reach it"},
-		{"hide --redis redis://127.0.0.1:1", 2, "accepts 1 arg(s), received 0"},
+		{"hide --redis redis://127.0.0.1:1", 2, "hide needs a player"},
 		{"unhide Ann --redis redis://127.0.0.1:1", 1, "redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused"},
 		{"fence --redis REDIS", 2, "name games, or the time of those that are meant with --before"},
 		{"fence --redis REDIS --before yesterday", 2, `--before: "yesterday" is no time like 2026-11-20T18:00:00Z, and not "now"`},
@@ -101,10 +104,19 @@ func TestRun_Version(t *testing.T) {
 
 func TestRun_Help(t *testing.T) {
 	t.Parallel()
-	code, stdout, stderr := call(t, "--help")
-	assert.Zero(t, code)
-	assert.Contains(t, stdout, "--redis where  (default embedded; GRIDSTAND_REDIS)")
-	assert.Empty(t, stderr)
+	for args, want := range map[string]string{
+		"--help":      "--redis where  (default embedded; GRIDSTAND_REDIS)",
+		"help":        "--redis where  (default embedded; GRIDSTAND_REDIS)",
+		"help fence":  "gridstand-server fence [game]...",
+		"completion":  "gridstand-server completion [command]",
+		"help help":   "gridstand-server help [command]",
+		"hide --help": "gridstand-server hide <player>",
+	} {
+		code, stdout, stderr := call(t, strings.Fields(args)...)
+		assert.Zero(t, code, args)
+		assert.Contains(t, stdout, want, args)
+		assert.Empty(t, stderr, args)
+	}
 }
 
 func TestHealthcheck(t *testing.T) {

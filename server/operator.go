@@ -9,18 +9,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server/app"
 )
 
 // operatorCommand makes a command of work on the store: do, with the arguments.
 // It has the servers' flags that say where and for how long things are kept.
-func operatorCommand(cmd *cobra.Command, args cobra.PositionalArgs, do func(*cobra.Command, *app.Operator, []string) error) *cobra.Command {
+func operatorCommand(cmd *cobra.Command, do func(*cobra.Command, *app.Operator, []string) error) *cobra.Command {
 	config := app.DefaultConfig()
 	config.Redis = ""
-	cmd.Args = checked(args)
 	cmd.RunE = func(cmd *cobra.Command, given []string) error {
 		if config.Redis == "" {
-			return &usageError{errors.New("--redis must say where the games are kept")}
+			return usage.Errorf("--redis must say where the games are kept")
 		}
 		operator, err := app.Operate(cmd.Context(), config)
 		if err != nil {
@@ -47,7 +47,7 @@ kept. Servers may go on serving meanwhile.
 Entries that no log proves are taken off the leaderboards, those that are missing
 are put there, and games that wait for something to happen are looked at. Players
 who are hidden stay hidden.`,
-	}, cobra.NoArgs, func(cmd *cobra.Command, operator *app.Operator, _ []string) error {
+	}, func(cmd *cobra.Command, operator *app.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
 		fmt.Fprintf(cmd.OutOrStdout(), "%d games read, %d of them over; %d entries taken off the leaderboards.\n", r.Games, r.Finished, r.Pruned)
 		if r.Unknown > 0 {
@@ -67,7 +67,7 @@ func hideCommand() *cobra.Command {
 		Long: `Hides a player, by name or id: off all leaderboards for good, also when they are
 rebuilt, and the player's games off the lists that everybody sees. The player
 can go on playing, and whoever has the id of a game can watch it.`,
-	}, cobra.ExactArgs(1), func(cmd *cobra.Command, operator *app.Operator, args []string) error {
+	}, func(cmd *cobra.Command, operator *app.Operator, args []string) error {
 		return told(cmd, "hidden")(operator.Hide(cmd.Context(), args[0]))
 	})
 }
@@ -78,7 +78,7 @@ func unhideCommand() *cobra.Command {
 		Short: "Show a player again who was hidden",
 		Long: `Shows a player again, by name or id, who was hidden. The results of the player's
 games that are still kept are put on the leaderboards.`,
-	}, cobra.ExactArgs(1), func(cmd *cobra.Command, operator *app.Operator, args []string) error {
+	}, func(cmd *cobra.Command, operator *app.Operator, args []string) error {
 		return told(cmd, "shown again")(operator.Unhide(cmd.Context(), args[0]))
 	})
 }
@@ -107,9 +107,9 @@ did, nobody can tell which they are:
     gridstand-server fence --before now
 
 before the servers start on the restored copy. Prints the id of each game.`,
-	}, cobra.ArbitraryArgs, func(cmd *cobra.Command, operator *app.Operator, args []string) error {
+	}, func(cmd *cobra.Command, operator *app.Operator, args []string) error {
 		if (before != "") == (len(args) > 0) {
-			return &usageError{errors.New("name games, or the time of those that are meant with --before")}
+			return usage.Errorf("name games, or the time of those that are meant with --before")
 		}
 		if before != "" {
 			return fenceBefore(cmd, operator, before)
@@ -126,7 +126,7 @@ func fenceBefore(cmd *cobra.Command, operator *app.Operator, text string) error 
 	if text != "now" {
 		var err error
 		if at, err = time.Parse(time.RFC3339, text); err != nil {
-			return &usageError{fmt.Errorf(`--before: %q is no time like 2026-11-20T18:00:00Z, and not "now"`, text)}
+			return usage.Errorf(`--before: %q is no time like 2026-11-20T18:00:00Z, and not "now"`, text)
 		}
 	}
 	ids, err := operator.FenceBefore(cmd.Context(), at)

@@ -1,0 +1,89 @@
+// Package usage judges the command lines of both programs: what they share about
+// arguments that are missing, too many or unknown.
+package usage
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Error is a command line that cannot be understood.
+type Error struct{ error }
+
+// Unwrap returns what is wrong.
+func (e *Error) Unwrap() error { return e.error }
+
+// Errorf makes an *Error as fmt.Errorf does.
+func Errorf(format string, args ...any) error { return Wrap(fmt.Errorf(format, args...)) }
+
+// Wrap makes err an *Error; nil stays nil.
+func Wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{err}
+}
+
+// Strict makes root and every command below it refuse, with an *Error, arguments
+// that do not fit its line of usage, see Args; help refuses what is no command.
+// Call it when all commands are there and root knows where to write.
+func Strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	strict(root)
+	if help, _, err := root.Find([]string{"help"}); err == nil && help != root {
+		help.Args = topic
+	}
+}
+
+func strict(cmd *cobra.Command) {
+	cmd.Args = Args
+	if !cmd.Runnable() { // else nobody would look at its arguments
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	for _, below := range cmd.Commands() {
+		strict(below)
+	}
+}
+
+// Args checks the arguments of a command against its Use, "move <game> [x]":
+// those in angle brackets must be there, those in square brackets may, and where
+// the last one ends in "..." there may be any number. It is a cobra.PositionalArgs.
+func Args(cmd *cobra.Command, args []string) error {
+	if err := cmd.ValidateFlagGroups(); err != nil {
+		return Wrap(err)
+	}
+	wanted := strings.Fields(cmd.Use)[1:]
+	for i, argument := range wanted {
+		if i >= len(args) && strings.HasPrefix(argument, "<") {
+			return Errorf("%s needs a %s", cmd.Name(), plain.Replace(argument))
+		}
+	}
+	switch {
+	case strings.HasSuffix(cmd.Use, "..."):
+		return nil
+	case len(args) <= len(wanted):
+		return nil
+	case cmd.HasSubCommands():
+		return unknown(args)
+	default:
+		return Errorf("%s: %.40q is one argument too many", cmd.Name(), args[len(wanted)])
+	}
+}
+
+// plain makes words of an argument in a line of usage.
+var plain = strings.NewReplacer("<", "", ">", "", "...", "", "|", " or ")
+
+// topic checks the arguments of help, which are the words of a command.
+func topic(help *cobra.Command, args []string) error {
+	if _, rest, err := help.Root().Find(args); err != nil || len(rest) > 0 {
+		return unknown(args)
+	}
+	return nil
+}
+
+func unknown(args []string) error {
+	return Errorf("there is no command %.40q", strings.Join(args, " "))
+}

@@ -1,0 +1,64 @@
+package usage_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gridstand/gridstand/internal/usage"
+)
+
+func TestStrict(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"":                 "",
+		"none":             "",
+		"none x":           `none: "x" is one argument too many`,
+		"one":              "one needs a name",
+		"one x":            "",
+		"one x y":          `one: "y" is one argument too many`,
+		"two":              "two needs a game",
+		"two x":            "two needs a file or -",
+		"two x y":          "",
+		"maybe":            "maybe needs a name",
+		"maybe x":          "",
+		"maybe x y":        "",
+		"maybe x y z":      `maybe: "z" is one argument too many`,
+		"many":             "",
+		"many x y z":       "",
+		"some":             "some needs a game",
+		"some x y z":       "",
+		"nothing":          `there is no command "nothing"`,
+		"help":             "",
+		"help one":         "",
+		"help one x":       `there is no command "one x"`,
+		"help nothing":     `there is no command "nothing"`,
+		"completion":       "",
+		"completion x":     `there is no command "x"`,
+		"completion zsh x": `zsh: "x" is one argument too many`,
+	} {
+		root := &cobra.Command{Use: "program", RunE: nothing, SilenceErrors: true, SilenceUsage: true}
+		for _, use := range []string{
+			"none", "one <name>", "two <game> <file>|-", "maybe <name> [game]", "many [game]...", "some <game>...",
+		} {
+			root.AddCommand(&cobra.Command{Use: use, RunE: nothing})
+		}
+		root.SetArgs(strings.Fields(line))
+		root.SetOut(io.Discard)
+		usage.Strict(root)
+		err := root.Execute()
+		if want == "" {
+			assert.NoError(t, err, line)
+			continue
+		}
+		var wrong *usage.Error
+		if assert.ErrorAs(t, err, &wrong, line) {
+			assert.EqualError(t, err, want)
+		}
+	}
+}
+
+func nothing(*cobra.Command, []string) error { return nil }

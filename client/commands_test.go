@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -81,6 +83,10 @@ func TestTranscript(t *testing.T) {
 
 	ada.in = strings.NewReader(transcript)
 	assert.Contains(t, ada.ok("verify", "-"), "Verified: "+id)
+
+	file := filepath.Join(t.TempDir(), "tr.json")
+	require.NoError(t, os.WriteFile(file, []byte(transcript), 0o600))
+	ada.fails(exitUsage, "gridstand verify - < "+file, "verify", file)
 
 	tiles := updates[3].GetEvent().GetPosition().GetTwenty48().GetTiles()
 	tiles[0] += 1024

@@ -34,9 +34,6 @@ func (o *gameFlags) set() bool { return o.private || len(o.seats) > 0 || o.turnL
 // options of the game that the flags describe, of a variant.
 func (o *gameFlags) options(v *pb.Variant) (session.GameOptions, error) {
 	options := session.GameOptions{Private: o.private, TurnLimit: o.turnLimit}
-	if o.turnLimit < 0 {
-		return options, usage.Errorf("--turn-limit is 5s or more")
-	}
 	if len(o.seats) == 0 {
 		return options, nil
 	}

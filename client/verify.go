@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/verify"
+	"github.com/gridstand/gridstand/internal/usage"
 )
 
 func (p *program) verifyCommand() *cobra.Command {
@@ -39,10 +42,18 @@ func (p *program) verifyGame(ctx context.Context, what string) error {
 	}
 	defer hangUp()
 	id, err := p.resolve(ctx, c, what)
+	if errors.Is(err, session.ErrInvalid) && isFile(what) {
+		return usage.Errorf("%w. For the file: %s verify - < %s", err, name, clean(what, 500))
+	}
 	if err != nil {
 		return err
 	}
 	return p.report(verify.Game(ctx, c, id))
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // report says what became of a verification.

@@ -48,6 +48,11 @@ func (s *Service) unary(ctx context.Context, request any, info *grpc.UnaryServer
 	if err == nil {
 		response, err = handler(bounded, request)
 	}
+	if err == nil {
+		// Nobody reads the answer to a call that its client gave up. gRPC drops it,
+		// so that it would be counted as unread for ever.
+		err = ctx.Err()
+	}
 	if err != nil {
 		f := s.fail(ctx, info.FullMethod, err)
 		_ = grpc.SetTrailer(ctx, f.trailer())

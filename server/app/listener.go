@@ -124,11 +124,13 @@ func (l *listener) of(peer net.Addr) *counted {
 	return l.peers[tcp.AddrPort()]
 }
 
-// hangUp ends a connection after some time.
+// hangUp ends a connection after some time. One that is to end already ends no
+// later for it.
 func (l *listener) hangUp(peer net.Addr, after time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c := l.of(peer); c != nil {
+	if c := l.of(peer); c != nil && !c.ending {
+		c.ending = true
 		// gRPC closes a connection that it cannot read from.
 		_ = c.SetReadDeadline(time.Now().Add(after))
 	}
@@ -160,8 +162,9 @@ func (l *listener) connections() int {
 // counted is a connection that makes room for another when it is closed.
 type counted struct {
 	net.Conn
-	place *place
-	leave func()
+	place  *place
+	leave  func()
+	ending bool // guarded by the listener's mu
 	// unread is about how much of answers the client did not take yet, rather
 	// too little than too much: what was written is not all of answers.
 	unread atomic.Int64

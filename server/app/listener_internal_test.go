@@ -121,7 +121,8 @@ func TestListener_Pace(t *testing.T) {
 	assert.Empty(t, l.places)
 }
 
-// Ensure a connection that is to end does so, and a proxy's does not.
+// Ensure a connection that is to end does so, however many streams of it are not
+// read one after the other, and a proxy's does not.
 func TestListener_HangUp(t *testing.T) {
 	t.Parallel()
 	l := newTestListener(t)
@@ -130,6 +131,7 @@ func TestListener_HangUp(t *testing.T) {
 	l.hangUp(counted[0].RemoteAddr(), time.Minute)
 	l.hangUp(proxied[0].RemoteAddr(), time.Minute)
 	l.hangUp(&net.UnixAddr{}, time.Minute)
+	l.hangUp(counted[0].RemoteAddr(), time.Hour) // Another stream of it is not read either.
 	assert.WithinDuration(t, time.Now().Add(time.Minute), fakes[0].deadline, 30*time.Second)
 	assert.Zero(t, fakes[1].deadline)
 	assert.Zero(t, proxies[0].deadline)

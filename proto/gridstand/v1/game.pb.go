@@ -2957,7 +2957,9 @@ func (x *UndoResponse) GetEvent() *Event {
 	return nil
 }
 
-// ResignRequest gives a seat up.
+// ResignRequest gives a seat up. Whoever sits in several seats of a game names
+// the version, the seat or both: with neither, the same call sent again after a
+// lost reply gives up the next seat, too.
 type ResignRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the game.

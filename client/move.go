@@ -102,7 +102,7 @@ func (p *program) resignCommand() *cobra.Command {
 				return err
 			}
 			defer hangUp()
-			e, err := c.Play(g).Resign(ctx)
+			e, err := c.Resign(ctx, g)
 			if err != nil {
 				return err
 			}

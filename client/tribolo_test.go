@@ -71,3 +71,16 @@ func TestTriboloByCommands(t *testing.T) {
 	assert.Contains(t, ada.ok("watch", id, "--from", "1"), "RED bob sits down")
 	require.Eventually(t, func() bool { return strings.Count(ada.ok("top", "tribolo"), "\n") == 3 }, limit, limit/100)
 }
+
+// TestResignHotSeat gives up all seats of somebody who sits in several.
+func TestResignHotSeat(t *testing.T) {
+	t.Parallel()
+	ada := newUser(t, quickServer(t), "ada")
+	id := strings.TrimSpace(ada.ok("new", "tribolo", "--seats", "me,me,greedy"))
+	ada.ok("resign", id)
+	g := ada.game(id)
+	assert.Equal(t, pb.GameStatus_GAME_STATUS_FINISHED, g.GetStatus())
+	assert.Equal(t, pb.Result_REASON_RESIGNED, g.GetResult().GetReason())
+	ada.ok("resign", id)
+	assert.Equal(t, g.GetVersion(), ada.game(id).GetVersion())
+}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -143,4 +144,29 @@ func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) {
 		return nil, err
 	}
 	return response.GetEvent(), checkEvent(response.GetEvent(), s.gameID)
+}
+
+// Resign ends the account's game, or its part in it: it gives up all its seats,
+// as Seat.Resign does with one, and returns the last event that came of that.
+func (c *Client) Resign(ctx context.Context, game *pb.Game) (*pb.Event, error) {
+	var last *pb.Event
+	for _, seat := range game.GetSeats() {
+		if c.PlayerID() == "" || seat.GetPlayer().GetId() != c.PlayerID() {
+			continue
+		}
+		e, err := c.Seat(game, seat.GetIndex()).Resign(ctx)
+		switch {
+		case errors.Is(err, ErrGameOver) && last != nil:
+			return last, nil
+		case err != nil:
+			return nil, err
+		}
+		if last = e; e.GetResult() != nil {
+			return e, nil
+		}
+	}
+	if last != nil {
+		return last, nil
+	}
+	return c.Play(game).Resign(ctx)
 }

@@ -96,26 +96,7 @@ func (s *server) Join(ctx context.Context, id string, seat *int32) (*pb.Game, er
 }
 
 func (s *server) Resign(ctx context.Context, game *pb.Game) (*pb.Event, error) {
-	var last *pb.Event
-	for _, seat := range game.GetSeats() {
-		if seat.GetPlayer().GetId() != s.client.PlayerID() || s.client.PlayerID() == "" {
-			continue
-		}
-		e, err := s.client.Seat(game, seat.GetIndex()).Resign(ctx)
-		switch {
-		case errors.Is(err, session.ErrGameOver) && last != nil:
-			return last, nil
-		case err != nil:
-			return nil, err
-		}
-		if last = e; e.GetResult() != nil {
-			return e, nil
-		}
-	}
-	if last != nil {
-		return last, nil
-	}
-	return s.client.Play(game).Resign(ctx)
+	return s.client.Resign(ctx, game)
 }
 
 func (s *server) Place(ctx context.Context, variant string, window pb.Window) (Place, error) {

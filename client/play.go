@@ -134,9 +134,8 @@ func (p *program) gameToPlay(ctx context.Context, c *session.Client, what string
 // gameToGoOn is the game of the user's with that id.
 func (p *program) gameToGoOn(ctx context.Context, c *session.Client, what string) (*pb.Game, error) {
 	g, err := p.game(ctx, c, what)
-	var wrong *usage.Error
 	switch {
-	case errors.As(err, &wrong):
+	case errors.Is(err, session.ErrInvalid):
 		return nil, missingf("%q is neither a variant nor a game. All variants: %s variants", clean(what, 26), name)
 	case err != nil:
 		return nil, err

@@ -38,7 +38,7 @@ func TestAccounts(t *testing.T) {
 	newUser(t, server, "whoever").ok("login", "taken")
 	eve := kept()
 	for _, name := range []string{"Taken", "bad/name"} {
-		ada.fails(exitFailed, "the name", "login", name, "--replace")
+		ada.fails(exitUsage, "the name", "login", name, "--replace")
 		assert.Equal(t, eve, kept())
 		assert.Contains(t, ada.ok("whoami"), "eve on ")
 	}

@@ -37,8 +37,8 @@ func TestAccounts(t *testing.T) {
 	// A name that is refused does not cost the account that there is.
 	newUser(t, server, "whoever").ok("login", "taken")
 	eve := kept()
-	for _, name := range []string{"Taken", "bad/name"} {
-		ada.fails(exitUsage, "the name", "login", name, "--replace")
+	for name, code := range map[string]int{"Taken": exitFailed, "bad/name": exitUsage} {
+		ada.fails(code, "the name", "login", name, "--replace")
 		assert.Equal(t, eve, kept())
 		assert.Contains(t, ada.ok("whoami"), "eve on ")
 	}

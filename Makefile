@@ -60,10 +60,9 @@ race: ## Run the same tests under the race detector (needs a C compiler)
 FUZZTIME ?= 2s
 
 .PHONY: fuzz
+fuzz: export FUZZTIME := $(FUZZTIME)
 fuzz: ## Fuzz every target for FUZZTIME; what fails is kept in testdata/fuzz
-	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sort | while IFS=: read -r file target; do \
-	  (set -x; go test "$$(dirname "$$file")" -run '^$$' -fuzz "^$${target#func }$$" -fuzztime $(FUZZTIME) </dev/null); \
-	done
+	scripts/fuzz.sh
 
 # How long make storm goes on.
 STORM ?= 10m

@@ -42,7 +42,7 @@ func (p *Process) Kill() {
 }
 
 // Pause stops the process where it stands (SIGSTOP): its connections stay open
-// and nothing answers until Resume.
+// and nothing answers until Resume. On Linux it has stopped when Pause returns.
 func (p *Process) Pause() error { return pause(p.cmd.Process) }
 
 // Resume lets a paused process go on (SIGCONT).

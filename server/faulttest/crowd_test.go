@@ -286,7 +286,14 @@ func (c *crowd) judge(t *testing.T) {
 func (c *crowd) goHome(t *testing.T) {
 	t.Helper()
 	close(c.home)
-	require.NoError(t, c.group.Wait())
+	gone := make(chan error, 1)
+	go func() { gone <- c.group.Wait() }()
+	select {
+	case err := <-gone:
+		require.NoError(t, err)
+	case <-time.After(5 * patience): // Games have to end first.
+		require.Fail(t, "people do not get home")
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, w := range c.watchers {

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math/rand/v2"
+	"net"
+	"strconv"
 	"testing"
 
 	"github.com/Shopify/toxiproxy/v2"
@@ -22,10 +25,27 @@ type link struct {
 func newLink(t *testing.T, upstream string) *link {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	proxy := toxiproxy.NewProxy(server, upstream, "127.0.0.1:0", upstream)
+	proxy := toxiproxy.NewProxy(server, upstream, kept(t), upstream)
 	require.NoError(t, proxy.Start())
 	t.Cleanup(proxy.Stop)
 	return &link{t, proxy, proxy.Listen}
+}
+
+// kept is a free address that nobody else gets while what was there is away: its
+// port is none that systems give to those who ask for any, and none of
+// redistest's.
+func kept(t *testing.T) string {
+	t.Helper()
+	const first, last = 22000, 25000
+	for range 1000 {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.IntN(last-first)))
+		if listener, err := net.Listen("tcp", addr); err == nil {
+			require.NoError(t, listener.Close())
+			return addr
+		}
+	}
+	require.Fail(t, "no free port")
+	return ""
 }
 
 // The two ways of a link.

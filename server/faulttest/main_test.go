@@ -34,10 +34,11 @@ func TestMain(m *testing.M) {
 const botPace = 15 * time.Millisecond
 
 // quick is the configuration of every server: with clocks and bots that nobody
-// has to wait for.
+// has to wait for, and time for those who read nothing before a whole game is
+// played.
 func quick(redis string) app.Config {
 	config := app.DefaultConfig().Unlimited()
 	config.Listen, config.Redis = "127.0.0.1:0", "redis://"+redis
-	config.MinTurnLimit, config.BotPace = time.Millisecond, botPace
+	config.MinTurnLimit, config.BotPace, config.Stall = time.Millisecond, botPace, time.Hour
 	return config
 }

@@ -31,7 +31,7 @@ func TestStalledReader(t *testing.T) {
 	redis := redistest.StartRedis(t)
 	w := newWorld(t, redis.Addr())
 	server := w.serveProgram(exec.Command(childtest.Build(t, "server")), w.addr, "--max-moves-per-second=0",
-		"--stall", "5s", "--metrics", "127.0.0.1:0")
+		"--stall", "10s", "--metrics", "127.0.0.1:0")
 	g := server.gauges(t)
 	player := w.player(server)
 	game := player.start(t, "6x6")

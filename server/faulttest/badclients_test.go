@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -15,9 +16,14 @@ import (
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/quota"
 )
 
-const idlers, sleepers, flooders = 2000, 200, 4
+const (
+	idlers, sleepers, flooders = 2000, 200, 4
+	// connects and watches are what one address may do of each in a second.
+	connects, watches = 200, 20
+)
 
 // badClient keeps a server busy with anything but games.
 type badClient struct {
@@ -25,19 +31,22 @@ type badClient struct {
 	// limited says that the server refuses it before long: calls with a hint when
 	// to come again, connections by closing them.
 	limited bool
+	// perSecond is how often it may do that, where a machine may be too slow to do
+	// it more often; else 0.
+	perSecond int
 	// work works until ctx ends.
 	work func(ctx context.Context, f *flood) error
 }
 
 var badClients = []badClient{
-	{"idle connections", true, func(ctx context.Context, f *flood) error {
+	{"idle connections", true, 0, func(ctx context.Context, f *flood) error {
 		return f.connect(ctx, idlers, func(int) []byte { return nil })
 	}},
-	{"slow writers", false, func(ctx context.Context, f *flood) error {
+	{"slow writers", false, 0, func(ctx context.Context, f *flood) error {
 		preface := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 		return f.connect(ctx, idlers/4, func(n int) []byte { return preface[:n%len(preface)] })
 	}},
-	{"readers who never read", false, func(ctx context.Context, f *flood) error {
+	{"readers who never read", false, 0, func(ctx context.Context, f *flood) error {
 		for range sleepers {
 			request := &pb.WatchRequest{GameId: f.gameID, AfterVersion: fromStart()}
 			if _, err := watchWith(ctx, slowClient(f.dialer), f.server.addr, request); err != nil {
@@ -48,7 +57,7 @@ var badClients = []badClient{
 		<-ctx.Done()
 		return nil
 	}},
-	{"lists that nobody reads", true, func(ctx context.Context, f *flood) error {
+	{"lists that nobody reads", true, 0, func(ctx context.Context, f *flood) error {
 		return f.again(ctx, func() func(*rand.Rand) error {
 			client := slowClient(f.dialer)
 			return func(*rand.Rand) error {
@@ -61,7 +70,7 @@ var badClients = []badClient{
 			}
 		})
 	}},
-	{"malformed and huge frames", true, func(ctx context.Context, f *flood) error {
+	{"malformed and huge frames", true, connects, func(ctx context.Context, f *flood) error {
 		garbage := make([]byte, 64<<10)
 		random := rand.NewChaCha8([32]byte{31})
 		_, _ = random.Read(garbage)
@@ -79,21 +88,21 @@ var badClients = []badClient{
 			return nil
 		}))
 	}},
-	{"floods of games", true, func(ctx context.Context, f *flood) error {
+	{"floods of games", true, 0, func(ctx context.Context, f *flood) error {
 		c := f.w.player(f.server, f.from())
 		return f.again(ctx, same(func(*rand.Rand) error {
 			_, err := c.create(ctx, ofVariant("classic"))
 			return err
 		}))
 	}},
-	{"floods of players", true, func(ctx context.Context, f *flood) error {
+	{"floods of players", true, 0, func(ctx context.Context, f *flood) error {
 		c := f.w.anybody(f.server, f.from())
 		return f.again(ctx, same(func(*rand.Rand) error {
 			_, err := c.players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "f" + id.New()[:20]})
 			return err
 		}))
 	}},
-	{"watching and leaving", true, func(ctx context.Context, f *flood) error {
+	{"watching and leaving", true, watches, func(ctx context.Context, f *flood) error {
 		c := f.w.anybody(f.server, f.from())
 		return f.again(ctx, same(func(*rand.Rand) error {
 			ctx, cancel := context.WithCancel(ctx)
@@ -105,7 +114,7 @@ var badClients = []badClient{
 			return err
 		}))
 	}},
-	{"wrong tokens", true, func(ctx context.Context, f *flood) error {
+	{"wrong tokens", true, 0, func(ctx context.Context, f *flood) error {
 		c := f.w.anybody(f.server, f.from())
 		return f.again(ctx, same(func(*rand.Rand) error {
 			c := *c
@@ -130,6 +139,15 @@ type flood struct {
 	ready  func() // tells that it is at work
 	// granted and refused are how many calls of again were answered and refused.
 	granted, refused atomic.Int64
+	// over ends again once the calls under way are answered.
+	over atomic.Bool
+}
+
+// within reports whether for long nobody asked for more than so much a second, as
+// it is where everything takes long: then there is nothing to refuse.
+func (f *flood) within(perSecond int, since time.Time) bool {
+	took := time.Since(since)
+	return perSecond > 0 && took > patience && f.granted.Load() <= int64(float64(perSecond)*(quota.Burst+took.Seconds()))
 }
 
 // place is an address of this machine by number, for bad clients. Systems that
@@ -179,7 +197,7 @@ func (f *flood) again(ctx context.Context, begin func() func(*rand.Rand) error) 
 	for n := range flooders {
 		rng, do := rand.New(rand.NewPCG(uint64(n), 31)), begin()
 		group.Go(func() error {
-			for failed.Err() == nil {
+			for failed.Err() == nil && !f.over.Load() {
 				err := do(rng)
 				r := refusalOf(err)
 				switch {

@@ -157,7 +157,7 @@ image: ## Build the server's container image, version and commit in it
 
 .PHONY: compose-try
 compose-try: bin/gridstand ## Bring the compose stacks up, play while containers die, take them down
-	CGO_ENABLED=0 go test -trimpath -buildvcs=false -count=1 -timeout 20m -v ./deploy/composetest -args -compose
+	CGO_ENABLED=0 go test -trimpath -buildvcs=false -count=1 -timeout 1h -v ./deploy/composetest -args -compose
 
 .PHONY: compose-try-offline
 compose-try-offline: ## The same with a Docker of its own and stand-in images, where no registry is

@@ -38,9 +38,9 @@ type Audience struct {
 }
 
 // Watch adds a watcher, who must be closed. Within a second or two of the end of
-// ctx it is woken, and a Look that finds nothing else says so. One who is not counted, such as a player of
-// the game, is shown the same. giveUp is called, if it is not nil and from
-// another goroutine, when the watcher takes longer than
+// ctx it is woken, and a Look that finds nothing else says so. One who is not
+// counted, such as a player of the game, is shown the same. giveUp is called, if
+// it is not nil and from another goroutine, when the watcher takes longer than
 // Config.Stall over something.
 func (m *Match) Watch(ctx context.Context, counted bool, giveUp func()) *Watcher {
 	w := &Watcher{m: m, ctx: ctx, giveUp: giveUp}

@@ -26,11 +26,7 @@ func TestWatch_partition(t *testing.T) {
 		player := w.player(other)
 		game := player.start(t, "6x6")
 		there := w.anybody(cutOff)
-		watchers := map[string]*watcher{
-			"live":        there.watch(t, game.GetId(), watching{}),
-			"every event": there.watch(t, game.GetId(), watching{every: true}),
-			"resuming":    there.watch(t, game.GetId(), watching{cut: 3}),
-		}
+		watchers := there.watchEachWay(t, game.GetId())
 		rng := seeded(t)
 		last := player.playTo(t, rng, game, before)
 		for _, each := range watchers {

@@ -23,11 +23,7 @@ func TestServerPaused(t *testing.T) {
 	game := here.start(t, "6x6")
 	const before, meanwhile = 10, 90 // more than a server remembers
 	guest := w.anybody(paused)
-	watchers := map[string]*watcher{
-		"live":        guest.watch(t, game.GetId(), watching{}),
-		"every event": guest.watch(t, game.GetId(), watching{every: true}),
-		"resuming":    guest.watch(t, game.GetId(), watching{cut: 3}),
-	}
+	watchers := guest.watchEachWay(t, game.GetId())
 	rng := seeded(t)
 	last := here.playTo(t, rng, game, before)
 	for _, each := range watchers {

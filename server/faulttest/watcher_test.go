@@ -64,6 +64,17 @@ func (c *client) watch(t *testing.T, gameID string, how watching) *watcher {
 	return w
 }
 
+// watchEachWay watches a game live, live with every event, and coming back all the
+// time, and returns the watchers by names of these ways.
+func (c *client) watchEachWay(t *testing.T, gameID string) map[string]*watcher {
+	t.Helper()
+	return map[string]*watcher{
+		"live":        c.watch(t, gameID, watching{}),
+		"every event": c.watch(t, gameID, watching{every: true}),
+		"resuming":    c.watch(t, gameID, watching{cut: 3}),
+	}
+}
+
 // updates is a stream, whoever reads it.
 type updates interface {
 	Recv() (*pb.WatchResponse, error)

@@ -26,14 +26,7 @@ func TestSingle(t *testing.T) {
 
 	p := begin(t, s.address())
 	p.goesOn("begin")
-	for _, service := range []string{"server", "redis"} {
-		id := s.containers(service)[0]
-		docker(t, "kill", "-s", "KILL", id)
-		docker(t, "start", id)
-		p.goesOn("SIGKILL of " + service)
-		docker(t, "restart", id)
-		p.goesOn("restart of " + service)
-	}
+	survives(t, s, p, "server", "redis")
 
 	t.Run("what is for operators", func(t *testing.T) {
 		silent(t, s.address())
@@ -101,14 +94,7 @@ func TestScaled(t *testing.T) {
 		docker(t, "restart", id)
 		p.goesOn("restart of one of three servers")
 	}
-	for _, service := range []string{"redis", "proxy"} {
-		id := s.containers(service)[0]
-		docker(t, "kill", "-s", "KILL", id)
-		docker(t, "start", id)
-		p.goesOn("SIGKILL of " + service)
-		docker(t, "restart", id)
-		p.goesOn("restart of " + service)
-	}
+	survives(t, s, p, "redis", "proxy")
 
 	t.Run("limits for each address", func(t *testing.T) {
 		// From here everybody has the address that Docker gives this machine,
@@ -125,4 +111,18 @@ func TestScaled(t *testing.T) {
 		servers = append(servers, s.reach(id, "2048"))
 	}
 	p.check(append(servers, s.address())...)
+}
+
+// survives kills and restarts the container of each service, after which people
+// must play on.
+func survives(t *testing.T, s *stack, p *party, services ...string) {
+	t.Helper()
+	for _, service := range services {
+		id := s.containers(service)[0]
+		docker(t, "kill", "-s", "KILL", id)
+		docker(t, "start", id)
+		p.goesOn("SIGKILL of " + service)
+		docker(t, "restart", id)
+		p.goesOn("restart of " + service)
+	}
 }

@@ -111,8 +111,8 @@ func New(client redis.UniversalClient, keep time.Duration, log *slog.Logger) *Di
 const maxLasting = 1 << 16
 
 // spare is by how much a player's list lives longer than it has to, so that not
-// every move has to prolong it: that takes Redis nearly as long as all else that lists
-// a game.
+// every move has to prolong it: that takes Redis nearly as long as all else that
+// lists a game.
 func (d *Directory) spare() time.Duration { return d.keep / 100 }
 
 // Put writes a listing now: for a game that is new, whose status or players
@@ -205,8 +205,8 @@ func (d *Directory) before(now time.Time) string {
 }
 
 // write writes listings, each of another game, in one pipeline. Games of the
-// same list share a command: Redis takes a third of the time for it that it
-// takes for a command a game.
+// same list share a command: Redis takes half of the time for it that it takes
+// for a command a game.
 func (d *Directory) write(ctx context.Context, listings []Listing) error {
 	pipe := d.client.Pipeline()
 	public := changes{newer: map[string][]redis.Z{}, set: map[string][]redis.Z{}, gone: map[string][]any{}}

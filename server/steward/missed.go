@@ -9,7 +9,8 @@ import (
 // missed is the games to which this server did not come since Redis was away, or
 // the server stopped, although it had claimed them or their bot was to move.
 // Nobody needs to wait for the time of the claim then: the server puts them on
-// the list again. There are not more than it has games in memory.
+// the list again. There are not more than it has games in memory, and maxClaimed
+// of which it did not hear.
 type missed struct {
 	mu    sync.Mutex
 	games map[string]struct{}

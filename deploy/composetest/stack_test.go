@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/server/childtest"
 )
 
 const (
@@ -45,7 +47,7 @@ func newStack(t *testing.T, files ...string) *stack {
 	dir := t.TempDir()
 	s := &stack{
 		t: t, project: strings.ToLower(t.Name()) + "-" + fmt.Sprint(os.Getpid()),
-		files: []string{"docker-compose.yml"}, added: filepath.Join(dir, "settings.yml"), port: freePort(t),
+		files: []string{"docker-compose.yml"}, added: filepath.Join(dir, "settings.yml"), port: strconv.Itoa(childtest.FreePort(t)),
 	}
 	s.files = append(s.files, files...)
 	for i, file := range s.files {
@@ -162,16 +164,6 @@ func dial(t *testing.T, address string) *session.Client {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	require.NoError(t, err)
-	return port
 }
 
 // readable is a compose file that Compose 1 can read too, which some distributions

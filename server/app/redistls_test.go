@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/internal/tlstest"
 	"github.com/gridstand/gridstand/server/app"
 	"github.com/gridstand/gridstand/server/app/apptest"
+	"github.com/gridstand/gridstand/server/childtest"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
@@ -21,12 +22,8 @@ func TestStart_RedisTLS(t *testing.T) {
 	authority := tlstest.NewAuthority(t)
 	cert, key := tlstest.Files(t)
 	authority.Issue(t, "redis", cert, key)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr, ok := free.Addr().(*net.TCPAddr)
-	require.True(t, ok)
-	require.NoError(t, free.Close())
-	store := redistest.StartRedis(t, "--tls-port", strconv.Itoa(addr.Port), "--tls-auth-clients", "yes",
+	port := strconv.Itoa(childtest.FreePort(t))
+	store := redistest.StartRedis(t, "--tls-port", port, "--tls-auth-clients", "yes",
 		"--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", authority.File)
 	client := redistest.NewClient(t, store.Addr())
 	require.NoError(t, client.ConfigSet(t.Context(), "requirepass", "opensesame").Err())
@@ -34,7 +31,7 @@ func TestStart_RedisTLS(t *testing.T) {
 	ownCert, ownKey := tlstest.Files(t)
 	authority.Issue(t, "server", ownCert, ownKey)
 	url := func(password, parameters string) string {
-		return "rediss://:" + password + "@" + addr.String() + "/0?" + parameters
+		return "rediss://:" + password + "@" + net.JoinHostPort("127.0.0.1", port) + "/0?" + parameters
 	}
 	c, log := apptest.Config(t), &apptest.Log{}
 	c.Logger = log.Logger()
@@ -42,7 +39,7 @@ func TestStart_RedisTLS(t *testing.T) {
 	server, _ := apptest.Start(t, c)
 	conn := apptest.Dial(t, server.Addr())
 	ctx, g := play(within(t), t, conn)
-	_, err = move(ctx, conn, g)
+	_, err := move(ctx, conn, g)
 	require.NoError(t, err)
 	assert.NotContains(t, log.String(), "opensesame")
 

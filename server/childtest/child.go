@@ -1,6 +1,6 @@
 // Package childtest runs other programs for tests: starts them so that they do
-// not outlive the test binary, stops them where they stand, and kills them. Only
-// tests import it.
+// not outlive the test binary, stops them where they stand, kills them, and finds
+// ports for them. Only tests import it.
 package childtest
 
 import (

@@ -49,6 +49,17 @@ func TestProcess(t *testing.T) {
 	require.Error(t, err)
 }
 
+// Ensure nobody gets the port of somebody else, who may be away for a while.
+func TestFreePort(t *testing.T) {
+	t.Parallel()
+	seen := map[int]bool{}
+	for range 200 {
+		port := FreePort(t)
+		assert.False(t, seen[port])
+		seen[port] = true
+	}
+}
+
 // Ensure a program can have a clock that is off, both ways.
 func TestBuildOff(t *testing.T) {
 	t.Parallel()

@@ -48,7 +48,7 @@ type host struct {
 func newHost(t *testing.T, w *world) *host {
 	t.Helper()
 	h := &host{w: w, back: newLink(t, w.addr)}
-	h.server = w.serveProcess(h.back.addr, "--listen", kept(t))
+	h.server = w.serveProcess(h.back.addr, "--listen", freeAddress(t))
 	h.front = newLink(t, h.server.addr)
 	h.tester = w.player(h.entrance())
 	return h

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"math/rand/v2"
 	"net"
 	"strconv"
 	"testing"
@@ -12,6 +11,8 @@ import (
 	"github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/childtest"
 )
 
 // link is a network connection to something, which can be made bad.
@@ -25,27 +26,16 @@ type link struct {
 func newLink(t *testing.T, upstream string) *link {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	proxy := toxiproxy.NewProxy(server, upstream, kept(t), upstream)
+	proxy := toxiproxy.NewProxy(server, upstream, freeAddress(t), upstream)
 	require.NoError(t, proxy.Start())
 	t.Cleanup(proxy.Stop)
 	return &link{t, proxy, proxy.Listen}
 }
 
-// kept is a free address that nobody else gets while what was there is away: its
-// port is none that systems give to those who ask for any, and none of
-// redistest's.
-func kept(t *testing.T) string {
+// freeAddress is an address that nobody else gets while what was there is away.
+func freeAddress(t *testing.T) string {
 	t.Helper()
-	const first, last = 22000, 25000
-	for range 1000 {
-		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.IntN(last-first)))
-		if listener, err := net.Listen("tcp", addr); err == nil {
-			require.NoError(t, listener.Close())
-			return addr
-		}
-	}
-	require.Fail(t, "no free port")
-	return ""
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(childtest.FreePort(t)))
 }
 
 // The two ways of a link.

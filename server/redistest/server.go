@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -20,12 +19,8 @@ import (
 )
 
 const (
-	// Ports are drawn from below those that systems give to outgoing
-	// connections, so that nobody takes a port while its server is down. A
-	// cluster node's bus takes port + 10000.
-	firstPort, lastPort = 15000, 22000
-	startAttempts       = 20
-	startTimeout        = 20 * time.Second // Generous: machines under load.
+	startAttempts = 20
+	startTimeout  = 20 * time.Second // Generous: machines under load.
 )
 
 // Server is a redis-server process of one test. Its methods are for the test's
@@ -59,7 +54,7 @@ func StartRedis(t testing.TB, args ...string) *Server {
 	}, args...)
 	t.Cleanup(s.Kill)
 	for range startAttempts {
-		s.port = freePort(t)
+		s.port = childtest.FreePort(t)
 		s.args = append(base[:len(base):len(base)], "--port", strconv.Itoa(s.port))
 		if err = s.start(); err == nil {
 			return s
@@ -176,19 +171,4 @@ func (s *Server) start() error {
 		case <-poll.C:
 		}
 	}
-}
-
-// freePort returns a port on which nobody listens at this moment.
-func freePort(t testing.TB) int {
-	t.Helper()
-	for range 1000 {
-		port := firstPort + rand.IntN(lastPort-firstPort)
-		listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err == nil {
-			_ = listener.Close()
-			return port
-		}
-	}
-	t.Fatal("no free port")
-	return 0
 }

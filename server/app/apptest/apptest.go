@@ -6,17 +6,8 @@ package apptest
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"log/slog"
-	"math/big"
 	"net"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -26,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/gridstand/gridstand/internal/tlstest"
 	"github.com/gridstand/gridstand/server/app"
 )
 
@@ -94,31 +86,11 @@ func Dial(t testing.TB, addr net.Addr, options ...grpc.DialOption) *grpc.ClientC
 	return conn
 }
 
-// Certificate writes a certificate for 127.0.0.1 and localhost that vouches
-// for itself, and its key, into files. The first file is also what a client
-// must trust.
+// Certificate writes a certificate for 127.0.0.1 and localhost, and its key, into
+// files. The first file is also what a client must trust.
 func Certificate(t testing.TB) (certFile, keyFile string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "gridstand test"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true,
-		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		DNSNames:    []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
-	keyBytes, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
-
-	dir := t.TempDir()
-	write := func(name, kind string, der []byte) string {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
-		return path
-	}
-	return write("cert.pem", "CERTIFICATE", certificate), write("key.pem", "PRIVATE KEY", keyBytes)
+	certFile, keyFile = tlstest.Files(t)
+	tlstest.NewAuthority(t).Issue(t, "server", certFile, keyFile)
+	return certFile, keyFile
 }

@@ -78,8 +78,7 @@ func (p *program) explain(err error) string {
 		return err.Error()
 	}
 	server, said := p.server(), strings.TrimSuffix(err.Error(), ".")
-	encrypted := p.flags.tls || p.flags.ca != "" || p.flags.cert != ""
-	if cause := unreachable.Why(said, encrypted); cause != unreachable.Unknown {
+	if cause := session.CauseOf(err); cause != unreachable.Unknown {
 		return fmt.Sprintf("%s %s (%s). %s", server, cause, said, remedies[cause])
 	}
 	text := fmt.Sprintf("no server answers at %s (%s). ", server, said)

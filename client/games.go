@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -234,10 +235,7 @@ func (p *program) newCommand() *cobra.Command {
 			if err := p.logIn(ctx, c); err != nil {
 				return err
 			}
-			what := defaultVariant
-			if len(args) > 0 {
-				what = args[0]
-			}
+			what := cmp.Or(first(args), defaultVariant)
 			v, err := variant(ctx, c, what)
 			if err != nil {
 				return err

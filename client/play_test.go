@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,15 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/childtest"
 )
 
 // freeAddress is one that nobody listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(childtest.FreePort(t)))
 }
 
 // sitting is a command that runs on a terminal.

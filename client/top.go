@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -38,10 +39,7 @@ are those of UTC.`,
 			if limit < 0 {
 				return usage.Errorf("--limit is 0 or more")
 			}
-			what := defaultVariant
-			if len(args) > 0 {
-				what = args[0]
-			}
+			what := cmp.Or(first(args), defaultVariant)
 			return p.top(cmd.Context(), what, w, me, limit)
 		},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -132,7 +133,7 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 func (p *program) noteRetry(wait time.Duration, err error) {
 	what := err.Error()
 	if errors.Is(err, session.ErrUnreachable) {
-		what = "the server does not answer (" + what + ")"
+		what = fmt.Sprintf("the server %s (%s)", session.CauseOf(err), what)
 	}
 	p.notef("%s; trying again in %.0f s", what, max(wait.Seconds(), 1))
 }

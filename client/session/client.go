@@ -118,6 +118,7 @@ func Dial(config Config) (*Client, error) {
 		silence:    silence,
 	}
 
+	encrypted := encryption(config.encrypted())
 	uri, options := to.dial()
 	options = append(
 		options,
@@ -126,8 +127,8 @@ func Dial(config Config) (*Client, error) {
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		// The one above, and not what a name server may say.
 		grpc.WithDisableServiceConfig(),
-		grpc.WithChainUnaryInterceptor(unaryErrors),
-		grpc.WithChainStreamInterceptor(streamErrors),
+		grpc.WithChainUnaryInterceptor(encrypted.unary),
+		grpc.WithChainStreamInterceptor(encrypted.stream),
 		// A connection that is dead without a word is found out in 25 seconds.
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: 15 * time.Second, Timeout: 10 * time.Second, PermitWithoutStream: true,
@@ -159,11 +160,13 @@ func (c *Client) As(token string) *Client {
 	return &other
 }
 
+func (c Config) encrypted() bool { return c.TLS || c.CAFile != "" || c.CertFile != "" }
+
 func (c Config) transport() (credentials.TransportCredentials, error) {
 	if (c.CertFile == "") != (c.KeyFile == "") {
 		return nil, errors.New("a certificate and its key go together")
 	}
-	if !c.TLS && c.CAFile == "" && c.CertFile == "" {
+	if !c.encrypted() {
 		return insecure.NewCredentials(), nil
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}

@@ -114,6 +114,8 @@ type Error struct {
 	Metadata map[string]string
 	// Violations are the refused fields of an ErrInvalid.
 	Violations []Violation
+	// Cause of an ErrUnreachable, as far as a Client can tell.
+	Cause unreachable.Cause
 	// RetryAfter is how long the server asks to wait; 0 where it does not say.
 	RetryAfter time.Duration
 
@@ -201,6 +203,16 @@ func FromError(err error) *Error {
 		}
 	}
 	return e
+}
+
+// CauseOf is why a server was not reached, where that is what err tells of and
+// more is known than that.
+func CauseOf(err error) unreachable.Cause {
+	var e *Error
+	if !errors.As(err, &e) {
+		return unreachable.Unknown
+	}
+	return e.Cause
 }
 
 type statusError struct{ *status.Status }

@@ -6,38 +6,51 @@ import (
 	"io"
 
 	"google.golang.org/grpc"
+
+	"github.com/gridstand/gridstand/internal/unreachable"
 )
 
-// unaryErrors makes the errors of all calls *Error.
-func unaryErrors(
+// encryption says whether a client's connections are encrypted, which tells
+// apart why one could not be made.
+type encryption bool
+
+// unary makes the errors of all calls *Error.
+func (e encryption) unary(
 	ctx context.Context, method string, request, reply any,
 	conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
-	return asError(invoke(ctx, method, request, reply, conn, opts...))
+	return e.explained(invoke(ctx, method, request, reply, conn, opts...))
 }
 
-// streamErrors makes the errors of all streams *Error.
-func streamErrors(
+// stream makes the errors of all streams *Error.
+func (e encryption) stream(
 	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn,
 	method string, open grpc.Streamer, opts ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
 	stream, err := open(ctx, desc, conn, method, opts...)
 	if err != nil {
-		return nil, asError(err)
+		return nil, e.explained(err)
 	}
-	return errorStream{stream}, nil
+	return errorStream{stream, e}, nil
 }
 
-type errorStream struct{ grpc.ClientStream }
+type errorStream struct {
+	grpc.ClientStream
+	encryption
+}
 
-func (s errorStream) RecvMsg(m any) error { return asError(s.ClientStream.RecvMsg(m)) }
-func (s errorStream) SendMsg(m any) error { return asError(s.ClientStream.SendMsg(m)) }
+func (s errorStream) RecvMsg(m any) error { return s.explained(s.ClientStream.RecvMsg(m)) }
+func (s errorStream) SendMsg(m any) error { return s.explained(s.ClientStream.SendMsg(m)) }
 
-// asError is FromError without the trap of a nil *Error in an error; io.EOF,
-// the end of a stream, stays itself.
-func asError(err error) error {
+// explained is FromError with the cause of a missing connection, and without the
+// trap of a nil *Error in an error; io.EOF, the end of a stream, stays itself.
+func (e encryption) explained(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
-	return FromError(err)
+	out := FromError(err)
+	if out.unreachable() {
+		out.Cause = unreachable.Why(out.Message, bool(e))
+	}
+	return out
 }

@@ -117,12 +117,16 @@ func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb
 	if err != nil {
 		return nil, err
 	}
-	event := response.GetEvent()
+	return s.next(response.GetEvent(), version)
+}
+
+// next checks that an event is the one that a call at a version became.
+func (s *Seat) next(event *pb.Event, version int32) (*pb.Event, error) {
 	if err := checkEvent(event, s.gameID); err != nil {
 		return nil, err
 	}
 	if event.GetVersion() != version+1 {
-		return nil, fmt.Errorf("%w: a move at version %d became version %d", ErrBadStream, version, event.GetVersion())
+		return nil, fmt.Errorf("%w: what was asked for at version %d became version %d", ErrBadStream, version, event.GetVersion())
 	}
 	return event, nil
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -43,14 +42,7 @@ func (s *Seat) Undo(ctx context.Context, version int32, to *int32) (*pb.Event, e
 	if err != nil {
 		return nil, err
 	}
-	event := response.GetEvent()
-	if err := checkEvent(event, s.gameID); err != nil {
-		return nil, err
-	}
-	if event.GetVersion() != version+1 {
-		return nil, fmt.Errorf("%w: an undo at version %d became version %d", ErrBadStream, version, event.GetVersion())
-	}
-	return event, nil
+	return s.next(response.GetEvent(), version)
 }
 
 // Seat is a seat of a game by its index, for those who have several there.

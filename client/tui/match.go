@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/unreachable"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -149,6 +150,15 @@ func (m *match) unranked() string {
 	default:
 		return "undone, or a bot"
 	}
+}
+
+// mistaken says what keeps the stream from a server that does answer, empty where
+// it is nothing but a lost connection.
+func (m *match) mistaken() string {
+	if m.connection.State != session.Reconnecting || m.lost || session.CauseOf(m.connection.Err) == unreachable.Unknown {
+		return ""
+	}
+	return plainly(m.connection.Err, "Trying again …")
 }
 
 // legal reports whether the rules allow a move now.

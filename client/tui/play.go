@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -170,6 +171,14 @@ func next(t *tasks, gameID string, s Stream) tea.Cmd {
 	})
 }
 
+// fetch asks for a game as it is now.
+func fetch(t *tasks, s Server, gameID string) tea.Cmd {
+	return t.do(func(ctx context.Context) tea.Msg {
+		g, err := s.Game(ctx, gameID)
+		return fetchedMsg{gameID: gameID, game: g, err: err}
+	})
+}
+
 // Update implements tea.Model.
 func (p *Play) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if cmd, done := p.take(msg); done {
@@ -332,11 +341,11 @@ func forgotten(err error) bool {
 // sameKey is what to do where a key came to nothing.
 const sameKey = "The same key tries again, q leaves."
 
-// plainly says what went wrong, and where no server answers what is to be done.
+// plainly says what went wrong, and where no server is reached what is to be done.
 func plainly(err error, todo string) string {
 	switch {
 	case errors.Is(err, session.ErrUnreachable):
-		return "The server does not answer. " + todo
+		return fmt.Sprintf("The server %s. %s", session.CauseOf(err), todo)
 	case errors.Is(err, session.ErrBadToken):
 		return "The server has forgotten you and your games. Leave and play anew."
 	case errors.Is(err, session.ErrGameNotFound):

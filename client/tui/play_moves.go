@@ -59,22 +59,13 @@ func (p *Play) moved(msg movedMsg) tea.Cmd {
 		return p.send()
 	case errors.Is(msg.err, session.ErrVersionConflict), errors.Is(msg.err, session.ErrGameOver):
 		// Somebody was quicker, with this player's account. The move is made on
-		// the board as it is by then.
-		return p.fetch()
+		// the board as it is by then, and stays under way until then.
+		return fetch(p.tasks, p.server, msg.gameID)
 	default:
 		p.moving, p.queue = none, nil
 		p.fail(msg.err)
 		return nil
 	}
-}
-
-// fetch asks for the game as it is now. The move under way stays under way.
-func (p *Play) fetch() tea.Cmd {
-	id := p.opened.GetId()
-	return p.tasks.do(func(ctx context.Context) tea.Msg {
-		g, err := p.server.Game(ctx, id)
-		return fetchedMsg{gameID: id, game: g, err: err}
-	})
 }
 
 // fetched takes in the game after a conflict and goes on.

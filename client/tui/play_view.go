@@ -66,6 +66,8 @@ func (p *Play) state() string {
 		return p.theme.dim().Render("A new game is on its way …")
 	case p.problem != "":
 		return p.theme.bad().Render("! " + p.problem)
+	case p.mistaken() != "":
+		return p.theme.bad().Render("! " + p.mistaken())
 	case p.solving != nil && p.moving == none:
 		return p.theme.warn().Render(p.solverState())
 	case (p.moving != none || p.undoing != nil) && p.now.Sub(p.movingSince) > slowTime:

@@ -234,7 +234,7 @@ func (t *Tribolo) heard(msg updateMsg) tea.Cmd {
 	more := next(t.tasks, msg.gameID, msg.stream)
 	changed := t.update(msg.update, t.now)
 	if changed && msg.update.Event.GetUndone() != nil {
-		more = tea.Batch(more, t.fetch()) // the seats are as they were, too
+		more = tea.Batch(more, fetch(t.tasks, t.server, msg.gameID)) // the seats are as they were, too
 	}
 	return tea.Batch(more, t.changed())
 }

@@ -94,7 +94,7 @@ func (t *Tribolo) acted(msg actedMsg) tea.Cmd {
 		t.problem = ""
 		changed := t.apply(msg.event)
 		if changed && msg.event.GetUndone() != nil {
-			return tea.Batch(t.changed(), t.fetch())
+			return tea.Batch(t.changed(), fetch(t.tasks, t.server, msg.gameID))
 		}
 		return t.changed()
 	case errors.Is(msg.err, session.ErrVersionConflict), errors.Is(msg.err, session.ErrGameOver),
@@ -102,7 +102,7 @@ func (t *Tribolo) acted(msg actedMsg) tea.Cmd {
 		// Something happened meanwhile. What the player wanted he wanted on
 		// another board.
 		t.notice = "The game moved on meanwhile."
-		return t.fetch()
+		return fetch(t.tasks, t.server, msg.gameID)
 	case errors.Is(msg.err, session.ErrUndoNotAllowed):
 		t.notice = "There is nothing to take back."
 		return nil
@@ -110,15 +110,6 @@ func (t *Tribolo) acted(msg actedMsg) tea.Cmd {
 		t.fail(msg.err)
 		return nil
 	}
-}
-
-// fetch asks for the game as it is now.
-func (t *Tribolo) fetch() tea.Cmd {
-	id := t.opened.GetId()
-	return t.tasks.do(func(ctx context.Context) tea.Msg {
-		g, err := t.server.Game(ctx, id)
-		return fetchedMsg{gameID: id, game: g, err: err}
-	})
 }
 
 func (t *Tribolo) fetched(msg fetchedMsg) tea.Cmd {

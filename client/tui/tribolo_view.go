@@ -112,6 +112,8 @@ func (t *Tribolo) state() string {
 		return t.theme.dim().Render("A new game is on its way …")
 	case t.problem != "":
 		return t.theme.bad().Render("! " + t.problem)
+	case t.mistaken() != "":
+		return t.theme.bad().Render("! " + t.mistaken())
 	case t.acting != "" && t.now.Sub(t.actingSince) > slowTime:
 		return t.theme.warn().Render(fmt.Sprintf("No answer for %d s.", int(t.now.Sub(t.actingSince).Seconds())))
 	case t.held() != nil:

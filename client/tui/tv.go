@@ -82,7 +82,7 @@ func (w *Watch) found(msg foundMsg) tea.Cmd {
 	case msg.err != nil && running:
 		w.problem = plainly(msg.err, sameKey)
 	case msg.err != nil:
-		w.problem = plainly(msg.err, "Is it still there?")
+		w.problem = plainly(msg.err, "Is it the right one?")
 	}
 	g, why := t.choose(msg.watched, msg.best, w.now)
 	switch {

@@ -20,7 +20,7 @@ type WatchConfig struct {
 	Clock func() time.Time
 }
 
-// Watch is the screen on which a game of 2048 is watched.
+// Watch is the screen on which a game of any kind is watched.
 type Watch struct {
 	base
 	match
@@ -139,19 +139,10 @@ func (w *Watch) heard(msg updateMsg) tea.Cmd {
 	}
 	w.past.remember(&w.match)
 	if msg.update.Event.GetUndone() != nil && len(w.game.GetSeats()) > 1 {
-		more = tea.Batch(more, w.fetch()) // the seats are as they were, too
+		more = tea.Batch(more, fetch(w.tasks, w.server, msg.gameID)) // the seats are as they were, too
 	}
 	if !w.theme.coloured() {
 		return more
 	}
 	return tea.Batch(more, w.tasks.after(markTime, unmarkMsg{gameID: w.gameID, version: w.game.GetVersion()}))
-}
-
-// fetch asks for the game as it is now.
-func (w *Watch) fetch() tea.Cmd {
-	id := w.gameID
-	return w.tasks.do(func(ctx context.Context) tea.Msg {
-		g, err := w.server.Game(ctx, id)
-		return fetchedMsg{gameID: id, game: g, err: err}
-	})
 }

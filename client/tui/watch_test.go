@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/unreachable"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -38,6 +39,38 @@ func TestWatch(t *testing.T) {
 	assert.Contains(t, w.Farewell(), "Verify it with gridstand verify "+gameID)
 	d.press("q")
 	d.until("leaving", func() bool { return d.quit })
+}
+
+// TestMistaken says on every live screen what is wrong where a server answers,
+// but not as it is asked, and that the screen goes on trying.
+func TestMistaken(t *testing.T) {
+	t.Parallel()
+	lost := func(cause unreachable.Cause) session.Update {
+		return session.Update{Connection: session.Connection{
+			State: session.Reconnecting, Delay: 2 * time.Second,
+			Err: &session.Error{Code: codes.Unavailable, Message: "no", Cause: cause},
+		}}
+	}
+	waiting := NewWatch(t.Context(), nil, WatchConfig{GameID: gameID, Clock: atNoon})
+	watch, play, tribolo := someWatch(someGame(someBoard(4, 4))), somePlay(someGame(someBoard(4, 4))), someTribolo(t, nil)
+	for name, s := range map[string]struct {
+		screen Screen
+		match  *match
+	}{
+		"watch": {watch, &watch.match}, "watch, nothing yet": {waiting, &waiting.match},
+		"play": {play, &play.match}, "tribolo": {tribolo, &tribolo.match},
+	} {
+		t.Cleanup(func() { s.screen.stop() })
+		s.match.update(lost(unreachable.NoTLS), noon)
+		assert.Contains(t, s.screen.View().Content, "The server answers, but without TLS. Trying again …", name)
+		assert.Contains(t, s.screen.View().Content, "reconnecting (2 s)", name)
+		s.match.update(lost(unreachable.Unknown), noon)
+		assert.NotContains(t, s.screen.View().Content, "Trying again", name)
+		s.match.update(lost(unreachable.Untrusted), noon)
+		assert.Contains(t, s.screen.View().Content, "certificate", name)
+		s.match.update(session.Update{Connection: session.Connection{State: session.Live}}, noon)
+		assert.NotContains(t, s.screen.View().Content, "certificate", name)
+	}
 }
 
 // liveGame is a game that is being played.

@@ -72,10 +72,14 @@ func (w *Watch) head(width int) string {
 
 // state is the line about what is the matter, empty when nothing is.
 func (w *Watch) state() string {
-	if w.problem != "" {
+	switch {
+	case w.problem != "":
 		return w.theme.warn().Render("! " + w.problem)
+	case w.mistaken() != "":
+		return w.theme.warn().Render("! " + w.mistaken())
+	default:
+		return w.pastState()
 	}
-	return w.pastState()
 }
 
 // name is who plays, large where there is room.
@@ -192,6 +196,9 @@ func (w *Watch) waiting() tea.View {
 		text = append(text, w.theme.dim().Render("Looking for a live game …"))
 	default:
 		text = append(text, w.badge(&w.base))
+		if mistaken := w.mistaken(); mistaken != "" {
+			text = append(text, w.theme.warn().Render(mistaken))
+		}
 	}
 	if w.tv != nil && w.tv.wait > 0 {
 		left := max(int(math.Ceil(w.tv.until.Sub(w.now).Seconds())), 0)

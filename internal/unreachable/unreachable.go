@@ -18,7 +18,8 @@ const (
 	NoPlainText
 	// Untrusted is a server's certificate that does not pass.
 	Untrusted
-	// CertificateWanted is a server that wants a certificate of the client, too.
+	// CertificateWanted is a server that wants a certificate of the client, too,
+	// or another than it was shown.
 	CertificateWanted
 )
 
@@ -28,7 +29,7 @@ func Why(message string, encrypted bool) Cause {
 	switch {
 	case strings.Contains(message, "does not look like a TLS handshake"):
 		return NoTLS
-	case strings.Contains(message, "tls: certificate required"):
+	case strings.Contains(message, "remote error: tls: ") && strings.Contains(message, "certificate"):
 		return CertificateWanted
 	case strings.Contains(message, "x509: "):
 		return Untrusted
@@ -39,8 +40,7 @@ func Why(message string, encrypted bool) Cause {
 	}
 }
 
-// String says what the server does, to be read after its address; it is empty
-// for Unknown.
+// String says what the server does, to be read after its name.
 func (c Cause) String() string {
 	switch c {
 	case NoTLS:
@@ -48,11 +48,11 @@ func (c Cause) String() string {
 	case NoPlainText:
 		return "answers, but not without TLS, as it seems"
 	case Untrusted:
-		return "answers, but with a certificate that is not to be trusted"
+		return "answers, but its certificate is not to be trusted"
 	case CertificateWanted:
-		return "answers, but only those who show a certificate"
+		return "answers, but only those whose certificate it trusts"
 	default:
-		return ""
+		return "does not answer"
 	}
 }
 

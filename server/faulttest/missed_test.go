@@ -12,8 +12,7 @@ import (
 )
 
 // Ensure that a clock which runs out while Redis is away does so soon after it is
-// back, also where the server had just taken the game on itself: nobody else
-// looks at it for half a minute then.
+// back, also where the server had just taken the game on itself.
 func TestClocks_RedisAwayWhenDue(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -22,12 +21,7 @@ func TestClocks_RedisAwayWhenDue(t *testing.T) {
 		s := w.serve(proxy.Addr())
 		game, _ := waitingTable(t, w, s, limit)
 		// What reads the log next is the look at the clock.
-		lost := proxy.Sever(logKey(game.GetId()))
-		select {
-		case <-lost:
-		case <-time.After(patience):
-			t.Fatal("nobody looks at the clock")
-		}
+		happens(t, proxy.Sever(logKey(game.GetId())), "a look at the clock")
 		<-time.After(time.Second)
 		proxy.Accept()
 		runsOut(t, limit, sit(t, &sitter{gameID: game.GetId(), clients: []*client{w.anybody(s)}}).ends(t))
@@ -41,30 +35,51 @@ func TestClocks_RedisSilentWhenDue(t *testing.T) {
 		const limit = 3 * time.Second
 		proxy := redistest.StartProxy(t, w.addr)
 		s := w.serve(proxy.Addr())
-		var game *pb.Game
-		for tries := 0; game == nil; tries++ {
-			require.Less(t, tries, 20, "no claim is ever lost")
-			candidate, _ := waitingTable(t, w, s, limit)
-			if claimLost(t, w, proxy, candidate.GetId()) {
-				game = candidate
-			}
-		}
+		game := claimLost(t, w, proxy, s, limit)
+		proxy.Accept()
 		runsOut(t, limit, sit(t, &sitter{gameID: game.GetId(), clients: []*client{w.anybody(s)}}).ends(t))
 	})
 }
 
-// claimLost brings up a game and cuts the server off while it claims it. It
-// returns false when something else about what is due was cut off instead, or the
-// game was over by then.
-func claimLost(t *testing.T, w *world, proxy *redistest.Proxy, gameID string) bool {
+// Ensure the same where that server is killed, so that only others are left.
+func TestClocks_ClaimantKilled(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	const limit = 3 * time.Second
+	proxy := redistest.StartProxy(t, w.addr)
+	doomed := w.serveProcess(proxy.Addr())
+	game := claimLost(t, w, proxy, doomed, limit)
+	doomed.stop()
+	other := w.serve(w.addr)
+	runsOut(t, limit, sit(t, &sitter{gameID: game.GetId(), clients: []*client{w.anybody(other)}}).ends(t))
+}
+
+// claimLost returns a waitingTable that its server, the only one there is, has just
+// claimed without hearing of it: it is cut off from Redis.
+func claimLost(t *testing.T, w *world, proxy *redistest.Proxy, s *server, limit time.Duration) *pb.Game {
 	t.Helper()
-	lost := proxy.Sever("\r\ndue\r\n")
-	defer proxy.Accept()
-	require.NoError(t, w.store.ZAdd(t.Context(), "due", redis.Z{Member: gameID}).Err())
-	select {
-	case <-lost:
-	case <-time.After(patience):
-		t.Fatal("nobody looks at what is due")
+	for range 20 {
+		game, _ := waitingTable(t, w, s, limit)
+		lost := proxy.Sever("\r\ndue\r\n")
+		require.NoError(t, w.store.ZAdd(t.Context(), "due", redis.Z{Member: game.GetId()}).Err())
+		happens(t, lost, "a look at what is due")
+		if w.store.ZScore(t.Context(), "due", game.GetId()).Val() > 0 {
+			return game
+		}
+		// Something else about what is due was cut off, or the game is over.
+		proxy.Accept()
 	}
-	return w.store.ZScore(t.Context(), "due", gameID).Val() > 0
+	require.Fail(t, "no claim is ever lost")
+	return nil
+}
+
+// happens waits for something that a channel tells of.
+func happens(t *testing.T, told <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-told:
+	case <-time.After(patience):
+		require.Fail(t, "it does not happen", what)
+	}
 }

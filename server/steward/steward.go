@@ -82,11 +82,11 @@ const (
 	// lookEvery is how often the list is asked for games that are due.
 	lookEvery = time.Second
 	// soonIn is when a game is looked at whose server should have seen to it
-	// itself by then.
+	// itself by then: the one that appended to it, or that claimed it.
 	soonIn = 10 * time.Second
-	// claimFor is after what time a game is looked at again that was claimed by
-	// a server that then said nothing.
-	claimFor = 30 * time.Second
+	// beginIn is when the first entry of a game is there, if it ever comes: longer
+	// than a call may take to append it.
+	beginIn = 30 * time.Second
 	// answerWithin is how long the answer to a move may wait for what follows
 	// from it, such as a result to be recorded.
 	answerWithin = time.Second
@@ -104,10 +104,9 @@ func (s *Steward) Soon(ctx context.Context, gameID string) error {
 	return s.agenda.soon(ctx, gameID, soonIn)
 }
 
-// Begin notes a game that is about to be created, before it is. Its first entry
-// may land as late as its call may last, so it is looked at only after that.
+// Begin notes a game that is about to be created, before it is.
 func (s *Steward) Begin(ctx context.Context, gameID string) error {
-	return s.agenda.soon(ctx, gameID, claimFor)
+	return s.agenda.soon(ctx, gameID, beginIn)
 }
 
 // Plan notes when a game that has begun must be looked at, and puts it in the
@@ -140,20 +139,23 @@ func (s *Steward) firstLook(state *replay.State) time.Duration {
 // the game finds it recorded, notes a deadline, and lets a bot move whose turn
 // it is. Where that fails or takes long, the list brings the game up again.
 func (s *Steward) Appended(ctx context.Context, state *replay.State) {
+	var note func(context.Context) error
+	switch deadline := state.Deadline(); {
+	case state.Status == replay.Finished:
+		note = func(ctx context.Context) error { return s.record(ctx, state) }
+	case mover(state) != "" && !s.bots.schedule(state):
+		note = func(ctx context.Context) error { return s.agenda.now(ctx, state.ID) }
+	case mover(state) != "":
+	case !deadline.IsZero():
+		note = func(ctx context.Context) error { return s.agenda.by(ctx, state.ID, deadline) }
+	}
+	if note == nil { // most moves
+		return
+	}
 	// Also for a caller who left, and on a server that stops.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
-	var err error
-	switch deadline := state.Deadline(); {
-	case state.Status == replay.Finished:
-		err = s.record(ctx, state)
-	case mover(state) != "" && !s.bots.schedule(state):
-		err = s.agenda.now(ctx, state.ID)
-	case mover(state) != "":
-	case !deadline.IsZero():
-		err = s.agenda.by(ctx, state.ID, deadline)
-	}
-	if err != nil {
+	if err := note(ctx); err != nil {
 		s.Logger.Warn("game not seen to yet", "game", state.ID, "error", err)
 	}
 }
@@ -258,7 +260,7 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 // round looks at all games that are due, and first at those that were missed.
 func (s *Steward) round(ctx context.Context, hub *match.Hub) {
 	if !s.unheard.IsZero() {
-		ids, err := s.agenda.claimed(ctx, time.Since(s.unheard), claimFor)
+		ids, err := s.agenda.claimed(ctx, time.Since(s.unheard), soonIn)
 		if err != nil {
 			return
 		}
@@ -272,21 +274,24 @@ func (s *Steward) round(ctx context.Context, hub *match.Hub) {
 	}
 	for ctx.Err() == nil {
 		began := time.Now()
-		ids, until, err := s.agenda.claim(ctx, batch, claimFor)
+		ids, until, err := s.agenda.claim(ctx, batch, soonIn)
 		if err != nil {
 			s.unheard = began
 			s.Logger.Debug("cannot see what is due", "error", err)
 			return
 		}
+		// When the claim ends others look at what is left.
+		looking, done := context.WithDeadline(ctx, began.Add(soonIn))
 		var group errgroup.Group
 		group.SetLimit(lookers)
 		for _, id := range ids {
 			group.Go(func() error {
-				s.look(ctx, hub, id, until)
+				s.look(looking, hub, id, until)
 				return nil
 			})
 		}
 		_ = group.Wait()
+		done()
 		if len(ids) < batch {
 			return
 		}
@@ -294,11 +299,9 @@ func (s *Steward) round(ctx context.Context, hub *match.Hub) {
 }
 
 // look does what is due with a game, and notes what comes next. Where that
-// fails the game comes up again: in the next round if Redis is to blame, and else
-// after a time in which others may do better.
+// fails the game comes up again: in the next round if Redis is to blame or time
+// was short, and else after a time in which others may do better.
 func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until time.Time) {
-	ctx, cancel := context.WithTimeout(ctx, claimFor/2)
-	defer cancel()
 	next, err := s.see(ctx, hub, gameID, until)
 	var damaged *gamelog.DamagedError
 	switch {
@@ -348,7 +351,7 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until 
 		// Not here, where others wait for their turn. If it comes to nothing,
 		// the game comes up again.
 		s.bots.schedule(state)
-		next = until.Add(soonIn - claimFor)
+		next = until
 	}
 	return next, s.Directory.Put(ctx, directory.Of(state, m.Watchers()))
 }

@@ -93,37 +93,59 @@ func (s *Store) Get(ctx context.Context, playerID string) (Player, error) {
 // Players returns those of the players that exist, by id, in at most one round
 // trip.
 func (s *Store) Players(ctx context.Context, ids []string) (map[string]Player, error) {
-	found := make(map[string]Player, len(ids))
-	pending := map[string]*redis.SliceCmd{}
-	pipe := s.client.Pipeline()
-	for _, playerID := range ids {
-		if !id.Valid(playerID) || pending[playerID] != nil {
+	lookup, pipe := s.Lookup(ids...), s.client.Pipeline()
+	if lookup.Ask(ctx, pipe); pipe.Len() > 0 {
+		_, _ = pipe.Exec(ctx) // Each command has its own error.
+	}
+	return lookup.Players()
+}
+
+// Lookup looks up players in a round trip that somebody else makes. It is for one
+// goroutine.
+type Lookup struct {
+	store   *Store
+	ids     []string
+	found   map[string]Player
+	pending map[string]*redis.SliceCmd
+}
+
+// Lookup returns a Lookup of the given players.
+func (s *Store) Lookup(ids ...string) *Lookup { return &Lookup{store: s, ids: ids} }
+
+// Ask asks for those of the players who were not met lately.
+func (l *Lookup) Ask(ctx context.Context, pipe redis.Pipeliner) {
+	l.found, l.pending = make(map[string]Player, len(l.ids)), map[string]*redis.SliceCmd{}
+	for _, playerID := range l.ids {
+		if !id.Valid(playerID) || l.pending[playerID] != nil {
 			continue
 		}
-		if player, ok := s.players.Get(playerID); ok {
-			found[playerID] = player
+		if player, ok := l.store.players.Get(playerID); ok {
+			l.found[playerID] = player
 			continue
 		}
-		pending[playerID] = pipe.HMGet(ctx, playerKey(playerID), fields...)
+		l.pending[playerID] = pipe.HMGet(ctx, playerKey(playerID), fields...)
 	}
-	if len(pending) == 0 {
-		return found, nil
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("reading players: %w", err)
-	}
-	for playerID, cmd := range pending {
-		r, err := parseRecord(playerID, cmd.Val())
+}
+
+// Players returns those of the players that exist, by id, once what Ask asked
+// was answered.
+func (l *Lookup) Players() (map[string]Player, error) {
+	for playerID, cmd := range l.pending {
+		values, err := cmd.Result()
+		if err != nil {
+			return nil, fmt.Errorf("reading players: %w", err)
+		}
+		r, err := parseRecord(playerID, values)
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		s.players.Add(playerID, r.Player)
-		found[playerID] = r.Player
+		l.store.players.Add(playerID, r.Player)
+		l.found[playerID] = r.Player
 	}
-	return found, nil
+	return l.found, nil
 }
 
 // fields of a player's hash, in the order in which parseRecord takes them.

@@ -114,7 +114,10 @@ func validSecret(s string) bool {
 // digest of a secret or a whole token: all that is kept of either.
 type digest [sha256.Size]byte
 
-func digestOf(s string) digest { return sha256.Sum256([]byte(s)) }
+func digestOf(s string) digest {
+	var room [id.Length + 1 + maxSecretLength]byte // for any token
+	return sha256.Sum256(append(room[:0], s...))
+}
 
 // String is how a digest is stored.
 func (d digest) String() string { return hex.EncodeToString(d[:]) }

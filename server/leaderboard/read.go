@@ -90,8 +90,9 @@ func (b *Boards) list(ctx context.Context, board board, first int64, size int) (
 // (MaxNeighbors at most) directly above it and as many below, in the order of
 // their ranks and without the player's own. It returns ErrNoScore for a player
 // who is not on it, and an *invalid.Error for negative neighbors. It is one
-// round trip, and another one at the turn of a day.
-func (b *Boards) Rank(ctx context.Context, variant string, window Window, playerID string, neighbors int32) (Entry, []Entry, error) {
+// round trip, and another one at the turn of a day. What the riders ask goes
+// with the first; where Rank fails before it, they were not asked.
+func (b *Boards) Rank(ctx context.Context, variant string, window Window, playerID string, neighbors int32, riders ...Rider) (Entry, []Entry, error) {
 	if neighbors < 0 {
 		return Entry{}, nil, invalid.Field("neighbors", "must not be negative")
 	}
@@ -100,7 +101,7 @@ func (b *Boards) Rank(ctx context.Context, variant string, window Window, player
 	}
 	neighbors = min(neighbors, MaxNeighbors)
 	guess := boardAt(variant, window, time.Now())
-	ranked, err := b.rank(ctx, guess, playerID, neighbors)
+	ranked, err := b.rank(ctx, guess, playerID, neighbors, riders...)
 	if current := boardAt(variant, window, ranked.now); err == nil && current != guess {
 		ranked, err = b.rank(ctx, current, playerID, neighbors)
 	}
@@ -113,17 +114,37 @@ func (b *Boards) Rank(ctx context.Context, variant string, window Window, player
 	return *ranked.own, ranked.neighbors, nil
 }
 
+// Rider asks the same Redis something in a round trip that is made anyway.
+type Rider interface {
+	// Ask puts commands into pipe, which is then sent.
+	Ask(ctx context.Context, pipe redis.Pipeliner)
+}
+
 // ranking is the reply of rank.lua.
 type ranking struct {
-	now       time.Time
-	own       *Entry // Nil for a player who is not on the board.
+	now       time.Time // The epoch for a board that never ends.
+	own       *Entry    // Nil for a player who is not on the board.
 	neighbors []Entry
 }
 
 var errReply = errors.New("unexpected reply of rank.lua")
 
-func (b *Boards) rank(ctx context.Context, board board, playerID string, neighbors int32) (ranking, error) {
-	reply, err := rankScript.Run(ctx, b.client, []string{board.key(), board.bestKey()}, playerID, neighbors).Slice()
+func (b *Boards) rank(ctx context.Context, board board, playerID string, neighbors int32, riders ...Rider) (ranking, error) {
+	ends := 0
+	if board.window != All {
+		ends = 1
+	}
+	keys, args := []string{board.key(), board.bestKey()}, []any{playerID, neighbors, ends}
+	pipe := b.client.Pipeline()
+	for _, r := range riders {
+		r.Ask(ctx, pipe)
+	}
+	ranked := rankScript.EvalSha(ctx, pipe, keys, args...)
+	_, _ = pipe.Exec(ctx) // Each command has its own error.
+	if redis.HasErrorPrefix(ranked.Err(), "NOSCRIPT") {
+		ranked = rankScript.Eval(ctx, b.client, keys, args...)
+	}
+	reply, err := ranked.Slice()
 	if err != nil {
 		return ranking{}, err
 	}

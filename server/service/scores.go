@@ -3,13 +3,13 @@ package service
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/invalid"
 	"github.com/gridstand/gridstand/internal/page"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/account"
 	"github.com/gridstand/gridstand/server/leaderboard"
 )
 
@@ -73,18 +73,18 @@ func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.
 	if _, ok := variants.Current(request.GetVariant()); !ok {
 		return nil, errVariantNotFound
 	}
-	// Both at once, since a player who was not met lately takes a round trip.
-	var group errgroup.Group
-	group.Go(func() error {
-		_, err := s.Accounts.Get(ctx, id)
-		return err
-	})
-	own, neighbors, err := s.Leaderboard.Rank(ctx, request.GetVariant(), w, id, request.GetNeighbors())
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
+	// In one round trip, for a player who was not met lately.
+	lookup := s.Accounts.Lookup(id)
+	own, neighbors, problem := s.Leaderboard.Rank(ctx, request.GetVariant(), w, id, request.GetNeighbors(), lookup)
+	known, err := lookup.Players()
 	if err != nil {
 		return nil, err
+	}
+	if _, ok := known[id]; !ok {
+		return nil, account.ErrNotFound
+	}
+	if problem != nil {
+		return nil, problem
 	}
 	entries, err := s.entries(ctx, append(neighbors, own))
 	if err != nil {

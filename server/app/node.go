@@ -197,6 +197,9 @@ func (n *node) healthy() bool {
 // close gives back what open took. Nothing runs any more, or ever did.
 func (n *node) close() {
 	n.endLinger()
+	if n.grpc != nil {
+		n.grpc.Stop() // Its workers wait for calls from the moment it is made.
+	}
 	switch {
 	case n.listener != nil:
 		_ = n.listener.Close()

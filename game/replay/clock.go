@@ -30,10 +30,11 @@ func (s *State) Deadline() time.Time {
 	return s.clock.from.Add(s.TurnLimit + s.clock.extended)
 }
 
-// At returns the event as one that took place at the given time: an entry is
-// applied before the store says when it was stored.
-func (e *Event) At(at time.Time) *Event {
-	state := *e.State
+// Settle gives the event the time at which it took place: an entry is applied
+// before the store says when it was stored. It is for whoever made the event, and
+// before anybody else is shown it or its state.
+func (e *Event) Settle(at time.Time) {
+	state := e.State
 	state.UpdateTime = at
 	if state.Version == 1 {
 		state.CreateTime = at
@@ -41,9 +42,6 @@ func (e *Event) At(at time.Time) *Event {
 	if state.clock.version == state.Version {
 		state.clock.from = at
 	}
-	moved := *e
-	moved.State = &state
-	return &moved
 }
 
 // Memory is what a state knows beside its exported fields and its seed, for

@@ -99,7 +99,7 @@ func table(t *testing.T, full int32, seats ...replay.Seat) *replay.State {
 	r := rounds{full}
 	sd := seed(t, 1)
 	return replay.State{
-		ID: "g", Variant: game.Variant{ID: "rounds", Seats: 3, Rules: r}, Version: 1, Creator: ann,
+		ID: "g", Variant: &game.Variant{ID: "rounds", Seats: 3, Rules: r}, Version: 1, Creator: ann,
 		Seats: seats, Status: replay.Active, Position: r.Start(sd.Draws(1)), Ranked: true,
 		Commitment: sd.Commitment(), CreateTime: at(1), UpdateTime: at(1),
 	}.WithSeed(sd)

@@ -46,8 +46,9 @@ type Result struct {
 
 // State is a game at one version. It is immutable; Apply makes the next.
 type State struct {
-	ID      string
-	Variant game.Variant
+	ID string
+	// Variant must not be written to; all states of a game share it.
+	Variant *game.Variant
 	Version int32
 	Creator Player
 	// Seats must not be written to.
@@ -97,7 +98,7 @@ func Start(id string, entry Entry, seed game.Seed, at time.Time) (*Event, error)
 		return nil, fmt.Errorf("%w: the seed is not the one committed to", ErrInvalid)
 	}
 	s := &State{
-		ID: id, Variant: variant, Version: 1,
+		ID: id, Variant: &variant, Version: 1,
 		Creator: created.Creator, Seats: slices.Clone(created.Seats), Private: created.Private,
 		TurnLimit: created.TurnLimit, Commitment: created.Commitment,
 		Position:   variant.Rules.Start(seed.Draws(1)),
@@ -152,10 +153,15 @@ func (s *State) Apply(entry Entry, at time.Time) (*Event, error) {
 	if s.Status == Finished {
 		return nil, ErrGameOver
 	}
-	next := *s
+	// Made together: whoever keeps the one keeps the other.
+	made := &struct {
+		event Event
+		state State
+	}{Event{Entry: entry}, *s}
+	event, next := &made.event, &made.state
+	event.State = next
 	next.Version++
 	next.UpdateTime = at
-	event := &Event{Entry: entry, State: &next}
 
 	var err error
 	moved := false

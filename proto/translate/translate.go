@@ -41,13 +41,24 @@ func Game(s *replay.State, watchers int) *pb.Game {
 // Event describes an event.
 func Event(e *replay.Event) *pb.Event {
 	s := e.State
-	m := &pb.Event{
-		GameId: s.ID, Version: s.Version, Time: timestamppb.New(s.UpdateTime),
-		Position: Position(s), Ranked: s.Ranked, Result: Result(s), Seed: s.RevealedSeed().SeedBytes(),
+	// Messages that go together are made together, here and below: a move has a
+	// dozen.
+	made := &struct {
+		event pb.Event
+		time  timestamppb.Timestamp
+		seat  int32
+	}{
+		event: pb.Event{
+			GameId: s.ID, Version: s.Version, Position: Position(s), Ranked: s.Ranked, Result: Result(s),
+			Seed: s.RevealedSeed().SeedBytes(),
+		},
+		time: timestamppb.Timestamp{Seconds: s.UpdateTime.Unix(), Nanos: int32(s.UpdateTime.Nanosecond())},
+		seat: int32(e.Entry.Seat),
 	}
+	m := &made.event
+	m.Time = &made.time
 	if e.Entry.Seat != game.NoSeat {
-		seat := int32(e.Entry.Seat)
-		m.Seat = &seat
+		m.Seat = &made.seat
 	}
 	switch a := e.Entry.Action.(type) {
 	case replay.Created:
@@ -58,7 +69,7 @@ func Event(e *replay.Event) *pb.Event {
 	case replay.Joined:
 		m.Action = &pb.Event_Joined{Joined: &pb.Joined{Seat: Seats(s.Seats)[e.Entry.Seat]}}
 	case replay.Moved:
-		m.Action = &pb.Event_Moved{Moved: moved(a, e.Change)}
+		m.Action = moved(a, e.Change)
 	case replay.Undone:
 		m.Action = &pb.Event_Undone{Undone: &pb.Undone{ToVersion: a.To}}
 	case replay.TimedOut:
@@ -73,24 +84,38 @@ func Event(e *replay.Event) *pb.Event {
 	return m
 }
 
-func moved(a replay.Moved, change game.Change) *pb.Moved {
-	m := &pb.Moved{ByBot: a.ByBot}
+func moved(a replay.Moved, change game.Change) *pb.Event_Moved {
+	made := &struct {
+		action    pb.Event_Moved
+		moved     pb.Moved
+		direction pb.Moved_Direction
+		spawned   pb.Spawn
+	}{
+		moved: pb.Moved{ByBot: a.ByBot, Taken: cells(change.Taken)},
+	}
+	m := &made.moved
 	if d := a.Move.Direction; d != 0 {
-		m.Move, m.Gained = &pb.Moved_Direction{Direction: pb.Direction(d)}, change.Gained
+		made.direction.Direction = pb.Direction(d)
+		m.Move, m.Gained = &made.direction, change.Gained
 	} else {
 		m.Move = &pb.Moved_Cell{Cell: cell(a.Move.Cell)}
 	}
 	if s := change.Spawned; s != nil {
-		m.Spawned = &pb.Spawn{Index: s.Index, Value: s.Value}
+		m.Spawned = &made.spawned
+		m.Spawned.Index, m.Spawned.Value = s.Index, s.Value
 	}
-	m.Taken = cells(change.Taken)
-	return m
+	made.action.Moved = m
+	return &made.action
 }
 
 func cells(cs []game.Cell) []*pb.Cell {
-	var ms []*pb.Cell
-	for _, c := range cs {
-		ms = append(ms, cell(c))
+	if len(cs) == 0 {
+		return nil
+	}
+	made, ms := make([]pb.Cell, len(cs)), make([]*pb.Cell, len(cs))
+	for i, c := range cs {
+		ms[i] = &made[i]
+		ms[i].X, ms[i].Y = c.X, c.Y
 	}
 	return ms
 }
@@ -99,17 +124,23 @@ func cell(c game.Cell) *pb.Cell { return &pb.Cell{X: c.X, Y: c.Y} }
 
 // Position describes how a game stands.
 func Position(s *replay.State) *pb.Position {
-	m := &pb.Position{MoveCount: s.Position.MoveCount(), Scores: s.Position.Scores()}
-	if turn := s.Turn(); turn != game.NoSeat {
-		t := int32(turn)
-		m.Turn = &t
+	made := &struct {
+		position pb.Position
+		turn     int32
+	}{
+		position: pb.Position{MoveCount: s.Position.MoveCount(), Scores: s.Position.Scores()},
+		turn:     int32(s.Turn()),
+	}
+	m := &made.position
+	if made.turn != game.NoSeat {
+		m.Turn = &made.turn
 	}
 	if deadline := s.Deadline(); !deadline.IsZero() {
 		m.TurnDeadline = timestamppb.New(deadline)
 	}
 	switch p := s.Position.(type) {
 	case *twenty48.Position:
-		m.Board = &pb.Position_Twenty48{Twenty48: twenty48Board(p, s.LegalMoves())}
+		m.Board = twenty48Board(p, s.LegalMoves())
 	case *tribolo.Position:
 		m.Board = &pb.Position_Tribolo{Tribolo: triboloBoard(p, s.LegalMoves())}
 	}

@@ -81,7 +81,7 @@ func (d *Directory) Run(ctx context.Context) {
 // not been touched anew, is pending again.
 func (d *Directory) flush(ctx context.Context) error {
 	d.mu.Lock()
-	listings := slices.Collect(maps.Values(d.pending))
+	listings := slices.AppendSeq(make([]Listing, 0, len(d.pending)), maps.Values(d.pending))
 	clear(d.pending)
 	d.mu.Unlock()
 

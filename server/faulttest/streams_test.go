@@ -81,16 +81,14 @@ func TestWatch_twice(t *testing.T) {
 // heard is the next n entries that are published on a feed.
 func heard(t *testing.T, feed *redis.PubSub, n int) []string {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 	var entries []string
-	late := time.After(patience)
 	for len(entries) < n {
-		select {
-		case message := <-feed.Channel():
-			if strings.HasPrefix(message.Payload, "e ") {
-				entries = append(entries, message.Payload)
-			}
-		case <-late:
-			require.Fail(t, "nothing is published")
+		message, err := feed.ReceiveMessage(ctx)
+		require.NoError(t, err, "nothing is published")
+		if strings.HasPrefix(message.Payload, "e ") {
+			entries = append(entries, message.Payload)
 		}
 	}
 	return entries

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -15,16 +17,24 @@ import (
 // Draft is an entry that is to be appended, with what it leads to. It can be
 // appended again and again: it takes effect once.
 type Draft struct {
-	prev  Tip
+	prev  ID
 	next  ID
 	event *replay.Event
+	once  sync.Once // the event has its time, and must not change any more
 
-	gameID    string
-	raw       []byte
-	head      []byte
-	seed      []byte
-	notBefore time.Time
+	// What is sent; last is the ID that it builds on, empty for none.
+	last, id        string
+	form            *form
+	raw, head, seed bytesOf
+	notBefore       time.Time
 }
+
+// bytesOf is bytes that are sent to Redis by their address: as a []byte among
+// the arguments of a command they would be copied to where an any can hold them.
+type bytesOf []byte
+
+// MarshalBinary implements encoding.BinaryMarshaler.
+func (b *bytesOf) MarshalBinary() ([]byte, error) { return *b, nil }
 
 // NewGame drafts the first entry of a game.
 func NewGame(gameID string, created replay.Created, seed game.Seed) (*Draft, error) {
@@ -35,7 +45,7 @@ func NewGame(gameID string, created replay.Created, seed game.Seed) (*Draft, err
 	if err != nil {
 		return nil, err
 	}
-	return draft(gameID, Tip{ID: Genesis(gameID)}, event, seed.SeedBytes(), time.Time{})
+	return draft(Tip{ID: Genesis(gameID)}, event, seed.SeedBytes(), time.Time{})
 }
 
 // Draft drafts the entry that follows t, or says why it cannot follow, with
@@ -50,22 +60,30 @@ func (t Tip) Draft(entry replay.Entry, notBefore time.Time, past Past) (*Draft, 
 	if err != nil {
 		return nil, err
 	}
-	return draft(t.State.ID, t, event, nil, notBefore)
+	return draft(t, event, nil, notBefore)
 }
 
-func draft(gameID string, prev Tip, event *replay.Event, seed []byte, notBefore time.Time) (*Draft, error) {
+func draft(prev Tip, event *replay.Event, seed []byte, notBefore time.Time) (*Draft, error) {
 	raw, err := encodeEntry(event.Entry)
 	if err != nil {
 		return nil, err
 	}
-	b := board(event.State)
-	head, err := encodeHead(event.State, b)
+	form, err := prev.form.of(event.State)
 	if err != nil {
 		return nil, err
 	}
+	b := board(event.State)
+	head, err := form.fill(event.State, b)
+	if err != nil {
+		return nil, err
+	}
+	next, last := prev.ID.Next(raw, b), ""
+	if prev.State != nil {
+		last = prev.ID.String()
+	}
 	return &Draft{
-		prev: prev, next: prev.ID.Next(raw, b), event: event,
-		gameID: gameID, raw: raw, head: head, seed: seed, notBefore: notBefore,
+		prev: prev.ID, next: next, event: event,
+		last: last, id: next.String(), form: form, raw: raw, head: head, seed: seed, notBefore: notBefore,
 	}, nil
 }
 
@@ -119,21 +137,29 @@ type Appended struct {
 // Errors: *ConflictError, ErrTooEarly, ErrBroken, ErrUnsettled, or an error of
 // Redis that says that nothing was written.
 func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
-	last := ""
-	if d.prev.State != nil {
-		last = d.prev.ID.String()
-	}
-	var notBefore int64
-	if !d.notBefore.IsZero() {
+	command := []any{nil, nil, 2, &d.form.log, &d.form.meta, &d.last, &d.id, &d.raw, &d.head}
+	switch {
+	case d.seed != nil:
+		command = append(command, 0, &d.seed)
+	case !d.notBefore.IsZero():
 		// Rounded up: a time in a log is never before the one that was asked for.
-		notBefore = d.notBefore.Add(time.Millisecond - time.Nanosecond).UnixMilli()
+		command = append(command, d.notBefore.Add(time.Millisecond-time.Nanosecond).UnixMilli())
 	}
-	reply, err := l.run(ctx, appendScript, appendSource,
-		[]string{logKey(d.gameID), metaKey(d.gameID)},
-		last, d.next.String(), d.raw, d.head, d.seed, notBefore, feedKey(d.gameID))
+	answer, err := l.send(ctx, appendScript, command).Result()
 	if err != nil {
 		return Appended{}, outcome(err)
 	}
+	if s, ok := answer.(string); ok {
+		ms, watchers, _ := strings.Cut(s, " ")
+		at, err := parseTime(ms)
+		if err != nil {
+			return Appended{}, fmt.Errorf("%w: %w", ErrUnsettled, err)
+		}
+		appended := d.settled(at)
+		appended.Watchers = watchersOf(watchers, at)
+		return appended, nil
+	}
+	reply, _ := answer.([]any)
 	word := func(i int) string {
 		if i >= len(reply) {
 			return ""
@@ -142,14 +168,6 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 		return s
 	}
 	switch word(0) {
-	case "ok":
-		at, err := parseTime(word(1))
-		if err != nil {
-			return Appended{}, fmt.Errorf("%w: %w", ErrUnsettled, err)
-		}
-		appended := d.settled(at)
-		appended.Watchers = watchersOf(word(2), at)
-		return appended, nil
 	case "moved":
 		return d.conflict(word(1), reply)
 	case "early":
@@ -157,14 +175,23 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 	case "broken":
 		return Appended{}, ErrBroken
 	default:
-		return Appended{}, fmt.Errorf("%w: reply %q", ErrUnsettled, word(0))
+		return Appended{}, fmt.Errorf("%w: reply %v", ErrUnsettled, answer)
 	}
 }
 
 // settled is the event of a draft that the log holds, with its time.
 func (d *Draft) settled(at time.Time) Appended {
-	event := d.event.At(at)
-	return Appended{Event: event, Tip: Tip{ID: d.next, State: event.State}, Watchers: -1}
+	d.once.Do(func() { d.event.Settle(at) })
+	return Appended{Event: d.event, Tip: Tip{ID: d.next, State: d.event.State, form: d.form}, Watchers: -1}
+}
+
+// Landed is what Append answers, with less work, to whoever heard that the log
+// holds r after t: false when r is not the draft's entry, or follows another.
+func (d *Draft) Landed(t Tip, r Record) (Appended, bool) {
+	if r.ID != d.next || t.ID != d.prev {
+		return Appended{}, false
+	}
+	return d.settled(r.Time), true
 }
 
 func (d *Draft) conflict(last string, reply []any) (Appended, error) {

@@ -7,60 +7,61 @@
 -- ARGV[2]  ID of the new entry, version-digest
 -- ARGV[3]  the entry
 -- ARGV[4]  the head that goes with it
--- ARGV[5]  the game's seed with the first entry, else ''
--- ARGV[6]  earliest time of the entry in Unix milliseconds, 0 for any
--- ARGV[7]  channel on which the game's followers listen
+-- ARGV[5]  earliest time of the entry in Unix milliseconds, left out for any
+-- ARGV[6]  the game's seed, with the first entry alone
 --
--- Reply: {'ok', time, watchers}  appended; time in Unix milliseconds, and what
---                                meta says of watchers, '' for nothing
+-- Reply: 'time' or 'time watchers'  appended; time in Unix milliseconds, and
+--                                   what meta says of watchers (audience.lua)
 --        {'moved', last, entry}  the log ends with the ID last ('' when it is
 --                                empty); entry is what stands at the version of
 --                                ARGV[2] as XRANGE gives it, or nothing
---        {'early', time}         it is not ARGV[6] yet
+--        {'early', time}         it is not ARGV[5] yet
 --        {'broken'}              log and meta contradict each other
 --
 -- Invariant: the entries of a log have the versions 1, 2, 3, … without a gap,
 -- each was appended to the one that its digest builds on, and meta is that of
--- the last. Whatever the reply but 'ok', nothing was written. After XADD only
+-- the last. Where the reply is a table, nothing was written. After XADD only
 -- pcall: an error there would deny an entry that is in the log.
+--
+-- Every move runs this: numbers stay the strings that they came as, since each
+-- conversion takes as long as a small command.
 
-local function version(id) return tonumber(string.match(id, '^(%d+)-')) end
+local log, meta, new, entry = KEYS[1], KEYS[2], ARGV[2], ARGV[3]
+local version = string.match(new, '^%d+')
 
-local tail = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+local tail = redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1]
 local last = tail and tail[1] or ''
-local new = version(ARGV[2])
-
 if last ~= ARGV[1] then
-  local standing = redis.call('XRANGE', KEYS[1], new, new)
+  local standing = redis.call('XRANGE', log, version, version)
   return {'moved', last, standing[1] or false}
 end
 
 -- A meta that fell behind names an earlier entry; what the log does not hold,
 -- it has lost. pcall: a meta that was damaged may name no ID at all.
-local fields = redis.call('HMGET', KEYS[2], 'last', 'watchers')
-local meta = fields[1]
-if redis.call('XLEN', KEYS[1]) ~= new - 1
-    or (meta and meta ~= last and #redis.pcall('XRANGE', KEYS[1], meta, meta) == 0) then
+local fields = redis.call('HMGET', meta, 'last', 'watchers')
+local named, watchers = fields[1], fields[2]
+if redis.call('XLEN', log) ~= version - 1
+    or (named and named ~= last and #redis.pcall('XRANGE', log, named, named) == 0) then
   return {'broken'}
 end
 
+-- Of the microseconds, which are not padded, the first three digits of six.
 local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local time = clock[1] .. string.sub('00000' .. clock[2], -6, -4)
 if tail then
-  for i = 1, #tail[2], 2 do
-    if tail[2][i] == 't' then now = math.max(now, tonumber(tail[2][i + 1])) end
+  local values = tail[2]
+  for i = 1, #values, 2 do
+    if values[i] == 't' and tonumber(values[i + 1]) > tonumber(time) then time = values[i + 1] end
   end
 end
-if now < tonumber(ARGV[6]) then
-  return {'early', string.format('%.0f', now)}
-end
-local time = string.format('%.0f', now)
+if ARGV[5] and tonumber(time) < tonumber(ARGV[5]) then return {'early', time} end
 
-if ARGV[5] ~= '' then
-  redis.call('XADD', KEYS[1], ARGV[2], 't', time, 'e', ARGV[3], 's', ARGV[5])
+if ARGV[6] then
+  redis.call('XADD', log, new, 't', time, 'e', entry, 's', ARGV[6])
 else
-  redis.call('XADD', KEYS[1], ARGV[2], 't', time, 'e', ARGV[3])
+  redis.call('XADD', log, new, 't', time, 'e', entry)
 end
-redis.pcall('HSET', KEYS[2], 'last', ARGV[2], 'time', time, 'head', ARGV[4])
-redis.pcall('PUBLISH', ARGV[7], 'e ' .. ARGV[2] .. ' ' .. time .. ' ' .. ARGV[3])
-return {'ok', time, fields[2] or ''}
+redis.pcall('HSET', meta, 'last', new, 'time', time, 'head', ARGV[4])
+local feed = string.sub(log, 1, -4) .. 'feed' -- game:{id}:log, game:{id}:feed
+redis.pcall('PUBLISH', feed, 'e ' .. new .. ' ' .. time .. ' ' .. entry)
+return watchers and time .. ' ' .. watchers or time

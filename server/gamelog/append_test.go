@@ -139,17 +139,43 @@ func TestAppend_Again(t *testing.T) {
 		begun := r.append(first)
 		second := r.draft(begun, moved(begun.State, 0))
 		tip := r.append(second)
+		shown := *tip.State
 		for range 2 {
 			r.unwritten(gameID, func() {
 				again := r.append(first)
 				equal(t, begun.State, again.State)
 				again = r.append(second)
 				assert.Equal(t, tip.ID, again.ID)
-				equal(t, tip.State, again.State)
+				equal(t, &shown, again.State)
 			})
 			r.play(tip, 3)
 			tip = Tip{ID: tip.ID, State: tip.State}
 		}
+	})
+}
+
+// Ensure a draft knows its own entry where that is published, before the append
+// is answered and after, and no other.
+func TestDraft_Landed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		gameID := name("a")
+		begun := r.create(gameID, "classic")
+		own, other := r.draft(begun, moved(begun.State, 0)), r.draft(begun, moved(begun.State, 1))
+		next := r.append(r.draft(begun, moved(begun.State, 0)))
+		record, found, err := r.log.At(t.Context(), gameID, 2)
+		require.NoError(t, err)
+		require.True(t, found)
+
+		_, landed := other.Landed(begun, record)
+		assert.False(t, landed, "another move")
+		_, landed = own.Landed(next, record)
+		assert.False(t, landed, "another place")
+		heard, landed := own.Landed(begun, record)
+		require.True(t, landed)
+		assert.Equal(t, next.ID, heard.Tip.ID)
+		equal(t, next.State, heard.Tip.State)
+		assert.Same(t, heard.Tip.State, r.append(own).State)
 	})
 }
 

@@ -5,14 +5,12 @@ import (
 	_ "embed" // script
 	"fmt"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 //go:embed audience.lua
 var audienceSource string
 
-var audienceScript = redis.NewScript(audienceSource)
+var audienceScript = newScript(audienceSource)
 
 // AudienceTTL is after how long the watchers of a server that says nothing,
 // because it died, are counted no more.
@@ -22,8 +20,8 @@ const AudienceTTL = 30 * time.Second
 // returns how many do on all servers. Followers hear the total. It has to be
 // said anew within AudienceTTL.
 func (l *Log) Audience(ctx context.Context, gameID, serverID string, count int) (int, error) {
-	reply, err := l.run(ctx, audienceScript, audienceSource, []string{"game:{" + gameID + "}:audience", metaKey(gameID)},
-		serverID, count, feedKey(gameID), int(AudienceTTL.Seconds()))
+	reply, err := l.run(ctx, audienceScript, []string{audienceKey(gameID), metaKey(gameID)},
+		serverID, count, feedKey(gameID), int(AudienceTTL.Seconds())).Slice()
 	if err != nil {
 		return 0, err
 	}

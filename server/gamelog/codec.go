@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -13,8 +14,41 @@ import (
 	gamelogv1 "github.com/gridstand/gridstand/server/gamelog/v1"
 )
 
-// encodeEntry gives the bytes of an entry as the log keeps them.
+// moveAt is an entry that is a move.
+type moveAt struct {
+	seat  int
+	moved replay.Moved
+}
+
+// encodedMoves are the bytes of moves that were encoded before: most entries are
+// the same few.
+var encodedMoves = func() *lru.Cache[moveAt, []byte] {
+	moves, err := lru.New[moveAt, []byte](maxKnown)
+	if err != nil {
+		panic(err) // only for a size below 1
+	}
+	return moves
+}()
+
+// encodeEntry gives the bytes of an entry as the log keeps them. They must not be
+// written to.
 func encodeEntry(e replay.Entry) ([]byte, error) {
+	moved, move := e.Action.(replay.Moved)
+	if !move {
+		return marshalEntry(e)
+	}
+	key := moveAt{e.Seat, moved}
+	if b, ok := encodedMoves.Get(key); ok {
+		return b, nil
+	}
+	b, err := marshalEntry(e)
+	if err == nil {
+		encodedMoves.Add(key, b)
+	}
+	return b, err
+}
+
+func marshalEntry(e replay.Entry) ([]byte, error) {
 	m := &gamelogv1.Entry{}
 	if e.Seat != game.NoSeat {
 		m.Seat = proto.Int32(int32(e.Seat))
@@ -107,13 +141,28 @@ func decodeEntry(b []byte) (replay.Entry, error) {
 	return e, nil
 }
 
-// encodeHead gives what a list shows of a game at the state s.
+// encodeHead gives what a list shows of a game at the state s: a Head, the
+// fields that every move changes behind the others.
 func encodeHead(s *replay.State, board []byte) ([]byte, error) {
+	head, err := encodeLasting(s)
+	if err != nil {
+		return nil, err
+	}
+	return appendPassing(head, s, board)
+}
+
+// encodeLasting gives the fields of a Head that stay while the seats do.
+func encodeLasting(s *replay.State) ([]byte, error) {
+	return proto.Marshal(&gamelogv1.Head{
+		Variant: s.Variant.ID, RulesRevision: s.Variant.Revision, Seats: encodeSeats(s.Seats), Private: s.Private,
+		SeedCommitment: s.Commitment[:], TurnLimit: encodeSpan(s.TurnLimit), Creator: encodePlayer(s.Creator),
+	})
+}
+
+// appendPassing appends the other fields.
+func appendPassing(head []byte, s *replay.State, board []byte) ([]byte, error) {
 	m := &gamelogv1.Head{
-		Variant: s.Variant.ID, RulesRevision: s.Variant.Revision, Seats: encodeSeats(s.Seats),
-		Status: uint32(s.Status), Position: board, Ranked: s.Ranked, Private: s.Private,
-		SeedCommitment: s.Commitment[:], Seed: s.RevealedSeed().SeedBytes(), TurnLimit: encodeSpan(s.TurnLimit),
-		Creator: encodePlayer(s.Creator),
+		Status: uint32(s.Status), Position: board, Ranked: s.Ranked, Seed: s.RevealedSeed().SeedBytes(),
 	}
 	if s.Version > 1 {
 		m.CreateTimeMs = s.CreateTime.UnixMilli()
@@ -129,7 +178,7 @@ func encodeHead(s *replay.State, board []byte) ([]byte, error) {
 			m.Result.Winners = append(m.Result.Winners, int32(w))
 		}
 	}
-	return proto.Marshal(m)
+	return proto.MarshalOptions{}.MarshalAppend(head, m)
 }
 
 func encodePlayer(p replay.Player) *gamelogv1.Player {
@@ -199,7 +248,7 @@ func decodeHead(gameID string, id ID, at time.Time, b []byte) (*replay.State, er
 		return nil, fmt.Errorf("%w: a head that contradicts itself", replay.ErrInvalid)
 	}
 	s := &replay.State{
-		ID: gameID, Variant: variant, Version: id.Version, Creator: decodePlayer(m.GetCreator()),
+		ID: gameID, Variant: &variant, Version: id.Version, Creator: decodePlayer(m.GetCreator()),
 		Seats: decodeSeats(m.GetSeats()), Status: status, Position: position,
 		Ranked: m.GetRanked(), Private: m.GetPrivate(), TurnLimit: m.GetTurnLimit().AsDuration(),
 		Commitment: [game.SeedSize]byte(m.GetSeedCommitment()), CreateTime: at, UpdateTime: at,

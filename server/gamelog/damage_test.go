@@ -184,23 +184,23 @@ func TestApply_EveryBit(t *testing.T) {
 	move := replay.Moved{Move: begun.State.LegalMoves()[0], ByBot: true}
 	second, err := begun.Draft(replay.Entry{Seat: 0, Action: move}, time.Time{}, nil)
 	require.NoError(t, err)
-	for _, d := range []*Draft{first, second} {
+	for d, prev := range map[*Draft]Tip{first: {ID: Genesis(gameID)}, second: begun} {
 		good := Record{ID: d.next, Time: begun.State.UpdateTime, raw: d.raw, seed: d.seed}
-		_, _, err := d.prev.Apply(gameID, good, nil)
+		_, _, err := prev.Apply(gameID, good, nil)
 		require.NoError(t, err)
 		for bit := range len(d.raw) * 8 {
 			bad := good
 			bad.raw = slices.Clone(d.raw)
 			bad.raw[bit/8] ^= 1 << (bit % 8)
-			tip, event, err := d.prev.Apply(gameID, bad, nil)
+			tip, event, err := prev.Apply(gameID, bad, nil)
 			require.Nil(t, event)
-			require.Equal(t, d.prev.ID, tip.ID)
+			require.Equal(t, prev.ID, tip.ID)
 			var damaged *DamagedError
 			if !errors.As(err, &damaged) {
 				require.ErrorIs(t, err, replay.ErrUnknown)
 				continue
 			}
-			require.Equal(t, d.prev.ID.Version, damaged.Version)
+			require.Equal(t, prev.ID.Version, damaged.Version)
 		}
 	}
 }

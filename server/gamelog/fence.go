@@ -8,15 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/gridstand/gridstand/server/scan"
 )
 
 //go:embed fence.lua
 var fenceSource string
 
-var fenceScript = redis.NewScript(fenceSource)
+var fenceScript = newScript(fenceSource)
 
 // fenced is what the meta of a fenced game names as the last entry. No log can
 // hold it, so such a game is a damaged one like any other.
@@ -35,8 +33,8 @@ func (l *Log) Fence(ctx context.Context, gameID string, last ID, keep time.Durat
 	if last != (ID{}) {
 		text = last.String()
 	}
-	reply, err := l.run(ctx, fenceScript, fenceSource, []string{logKey(gameID), metaKey(gameID)},
-		text, fenced.String(), keep.Milliseconds())
+	reply, err := l.run(ctx, fenceScript, []string{logKey(gameID), metaKey(gameID)},
+		text, fenced.String(), keep.Milliseconds()).Slice()
 	if err != nil {
 		return err
 	}

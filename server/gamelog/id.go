@@ -38,7 +38,10 @@ func (id ID) Next(entry, board []byte) ID {
 
 // String is the ID as Redis writes it.
 func (id ID) String() string {
-	return strconv.FormatInt(int64(id.Version), 10) + "-" + strconv.FormatUint(id.Digest, 10)
+	var room [10 + 1 + 20]byte // as many digits as there can be
+	b := strconv.AppendInt(room[:0], int64(id.Version), 10)
+	b = append(b, '-')
+	return string(strconv.AppendUint(b, id.Digest, 10))
 }
 
 // ParseID reads what String wrote.

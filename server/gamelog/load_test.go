@@ -2,6 +2,8 @@ package gamelog
 
 import (
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +42,44 @@ func TestTail(t *testing.T) {
 		require.NoError(t, err)
 		assert.EqualValues(t, -1, tail.Meta.Version)
 		assert.False(t, tail.Sound())
+	})
+}
+
+// Ensure the end of a log that grows meanwhile is that of one moment within the
+// call, and sound.
+func TestTail_Growing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		ctx, gameID := t.Context(), name("a")
+		tip := r.create(gameID, "classic")
+		var before atomic.Int32 // the last version that was acknowledged
+		before.Store(1)
+		const entries = 200
+		stop := make(chan struct{})
+		var group sync.WaitGroup
+		group.Go(func() {
+			for after := int32(0); ; {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				least := max(after, before.Load())
+				tail, err := r.log.Tail(ctx, gameID)
+				if !assert.NoError(t, err) || !assert.True(t, tail.Sound(), "%+v", tail) ||
+					!assert.GreaterOrEqual(t, tail.Last.Version, least) {
+					return
+				}
+				after = tail.Last.Version
+			}
+		})
+		for tip.ID.Version < entries && len(tip.State.LegalMoves()) > 0 {
+			tip = r.play(tip, 1)
+			before.Store(tip.ID.Version)
+		}
+		close(stop)
+		group.Wait()
+		r.sound(tip)
 	})
 }
 
@@ -262,6 +302,10 @@ func TestAudience(t *testing.T) {
 		say("one", 0, 0)
 		assert.Zero(t, watchers())
 		assert.Zero(t, r.client.Exists(ctx, key).Val())
+		require.NoError(t, r.client.HSet(ctx, metaKey(gameID), "watchers", ago(0)).Err())
+		tail, err = r.log.Tail(ctx, gameID)
+		require.NoError(t, err)
+		assert.Zero(t, tail.Watchers, "nobody spoke of any lately")
 
 		// What nobody renewed is not shown.
 		require.NoError(t, r.client.HSet(ctx, metaKey(gameID), "watchers", ago(AudienceTTL+5*time.Second)).Err())

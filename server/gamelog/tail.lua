@@ -2,14 +2,15 @@
 --
 -- KEYS[1]  the log
 -- KEYS[2]  the meta hash
+-- KEYS[3]  the audience hash, which is there while somebody speaks of watchers
 --
--- Reply: {length, last, meta, watchers, now}: the number of entries, the ID of
--- the last one, the ID that meta names as the last, what meta says of watchers
--- (see audience.lua), '' where there is none; and the time in Unix seconds.
+-- Reply: {length, last, {meta, watchers}, audience}: the number of entries, the
+-- ID of the last one, '' for none; the ID that meta names as the last, and what
+-- it says of watchers (see audience.lua), each nil for none; 1 if there is an
+-- audience, else 0.
 
 local tail = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
-local meta = redis.call('HMGET', KEYS[2], 'last', 'watchers')
 return {
-  redis.call('XLEN', KEYS[1]), tail and tail[1] or '', meta[1] or '', meta[2] or '',
-  redis.call('TIME')[1],
+  redis.call('XLEN', KEYS[1]), tail and tail[1] or '',
+  redis.call('HMGET', KEYS[2], 'last', 'watchers'), redis.call('EXISTS', KEYS[3]),
 }

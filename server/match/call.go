@@ -299,7 +299,12 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 			return nil, err
 		}
 	}
+	m.pending.Store(draft)
+	now := m.hub.ticks.Load()
 	next, err := m.hub.log.Append(ctx, draft)
+	if err == nil {
+		m.bornOut.Store(now)
+	}
 	if !errors.Is(err, gamelog.ErrUnsettled) {
 		return m.appended(ctx, tip, next, err)
 	}
@@ -363,14 +368,14 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 // appended gives up the right to append, makes a new entry known, and turns a
 // log that ended elsewhere into errOvertaken.
 func (m *Match) appended(ctx context.Context, prev gamelog.Tip, next gamelog.Appended, err error) (*Event, error) {
-	var conflict *gamelog.ConflictError
-	if errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
-		<-m.writing
-		m.hub.Observer.Conflicted()
-		return nil, errOvertaken
-	}
+	m.pending.Store(nil)
 	if err != nil {
 		<-m.writing
+		var conflict *gamelog.ConflictError
+		if errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
+			m.hub.Observer.Conflicted()
+			return nil, errOvertaken
+		}
 		return nil, err
 	}
 	shown := m.install(prev.ID, next.Tip, next.Event)

@@ -34,6 +34,9 @@ type Match struct {
 	phase int64 // spreads what is done every few ticks
 
 	writing chan struct{} // a semaphore of one
+	// pending is what is being appended, nil for nothing. Its entry is published
+	// as that of any server is, and need not be played once more.
+	pending atomic.Pointer[gamelog.Draft]
 
 	tip atomic.Pointer[gamelog.Tip] // never nil
 
@@ -41,8 +44,12 @@ type Match struct {
 	next    *confirmation // shared by calls that came after the running one began
 	running bool          // a goroutine works through next
 
+	// bornOut is the tick in which the log was last asked, or written to, with
+	// the answer that it ends with the tip.
+	bornOut atomic.Int64
+
 	ring    ring
-	changed atomic.Pointer[chan struct{}] // closed and replaced at every change
+	changed atomic.Pointer[chan struct{}] // closed and dropped at every change, nil while nobody waits
 	failure atomic.Pointer[error]         // why watchers cannot be shown more, for now
 	crowd   crowd
 
@@ -57,8 +64,6 @@ type Match struct {
 
 func newMatch(h *Hub, gameID string) *Match {
 	m := &Match{id: gameID, hub: h, phase: rand.Int64N(1 << 16), writing: make(chan struct{}, 1), ready: make(chan struct{}), born: time.Now()}
-	c := make(chan struct{})
-	m.changed.Store(&c)
 	m.tip.Store(&gamelog.Tip{})
 	return m
 }
@@ -66,6 +71,12 @@ func newMatch(h *Hub, gameID string) *Match {
 // due reports whether something that is done every few ticks is done in the
 // given one.
 func (m *Match) due(n, every int64) bool { return (n+m.phase)%every == 0 }
+
+// doubtful reports whether the log did not bear out the tip for followTicks, or
+// last said something else.
+func (m *Match) doubtful(now int64) bool {
+	return now-m.bornOut.Load() >= followTicks || m.failure.Load() != nil
+}
 
 // State is the game as far as this server knows it; Confirm asks the log.
 func (m *Match) State() *replay.State { return m.currentTip().State }
@@ -94,17 +105,34 @@ func (m *Match) install(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) *
 	if m.currentTip().ID != prev {
 		return m.ring.at(tip.ID.Version)
 	}
-	e := newEvent(event)
-	m.ring.put(e)
-	m.tip.Store(&tip)
+	made := &struct {
+		event Event
+		tip   gamelog.Tip
+	}{Event{Event: event, Seen: time.Now()}, tip}
+	m.ring.put(&made.event)
+	m.tip.Store(&made.tip)
 	m.wake()
-	return e
+	return &made.event
 }
 
 // wake tells every watcher to look again.
 func (m *Match) wake() {
-	c := make(chan struct{})
-	close(*m.changed.Swap(&c))
+	if c := m.changed.Swap(nil); c != nil {
+		close(*c)
+	}
+}
+
+// change is closed by the next wake.
+func (m *Match) change() <-chan struct{} {
+	for {
+		if c := m.changed.Load(); c != nil {
+			return *c
+		}
+		c := make(chan struct{})
+		if m.changed.CompareAndSwap(nil, &c) {
+			return c
+		}
+	}
 }
 
 // fail tells every watcher why it cannot be shown more.
@@ -177,6 +205,12 @@ func (m *Match) Published(r gamelog.Record) {
 	case r.ID.Version > tip.ID.Version+1:
 		m.refresh()
 		return
+	}
+	if d := m.pending.Load(); d != nil {
+		if own, ok := d.Landed(tip, r); ok {
+			m.install(tip.ID, own.Tip, own.Event)
+			return
+		}
 	}
 	next, event, err := tip.Apply(m.id, r, m.recent)
 	if err != nil {
@@ -302,7 +336,7 @@ type tailOf func(ctx context.Context, gameID string) (gamelog.Tail, error)
 // that fell behind.
 func (m *Match) check(ctx context.Context, tailOf tailOf) (gamelog.Tip, error) {
 	// The tip first: a log that is read later can only be longer.
-	tip := m.currentTip()
+	tip, now := m.currentTip(), m.hub.ticks.Load()
 	tail, err := tailOf(ctx, m.id)
 	if err != nil && !isDamaged(err) {
 		return gamelog.Tip{}, err
@@ -310,6 +344,7 @@ func (m *Match) check(ctx context.Context, tailOf tailOf) (gamelog.Tip, error) {
 	if err == nil && tail.Sound() {
 		m.heard(tail.Watchers)
 		if tail.Last == tip.ID {
+			m.bornOut.Store(now)
 			return tip, nil
 		}
 		if tail.Last.Version > tip.ID.Version {

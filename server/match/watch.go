@@ -17,6 +17,8 @@ import (
 type Watcher struct {
 	m        *Match
 	ctx      context.Context
+	done     <-chan struct{} // of ctx, which looks far for it
+	index    int             // in crowd.all; guarded by crowd.mu
 	giveUp   func()
 	audience *Audience
 	counted  atomic.Bool
@@ -43,7 +45,7 @@ type Audience struct {
 // it is not nil and from another goroutine, when the watcher takes longer than
 // Config.Stall over something.
 func (m *Match) Watch(ctx context.Context, counted bool, giveUp func()) *Watcher {
-	w := &Watcher{m: m, ctx: ctx, giveUp: giveUp}
+	w := &Watcher{m: m, ctx: ctx, done: ctx.Done(), giveUp: giveUp}
 	w.counted.Store(counted)
 	if counted {
 		m.crowd.local.Add(1)
@@ -54,10 +56,10 @@ func (m *Match) Watch(ctx context.Context, counted bool, giveUp func()) *Watcher
 	if len(m.crowd.all) == 0 {
 		// What was announced last was of those who left long ago.
 		m.crowd.announced.Store(nil)
-		m.crowd.all = make(map[*Watcher]struct{})
 		m.hub.Follower.Follow(m.id, m)
 	}
-	m.crowd.all[w] = struct{}{}
+	w.index = len(m.crowd.all)
+	m.crowd.all = append(m.crowd.all, w)
 	return w
 }
 
@@ -75,8 +77,13 @@ func (w *Watcher) Close() {
 	m := w.m
 	m.crowd.mu.Lock()
 	defer m.crowd.mu.Unlock()
-	delete(m.crowd.all, w)
-	if len(m.crowd.all) == 0 {
+	last := len(m.crowd.all) - 1
+	moved := m.crowd.all[last]
+	m.crowd.all[w.index], moved.index = moved, w.index
+	m.crowd.all[last] = nil
+	m.crowd.all = m.crowd.all[:last]
+	if last == 0 {
+		m.crowd.all = nil // There may have been many.
 		m.hub.Follower.Leave(m.id)
 	}
 }
@@ -96,10 +103,14 @@ func (m *Match) lookAfter() {
 	now, anybody := m.hub.ticks.Load(), false
 	longest := int64(m.hub.Stall / tick)
 	m.crowd.mu.Lock()
-	for w := range m.crowd.all {
-		if w.ctx.Err() != nil && !w.left.Swap(true) {
-			w.Discount()
-			anybody = true
+	for _, w := range m.crowd.all {
+		select {
+		case <-w.done:
+			if !w.left.Swap(true) {
+				w.Discount()
+				anybody = true
+			}
+		default:
 		}
 		since := w.since.Load()
 		if since > 0 && now-since > longest && w.since.CompareAndSwap(since, stalled) && w.giveUp != nil {
@@ -139,7 +150,7 @@ type Look struct {
 func (w *Watcher) Look(version int32) (Look, <-chan struct{}) {
 	m := w.m
 	// The channel first: what comes after it was read closes it.
-	changed := *m.changed.Load()
+	changed := m.change()
 	if event := m.ring.at(version + 1); event != nil {
 		return Look{Event: event}, changed
 	}
@@ -175,7 +186,7 @@ func (m *Match) While(ctx context.Context, version int32) (context.Context, func
 		defer close(done)
 		defer cancel()
 		for {
-			changed := *m.changed.Load()
+			changed := m.change()
 			if m.State().Version != version {
 				return
 			}
@@ -216,13 +227,14 @@ func (m *Match) Replay(ctx context.Context, after int32, do func(*Event) error) 
 // crowd counts the watchers of a match.
 type crowd struct {
 	mu  sync.Mutex
-	all map[*Watcher]struct{} // here, counted or not; guarded by mu
+	all []*Watcher // here, counted or not, in no order; guarded by mu
 
 	local     atomic.Int32 // those that are counted
 	elsewhere atomic.Int32 // counted on other servers, when last heard of
 	announced atomic.Pointer[Audience]
 
-	told atomic.Int32 // what this server last told the others
+	told    atomic.Int32 // what this server last told the others
+	telling atomic.Bool  // it is telling them: one after the other, or the first might be heard last
 
 	// Of the goroutine that counts.
 	toldAt   time.Time
@@ -264,16 +276,8 @@ func (h *Hub) countAudiences(now time.Time) {
 			continue
 		}
 		c := &m.crowd
-		local := c.local.Load()
-		if local != c.told.Load() || local > 0 && now.Sub(c.toldAt) >= refreshEvery {
-			if local != c.told.Swap(local) {
-				// As if some time ago, so that not all games that were joined
-				// in one moment are told anew in one.
-				c.toldAt = now.Add(-rand.N(refreshEvery))
-			} else {
-				c.toldAt = now
-			}
-			h.start(m, func(ctx context.Context) { m.tell(ctx, int(local)) })
+		if local := c.local.Load(); local != c.told.Load() || local > 0 && now.Sub(c.toldAt) >= refreshEvery {
+			h.tell(m, local, now)
 		}
 		total, before := m.Watchers(), c.announced.Load()
 		changed := before == nil && total > 0 || before != nil && before.Watchers != total
@@ -287,11 +291,31 @@ func (h *Hub) countAudiences(now time.Time) {
 	}
 }
 
-// tell tells the other servers how many watch here. A failure is made good by
-// the next round.
-func (m *Match) tell(ctx context.Context, local int) {
-	total, err := m.hub.log.Audience(ctx, m.id, m.hub.ServerID, local)
-	if err == nil {
-		m.crowd.elsewhere.Store(int32(max(0, total-local)))
+// tell tells the other servers how many watch a match here, without waiting for
+// it. A failure is made good by another round.
+func (h *Hub) tell(m *Match, local int32, now time.Time) {
+	c := &m.crowd
+	if !c.telling.CompareAndSwap(false, true) {
+		return
+	}
+	before := c.told.Swap(local)
+	c.toldAt = now
+	if local != before {
+		// As if some time ago, so that not all games that were joined in one
+		// moment are told anew in one.
+		c.toldAt = now.Add(-rand.N(refreshEvery))
+	}
+	if !h.start(m, func(ctx context.Context) {
+		defer c.telling.Store(false)
+		total, err := h.log.Audience(ctx, m.id, h.ServerID, int(local))
+		if err != nil {
+			// Who may have heard of watchers has to hear that they left.
+			c.told.Store(max(before, local))
+			return
+		}
+		c.elsewhere.Store(max(0, int32(total)-local))
+	}) {
+		c.told.Store(before)
+		c.telling.Store(false)
 	}
 }

@@ -219,3 +219,29 @@ func TestWatch_Reconnect(t *testing.T) {
 		assert.Equal(t, []int32{2, 3, 4, 5, 6, 7, 8, 9, 10}, got.versions)
 	})
 }
+
+// Ensure a match asks the log again only when that did not bear it out for a
+// while, by an append or by an answer, or when it last said something else.
+func TestMatch_Doubtful(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.still(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		later := func() int64 { return s.ticks.Add(followTicks) }
+
+		for _, asked := range []func(){
+			func() { m.play(t, 1) },
+			func() {
+				_, err := m.Confirm(t.Context())
+				require.NoError(t, err)
+			},
+		} {
+			assert.True(t, m.doubtful(later()))
+			asked()
+			assert.False(t, m.doubtful(s.ticks.Load()+followTicks-1))
+		}
+		m.fail(assert.AnError)
+		assert.True(t, m.doubtful(s.ticks.Load()))
+	})
+}

@@ -20,7 +20,7 @@ import (
 )
 
 func state(version int32, ended game.Reason) *replay.State {
-	s := &replay.State{Variant: game.Variant{ID: "classic"}, Version: version, Status: replay.Active}
+	s := &replay.State{Variant: &game.Variant{ID: "classic"}, Version: version, Status: replay.Active}
 	if ended != game.ReasonNone {
 		s.Status, s.Result = replay.Finished, &replay.Result{Reason: ended}
 	}

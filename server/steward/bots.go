@@ -121,7 +121,7 @@ func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State) e
 
 // move lets the bot move that is to move in a state of a match.
 func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) error {
-	player, err := b.bot(state.Variant, mover(state))
+	player, err := b.bot(*state.Variant, mover(state))
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ import (
 
 const (
 	idlers, sleepers, flooders = 2000, 200, 4
+	// dialers is how many connections are opened at once.
+	dialers = 100
 	// connects and watches are what one address may do of each in a second.
 	connects, watches = 200, 20
 )
@@ -170,15 +172,31 @@ func (f *flood) from() grpc.DialOption {
 	})
 }
 
-// connect opens connections, writes something to each, and leaves them so.
+// connect opens connections, writes something to each, and leaves them so. Many
+// are opened at once: one after another, each waiting for its turn on a busy
+// machine, the first would be given up before there are too many.
 func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) error {
-	for i := range n {
-		conn, err := f.dialer.DialContext(ctx, "tcp", f.server.addr)
-		if err != nil {
-			return err
+	conns := make([]net.Conn, n)
+	defer func() {
+		for _, conn := range conns {
+			if conn != nil {
+				_ = conn.Close()
+			}
 		}
-		defer func() { _ = conn.Close() }()
-		_, _ = bytes.NewReader(greeting(i)).WriteTo(conn) // The server may have hung up.
+	}()
+	var group errgroup.Group
+	group.SetLimit(dialers)
+	for i := range conns {
+		group.Go(func() (err error) {
+			conns[i], err = f.dialer.DialContext(ctx, "tcp", f.server.addr)
+			if err == nil {
+				_, _ = bytes.NewReader(greeting(i)).WriteTo(conns[i]) // The server may have hung up.
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	f.ready()
 	<-ctx.Done()

@@ -45,6 +45,43 @@ func TestTail(t *testing.T) {
 	})
 }
 
+// Ensure a log ends with its last entry alone, and with none where log and meta do
+// not agree on it.
+func TestEndsWith(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		ctx, gameID := t.Context(), name("a")
+		ends := func(tip Tip) bool {
+			ends, err := r.log.EndsWith(ctx, gameID, tip.ID)
+			require.NoError(t, err)
+			return ends
+		}
+		first := r.create(gameID, "classic")
+		assert.True(t, ends(first))
+		tip := r.play(first, 3)
+		assert.True(t, ends(tip))
+		assert.False(t, ends(first), "it went on")
+
+		good := r.content(gameID)
+		put := func(meta map[string]string, entries []redis.XMessage) {
+			require.NoError(t, r.client.Del(ctx, metaKey(gameID)).Err())
+			if len(meta) > 0 {
+				require.NoError(t, r.client.HSet(ctx, metaKey(gameID), meta).Err())
+			}
+			r.rewrite(gameID, func([]redis.XMessage) []redis.XMessage { return entries })
+		}
+		put(good.meta, good.log[:2])
+		assert.False(t, ends(tip), "it was cut")
+		put(nil, good.log)
+		assert.False(t, ends(tip), "its meta is gone")
+		put(map[string]string{"last": first.ID.String()}, good.log)
+		assert.False(t, ends(first), "its meta fell behind")
+		assert.False(t, ends(tip), "its meta fell behind")
+		put(good.meta, good.log)
+		assert.True(t, ends(tip))
+	})
+}
+
 // Ensure the end of a log that grows meanwhile is that of one moment within the
 // call, and sound.
 func TestTail_Growing(t *testing.T) {

@@ -176,6 +176,19 @@ func (l *Log) Tail(ctx context.Context, gameID string) (Tail, error) {
 	return parseTail(tailScript.Run(ctx, l.direct, tailKeys(gameID)).Slice())
 }
 
+// EndsWith reports whether a log ends with an entry, as of a moment within the
+// call: it has as many, and meta names this one. To read the last one, too, as
+// Tail does, takes 15 µs longer, and finds only one that was altered in its place.
+func (l *Log) EndsWith(ctx context.Context, gameID string, last ID) (bool, error) {
+	pipe := l.direct.Pipeline()
+	meta := pipe.HGet(ctx, metaKey(gameID), "last")
+	length := pipe.XLen(ctx, logKey(gameID)) // behind meta: an entry in between is one more
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return false, err
+	}
+	return meta.Val() == last.String() && length.Val() == int64(last.Version), nil
+}
+
 // TailSoon is Tail for what nobody waits for: many share a round trip.
 func (l *Log) TailSoon(ctx context.Context, gameID string) (Tail, error) {
 	return parseTail(l.run(ctx, tailScript, tailKeys(gameID)).Slice())

@@ -266,6 +266,18 @@ func (m *Match) confirmAll(ctx context.Context) {
 	}
 }
 
+// glance is look where the log bore out the tip not long ago, and somebody
+// watches, so that a match hears without asking how many do: then it is enough
+// that the log neither grew nor shrank.
+func (m *Match) glance(ctx context.Context) (gamelog.Tip, error) {
+	if tip := m.currentTip(); !m.doubtful(m.hub.ticks.Load()) && m.followed() {
+		if ends, err := m.hub.log.EndsWith(ctx, m.id, tip.ID); ends || err != nil {
+			return tip, err
+		}
+	}
+	return m.look(ctx, m.hub.log.Tail)
+}
+
 // look is check, and tells watchers what came of it.
 func (m *Match) look(ctx context.Context, tailOf tailOf) (gamelog.Tip, error) {
 	tip, err := m.check(ctx, tailOf)
@@ -297,7 +309,7 @@ func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
 		if m.hub.stopping.Err() != nil {
 			return gamelog.Tip{}, ErrStopping
 		}
-		tip, err := m.look(ctx, m.hub.log.Tail)
+		tip, err := m.glance(ctx)
 		switch {
 		case err == nil:
 		case m.hub.stopping.Err() != nil:

@@ -220,6 +220,28 @@ func TestWatch_Reconnect(t *testing.T) {
 	})
 }
 
+// Ensure a match that is watched, and that the log bore out just now, is confirmed
+// only as far as its log goes at that moment, whatever was heard of another
+// server's moves by then.
+func TestConfirm_Watched(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		here, there := w.still(w.addr), w.still(w.addr)
+		here.create(name("a"), "classic")
+		m, elsewhere := here.match(name("a")), there.match(name("a"))
+		watcher := elsewhere.Watch(t.Context(), true, nil)
+		defer watcher.Close()
+		for range 20 {
+			moved := m.play(t, 1)
+			for range 2 {
+				state, err := elsewhere.Confirm(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, moved.Version, state.Version)
+			}
+		}
+	})
+}
+
 // Ensure a match asks the log again only when that did not bear it out for a
 // while, by an append or by an answer, or when it last said something else.
 func TestMatch_Doubtful(t *testing.T) {

@@ -61,12 +61,13 @@ func TestAgenda_Note(t *testing.T) {
 	t.Parallel()
 	const early, middle, late = time.Hour, 2 * time.Hour, 3 * time.Hour
 	for name, c := range map[string]struct {
-		note    func(t *testing.T, l list, id string) error
-		putsOff bool // what is noted for earlier
+		note func(t *testing.T, l list, id string) error
+		want time.Duration // for what was noted for earlier
 	}{
-		"soon": {note: func(t *testing.T, l list, id string) error { return l.soon(t.Context(), id, middle) }},
-		"by":   {note: func(t *testing.T, l list, id string) error { return l.by(t.Context(), id, l.began.Add(middle)) }},
-		"at":   {note: func(t *testing.T, l list, id string) error { return l.at(t.Context(), id, l.began.Add(middle)) }, putsOff: true},
+		// As if it were claimed.
+		"soon": {func(t *testing.T, l list, id string) error { return l.soon(t.Context(), id, middle) }, early - time.Millisecond},
+		"by":   {func(t *testing.T, l list, id string) error { return l.by(t.Context(), id, l.began.Add(middle)) }, early},
+		"at":   {func(t *testing.T, l list, id string) error { return l.at(t.Context(), id, l.began.Add(middle)) }, middle},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,11 +78,7 @@ func TestAgenda_Note(t *testing.T) {
 				}
 				l.about("late", middle)
 				l.about("new", middle)
-				if c.putsOff {
-					l.about("early", middle)
-				} else {
-					l.about("early", early)
-				}
+				l.about("early", c.want)
 			})
 		})
 	}
@@ -183,6 +180,8 @@ func TestAgenda_Settle(t *testing.T) {
 		"never":              {gone: true},
 		"noted meanwhile":    {meanwhile: noteSooner, next: 2 * time.Hour, want: time.Minute},
 		"noted, never":       {meanwhile: noteSooner, want: time.Minute},
+		"noted as soon":      {meanwhile: noteSoon, next: 2 * time.Hour, want: time.Hour - time.Millisecond},
+		"noted, never again": {meanwhile: noteSoon, want: time.Hour - time.Millisecond},
 		"claimed again":      {meanwhile: claimAgain, next: 2 * time.Hour, want: 5 * time.Hour},
 		"taken off":          {meanwhile: takeOff, next: 2 * time.Hour, gone: true},
 		"taken off for good": {meanwhile: takeOff, gone: true},
@@ -217,6 +216,11 @@ func TestAgenda_Settle(t *testing.T) {
 
 func noteSooner(t *testing.T, l list, id string) {
 	require.NoError(t, l.by(t.Context(), id, l.began.Add(time.Minute)))
+}
+
+// noteSoon is what a server does before it appends: for as long as a claim takes.
+func noteSoon(t *testing.T, l list, id string) {
+	require.NoError(t, l.soon(t.Context(), id, time.Hour))
 }
 
 // claimAgain is what another server does when a claim has passed.

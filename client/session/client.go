@@ -118,7 +118,7 @@ func Dial(config Config) (*Client, error) {
 		silence:    silence,
 	}
 
-	encrypted := encryption(config.encrypted())
+	wire := &wire{encrypted: config.encrypted()}
 	uri, options := to.dial()
 	options = append(
 		options,
@@ -127,8 +127,8 @@ func Dial(config Config) (*Client, error) {
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		// The one above, and not what a name server may say.
 		grpc.WithDisableServiceConfig(),
-		grpc.WithChainUnaryInterceptor(encrypted.unary),
-		grpc.WithChainStreamInterceptor(encrypted.stream),
+		grpc.WithChainUnaryInterceptor(wire.unary),
+		grpc.WithChainStreamInterceptor(wire.stream),
 		// A connection that is dead without a word is found out in 25 seconds.
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: 15 * time.Second, Timeout: 10 * time.Second, PermitWithoutStream: true,

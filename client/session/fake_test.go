@@ -185,6 +185,7 @@ func dial(t testing.TB, config session.Config) *session.Client {
 type listener struct {
 	net.Listener
 	mu    sync.Mutex
+	away  bool
 	conns []net.Conn
 }
 
@@ -192,10 +193,22 @@ func (l *listener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err == nil {
 		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.away {
+			_ = conn.Close()
+		}
 		l.conns = append(l.conns, conn)
-		l.mu.Unlock()
 	}
 	return conn, err
+}
+
+// leave breaks all connections, and those to come as soon as they are made: a
+// tunnel or a proxy does whose server is away.
+func (l *listener) leave() {
+	l.mu.Lock()
+	l.away = true
+	l.mu.Unlock()
+	l.cut()
 }
 
 // cut breaks all connections.

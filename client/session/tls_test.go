@@ -1,11 +1,13 @@
 package session_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 
 	"github.com/gridstand/gridstand/client/session"
@@ -54,6 +56,55 @@ func TestTLS(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, session.Reconnecting, u.Connection.State, "it goes on trying")
 			assert.Equal(t, tc.cause, session.CauseOf(u.Connection.Err), "and says so at once")
+		})
+	}
+}
+
+// Ensure a server that was spoken with is not taken for one that wants TLS where a
+// tunnel or a proxy still takes connections to it.
+func TestTLS_NotAfterAll(t *testing.T) {
+	t.Parallel()
+	for name, speak := range map[string]func(*testing.T, *session.Client){
+		"call": func(t *testing.T, c *session.Client) {
+			_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+			require.NoError(t, err)
+		},
+		"stream": func(t *testing.T, c *session.Client) {
+			w := c.Watch(within(t), session.WatchOptions{GameID: gameID})
+			defer w.Close()
+			_, err := w.Next()
+			require.NoError(t, err)
+		},
+		"refused": func(t *testing.T, c *session.Client) {
+			_, err := c.Games.GetGame(within(t), &pb.GetGameRequest{GameId: gameID})
+			require.ErrorIs(t, err, session.ErrGameNotFound)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{
+				watch: func(_ int, _ *pb.WatchRequest, s watchStream) error {
+					return s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: gameAt(1)}})
+				},
+				getGame: func(int, *pb.GetGameRequest) (*pb.Game, error) {
+					return nil, refuse(codes.NotFound, pb.ReasonGameNotFound)
+				},
+			}
+			c := f.client(t)
+			speak(t, c)
+			f.listener.leave()
+			ask := func() error {
+				_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+				return err
+			}
+			for {
+				err := ask()
+				require.ErrorIs(t, err, session.ErrUnreachable)
+				require.Equal(t, unreachable.Unknown, session.CauseOf(err), err)
+				if strings.Contains(err.Error(), "preface") {
+					return
+				}
+			}
 		})
 	}
 }

@@ -9,9 +9,9 @@ import (
 )
 
 // Ports are drawn from below those that systems give to outgoing connections, so
-// that nobody takes one while its program is down. The bus of a node of a Redis
-// Cluster takes port + 10000.
-const firstPort, lastPort = 15000, 25000
+// that nobody takes one while its program is down: from 32768 on, as a rule. The
+// bus of a node of a Redis Cluster takes port + 10000.
+const firstPort, lastPort = 15000, 22000
 
 // given are the ports that FreePort has returned.
 var given sync.Map

@@ -94,7 +94,7 @@ func yield(events []*pb.Event) iter.Seq2[*pb.Event, error] {
 }
 
 // onBoard waits until the leaderboard has a player's best score, 0 for none. A
-// result whose server died is recorded by another one, half a minute later.
+// result whose server died is recorded by another one, some ten seconds later.
 func onBoard(t *testing.T, c *session.Client, p *player, best int32) {
 	t.Helper()
 	if best == 0 {

@@ -71,7 +71,7 @@ func (w *Watcher) Discount() {
 	}
 }
 
-// Close ends the watching.
+// Close ends the watching. It is called once.
 func (w *Watcher) Close() {
 	w.Discount()
 	m := w.m

@@ -221,8 +221,10 @@ func (m *Match) Published(r gamelog.Record) {
 	m.install(tip.ID, next, event)
 }
 
-// refresh confirms the tip without anybody waiting for it.
+// refresh confirms the tip without anybody waiting for it. Until that is done
+// the tip is in doubt: Redis may be away.
 func (m *Match) refresh() {
+	m.bornOut.Store(-followTicks)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.request()

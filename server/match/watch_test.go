@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/gamelog"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
@@ -243,11 +244,13 @@ func TestConfirm_Watched(t *testing.T) {
 }
 
 // Ensure a match asks the log again only when that did not bear it out for a
-// while, by an append or by an answer, or when it last said something else.
+// while, by an append or by an answer, or when it last said something else, or
+// was to be asked and could not.
 func TestMatch_Doubtful(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		s := w.still(w.addr)
+		proxy := redistest.StartProxy(t, w.addr)
+		s := w.still(proxy.Addr())
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		later := func() int64 { return s.ticks.Add(followTicks) }
@@ -265,5 +268,11 @@ func TestMatch_Doubtful(t *testing.T) {
 		}
 		m.fail(assert.AnError)
 		assert.True(t, m.doubtful(s.ticks.Load()))
+		_, err := m.Confirm(t.Context())
+		require.NoError(t, err)
+		assert.False(t, m.doubtful(s.ticks.Load()))
+		proxy.Refuse()
+		m.Published(gamelog.Record{ID: gamelog.ID{Version: m.State().Version + 2}})
+		assert.True(t, m.doubtful(s.ticks.Load()), "entries were missed")
 	})
 }

@@ -1,6 +1,7 @@
 package benchtest
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,14 +61,20 @@ func begun(b *testing.B, server *process, name string) *player {
 	return p
 }
 
+// shownAnew gathers watchers around a game of the nth player: one game is over
+// before all comparisons are.
+func shownAnew(b *testing.B, server *process, n int) (*player, shown) {
+	b.Helper()
+	p := begun(b, server, fmt.Sprintf("player %d", n))
+	return p, show(b, server, p, watchers)
+}
+
 // BenchmarkEvents compares events shown to all watchers of one game with
 // messages that a bare server sends to as many streams: one that encodes each
 // message once, and one that does so for each stream.
 func BenchmarkEvents(b *testing.B) {
 	server := startOurs(b)
-	p := begun(b, server, "player")
-	game := show(b, server, p, watchers)
-	for _, bare := range []struct {
+	for n, bare := range []struct {
 		name, side string
 		goal       ratio.Goal
 	}{
@@ -75,6 +82,7 @@ func BenchmarkEvents(b *testing.B) {
 		{"beside_messages_encoded_for_each", marshalling, ratio.AtLeast(2)},
 	} {
 		b.Run(bare.name, func(b *testing.B) {
+			p, game := shownAnew(b, server, n)
 			stream := showBare(b, startBareProcess(b, bare.side, p.event), p.event, watchers)
 			ratio.Compare(b, "events/s", bare.goal,
 				func() float64 { return game.perSecond(b, game.publish) },
@@ -88,14 +96,13 @@ func BenchmarkEvents(b *testing.B) {
 // allocations.
 func BenchmarkCostOfAnEvent(b *testing.B) {
 	server := startOurs(b)
-	p := begun(b, server, "player")
-	game := show(b, server, p, watchers)
-	for _, cost := range []struct{ name, question, unit, side string }{
+	for n, cost := range []struct{ name, question, unit, side string }{
 		{"allocations", "allocations", "allocations/event", prepared},
 		{"time_beside_a_prepared_message", "work", "µs/event", prepared},
 		{"time_beside_a_message_encoded_for_each", "work", "µs/event", marshalling},
 	} {
 		b.Run(cost.name, func(b *testing.B) {
+			p, game := shownAnew(b, server, n)
 			plain := startBareProcess(b, cost.side, p.event)
 			stream := showBare(b, plain, p.event, watchers)
 			each := func(server *process, to shown) float64 {

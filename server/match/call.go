@@ -302,7 +302,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	m.pending.Store(draft)
 	now := m.hub.ticks.Load()
 	next, err := m.hub.log.Append(ctx, draft)
-	if err == nil {
+	if err == nil && next.Watchers >= 0 { // else it stood there before, and others may follow it
 		m.bornOut.Store(now)
 	}
 	if !errors.Is(err, gamelog.ErrUnsettled) {

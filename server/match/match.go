@@ -273,8 +273,12 @@ func (m *Match) confirmAll(ctx context.Context) {
 // that the log neither grew nor shrank.
 func (m *Match) glance(ctx context.Context) (gamelog.Tip, error) {
 	if tip := m.currentTip(); !m.doubtful(m.hub.ticks.Load()) && m.followed() {
-		if ends, err := m.hub.log.EndsWith(ctx, m.id, tip.ID); ends || err != nil {
-			return tip, err
+		ends, err := m.hub.log.EndsWith(ctx, m.id, tip.ID)
+		if err != nil {
+			return gamelog.Tip{}, err
+		}
+		if ends {
+			return tip, nil
 		}
 	}
 	return m.look(ctx, m.hub.log.Tail)

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -280,6 +281,9 @@ func (s *Steward) round(ctx context.Context, hub *match.Hub) {
 			s.Logger.Debug("cannot see what is due", "error", err)
 			return
 		}
+		// In no order, so that games on a part of Redis that does not answer do not
+		// stand before the others each time.
+		rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 		// When the claim ends others look at what is left.
 		looking, done := context.WithDeadline(ctx, began.Add(soonIn))
 		var group errgroup.Group

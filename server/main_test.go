@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
 		main()
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, redistest.StillDialing)
 }
 
 // call runs the program and returns what it printed.

@@ -26,7 +26,7 @@ import (
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, redistest.StillDialing) }
 
 // patience is how long a test waits for what should come at once.
 const patience = time.Minute

@@ -16,7 +16,7 @@ import (
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, redistest.StillDialing) }
 
 const month = 30 * 24 * time.Hour
 

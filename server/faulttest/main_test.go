@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridstand/gridstand/server/app"
 	"github.com/gridstand/gridstand/server/childtest"
+	"github.com/gridstand/gridstand/server/redistest"
 )
 
 func TestMain(m *testing.M) {
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m,
+	goleak.VerifyTestMain(m, redistest.StillDialing,
 		// Toxiproxy leaves some behind where a connection ends while it is bad:
 		// those that hold what nobody takes any more.
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),

@@ -17,7 +17,7 @@ import (
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, redistest.StillDialing) }
 
 // rig is a Redis with a Log on it.
 type rig struct {

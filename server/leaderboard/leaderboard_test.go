@@ -17,7 +17,7 @@ import (
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, redistest.StillDialing) }
 
 // name makes an id that is easy to tell from others.
 func name(kind string, n int) string {

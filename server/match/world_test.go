@@ -24,7 +24,7 @@ import (
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, redistest.StillDialing) }
 
 // patience is for what is sure to come, on a machine that is busy.
 const patience = 30 * time.Second

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, StillDialing) }
 
 // Ensure each subtest has a store of its own that begins empty.
 func TestEach(t *testing.T) {

@@ -38,7 +38,11 @@ func checkEvent(e *pb.Event, gameID string) error {
 	case e.GetVersion() < 1:
 		return fmt.Errorf("%w: an event with version %d", ErrBadStream, e.GetVersion())
 	}
-	return checkPosition(e.GetPosition(), len(e.GetPosition().GetScores()))
+	seats := len(e.GetPosition().GetScores())
+	if e.Seat != nil && (e.GetSeat() < 0 || int(e.GetSeat()) >= seats) {
+		return fmt.Errorf("%w: an event at seat %d, of %d", ErrBadStream, e.GetSeat(), seats)
+	}
+	return checkPosition(e.GetPosition(), seats)
 }
 
 // checkPosition makes sure that whoever draws or plays the position stays

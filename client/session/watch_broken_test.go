@@ -29,6 +29,8 @@ func TestWatchOfAHostileServer(t *testing.T) {
 		"no scores":       func(e *pb.Event) { e.Position.Scores = nil },
 		"a turn too high": func(e *pb.Event) { e.Position.Turn = proto.Int32(1) },
 		"a negative turn": func(e *pb.Event) { e.Position.Turn = proto.Int32(-1) },
+		"a seat too high": func(e *pb.Event) { e.Seat = proto.Int32(1) },
+		"a negative seat": func(e *pb.Event) { e.Seat = proto.Int32(-1) },
 		"version 0":       func(e *pb.Event) { e.Version = 0 },
 		"lowest version":  func(e *pb.Event) { e.Version = math.MinInt32 },
 		"highest version": func(e *pb.Event) { e.Version = math.MaxInt32 },

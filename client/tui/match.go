@@ -184,8 +184,17 @@ func (m *match) update(u session.Update, now time.Time) bool {
 	return false
 }
 
+// foreign reports whether a position is of another kind than that of the match,
+// which no honest server sends: the screen draws and plays the one kind.
+func (m *match) foreign(p *pb.Position) bool {
+	return m.picture() != nil && (p.GetTribolo() == nil) != (m.tribolo() == nil)
+}
+
 // replace takes in a whole game and reports whether it is news.
 func (m *match) replace(g *pb.Game) bool {
+	if m.foreign(g.GetPosition()) {
+		return false
+	}
 	if m.game != nil && g.GetVersion() <= m.game.GetVersion() {
 		m.game.Watchers = g.GetWatchers()
 		if g.GetVersion() == m.game.GetVersion() {
@@ -200,7 +209,7 @@ func (m *match) replace(g *pb.Game) bool {
 
 // apply takes in an event and reports whether it is news.
 func (m *match) apply(e *pb.Event) bool {
-	if m.game == nil || e.GetVersion() <= m.game.GetVersion() {
+	if m.game == nil || e.GetVersion() <= m.game.GetVersion() || m.foreign(e.GetPosition()) {
 		return false
 	}
 	before := m.board()

@@ -63,6 +63,9 @@ func (p *Play) create() tea.Cmd {
 
 // begin shows the new game.
 func (p *Play) begin(msg openedMsg) tea.Cmd {
+	if msg.err == nil && p.foreign(msg.game.GetPosition()) {
+		msg.err = session.ErrBadStream
+	}
 	if msg.err != nil {
 		p.starting = false
 		p.fail(msg.err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridstand/gridstand/client/session"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
 )
 
 const (
@@ -341,4 +342,47 @@ func TestForeignText(t *testing.T) {
 		_, why := (&tv{}).choose(nil, []*pb.Game{proto.CloneOf(g)}, noon)
 		return why
 	}())
+}
+
+// TestAnotherKindOfBoard shows each screen of a player a board of the other
+// kind, in all ways in which a hostile server can: it stays with what it had.
+func TestAnotherKindOfBoard(t *testing.T) {
+	t.Parallel()
+	ours, theirs := someGame(someBoard(4, 4)), translate.Game(triboloEvent(t, 0, adaAndBots()...).State, 0)
+	for name, screen := range map[string]func() (Screen, *match){
+		"2048":    func() (Screen, *match) { p := somePlay(ours); return p, &p.match },
+		"tribolo": func() (Screen, *match) { b := someTribolo(t, nil); return b, &b.match },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			other := ours
+			if name == "2048" {
+				other = theirs
+			}
+			version := int32(1000)
+			event := &pb.Event{GameId: gameID, Version: version, Position: other.GetPosition()}
+			whole := proto.CloneOf(other)
+			whole.Id, whole.Version = gameID, version
+			for _, msg := range []tea.Msg{
+				updateMsg{gameID: gameID, update: session.Update{Event: event}},
+				updateMsg{gameID: gameID, update: session.Update{Game: whole}},
+				movedMsg{gameID: gameID, event: event},
+				actedMsg{gameID: gameID, event: event},
+				actedMsg{gameID: gameID, game: whole},
+				fetchedMsg{gameID: gameID, game: whole},
+				resignedMsg{gameID: gameID, event: event},
+				openedMsg{game: whole},
+			} {
+				s, m := screen()
+				before := m.game.GetVersion()
+				s.Update(msg)
+				for _, key := range []tea.KeyPressMsg{{Code: tea.KeyUp}, {Code: tea.KeyLeft}} {
+					s.Update(key)
+				}
+				assert.NotEmpty(t, s.View().Content)
+				assert.Equal(t, before, m.game.GetVersion(), "%T", msg)
+				s.stop()
+			}
+		})
+	}
 }

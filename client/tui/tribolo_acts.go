@@ -173,6 +173,9 @@ func (t *Tribolo) create() tea.Cmd {
 
 // begin shows the new game.
 func (t *Tribolo) begin(msg openedMsg) tea.Cmd {
+	if msg.err == nil && t.foreign(msg.game.GetPosition()) {
+		msg.err = session.ErrBadStream
+	}
 	if msg.err != nil {
 		t.acting = ""
 		t.fail(msg.err)

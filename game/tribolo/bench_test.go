@@ -52,7 +52,6 @@ func BenchmarkBoard(b *testing.B) {
 			after := boards[i]
 			after.Play(positions[i].Turn(), first[i])
 		},
-		"hash": func(i int) { boards[i].Hash() },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -2,7 +2,6 @@ package tribolo
 
 import (
 	"fmt"
-	"math/bits"
 	"strings"
 
 	"github.com/gridstand/gridstand/game"
@@ -104,27 +103,6 @@ func (b *Board) give(seat int, to Square, taken Set) {
 	}
 	b.seats[seat] = b.seats[seat].or(taken).or(bit(to))
 	b.empty = b.empty.without(bit(to))
-}
-
-// Hash mixes the board to 64 bits, any of which can index a table. Equal boards
-// have equal hashes, but only within one release: keep none. Whose turn it is
-// and who has resigned is not in it.
-func (b *Board) Hash() uint64 {
-	// The words in pairs as in wyhash: xored with numbers that show no pattern
-	// (the fractions of the square roots of the first twelve primes), multiplied
-	// to 128 bits, and both halves folded into one.
-	blue, red, green, empty := b.seats[0], b.seats[1], b.seats[2], b.empty
-	return fold(blue.lo^0x6a09e667f3bcc908, blue.mid^0xbb67ae8584caa73b) +
-		fold(blue.hi^0x3c6ef372fe94f82b, red.lo^0xa54ff53a5f1d36f1) +
-		fold(red.mid^0x510e527fade682d1, red.hi^0x9b05688c2b3e6c1f) +
-		fold(green.lo^0x1f83d9abfb41bd6b, green.mid^0x5be0cd19137e2179) +
-		fold(green.hi^0xcbbb9d5dc1059ed8, empty.lo^0x629a292a367cd507) +
-		fold(empty.mid^0x9159015a3070dd17, empty.hi^0x152fecd8f70e5939)
-}
-
-func fold(x, y uint64) uint64 {
-	hi, lo := bits.Mul64(x, y)
-	return hi ^ lo
 }
 
 // String draws the board for people: a line for each row, B, R and G for the

@@ -1,7 +1,6 @@
 package tribolo_test
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -67,37 +66,6 @@ func TestPlayAnywhere(t *testing.T) {
 	}
 }
 
-// Ensure hashes tell boards apart, in every part of the bits.
-func TestHash(t *testing.T) {
-	t.Parallel()
-	seen, low, high := map[uint64]tribolo.Board{}, map[uint16]bool{}, map[uint16]bool{}
-	boards := 0
-	for i := range 40 {
-		p := start(seed(byte(i)))
-		b := p.Board()
-		for seat := p.Turn(); seat != game.NoSeat; seat, _ = b.Next(seat, 0) {
-			for q := range b.Moves(seat).All() {
-				after := b
-				after.Play(seat, q)
-				h := after.Hash()
-				if other, ok := seen[h]; ok {
-					require.Equal(t, other, after)
-					continue
-				}
-				boards++
-				seen[h], low[uint16(h)], high[uint16(h>>48)] = after, true, true
-			}
-			moves := slices.Collect(b.Moves(seat).All())
-			require.Positive(t, b.Play(seat, moves[i%len(moves)]))
-		}
-	}
-	// So many at random fill as good as all of the 65,536 values.
-	require.Greater(t, boards, 50_000)
-	want := float64(1<<16) * (1 - math.Pow(1-1.0/(1<<16), float64(boards)))
-	assert.InEpsilon(t, want, len(low), 0.02)
-	assert.InEpsilon(t, want, len(high), 0.02)
-}
-
 // Not parallel: it counts allocations.
 func TestLookingAheadAllocatesNothing(t *testing.T) {
 	p := start(countingSeed())
@@ -113,7 +81,6 @@ func TestLookingAheadAllocatesNothing(t *testing.T) {
 			if b.Play(seat, best) == 0 {
 				panic("a listed move is none")
 			}
-			_ = b.Hash()
 			seat, _ = b.Next(seat, 0)
 		}
 	}))

@@ -93,15 +93,6 @@ func (p *Position) Cells() []Owner {
 	return cells
 }
 
-// Owner says what lies on a cell. Outside the board there are only walls.
-func (p *Position) Owner(c game.Cell) Owner {
-	q, ok := SquareOf(c)
-	if !ok {
-		return Wall
-	}
-	return p.board.Owner(q)
-}
-
 // Resigned are the seats that have resigned.
 func (p *Position) Resigned() SeatSet { return p.resigned }
 

@@ -34,10 +34,10 @@ func TestStartOfTheCountingSeed(t *testing.T) {
 	p := start(countingSeed())
 	assert.Equal(t, startBoard, p.Board().String())
 	for _, c := range []game.Cell{{X: 4, Y: 4}, {X: 7, Y: 10}, {X: 11, Y: 0}} {
-		assert.Equal(t, tribolo.Blue, p.Owner(c))
+		assert.Equal(t, tribolo.Blue, p.Cells()[c.Y*tribolo.Columns+c.X])
 	}
 	for _, c := range []game.Cell{{X: 11, Y: 1}, {X: 0, Y: 4}, {X: 15, Y: 0}} {
-		assert.Equal(t, tribolo.Wall, p.Owner(c))
+		assert.Equal(t, tribolo.Wall, p.Cells()[c.Y*tribolo.Columns+c.X])
 	}
 	assert.Equal(t, 0, p.Turn())
 	assert.Equal(t, []int32{12, 12, 12}, p.Scores())

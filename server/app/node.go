@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -178,15 +179,8 @@ func (n *node) endHealthWatch(server any, stream grpc.ServerStream, info *grpc.S
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
 	defer context.AfterFunc(n.lingering, cancel)()
-	return handler(server, &contextStream{stream, ctx})
+	return handler(server, &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx})
 }
-
-type contextStream struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-func (s *contextStream) Context() context.Context { return s.ctx }
 
 // healthy reports what the health service does.
 func (n *node) healthy() bool {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -27,7 +28,7 @@ func TestRecoverers(t *testing.T) {
 	assert.Contains(t, log.String(), "transport_internal_test.go", "where it was")
 
 	log.Reset()
-	err = stream(nil, &contextStream{ctx: t.Context()}, &grpc.StreamServerInfo{}, func(any, grpc.ServerStream) error { panic("secret") })
+	err = stream(nil, &middleware.WrappedServerStream{WrappedContext: t.Context()}, &grpc.StreamServerInfo{}, func(any, grpc.ServerStream) error { panic("secret") })
 	assert.Equal(t, "internal error", status.Convert(err).Message())
 	assert.Contains(t, log.String(), "panic=secret")
 }

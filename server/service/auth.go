@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
@@ -69,11 +70,10 @@ func (s *Service) stream(server any, stream grpc.ServerStream, info *grpc.Stream
 	}
 	ctx, err := s.authenticate(stream.Context())
 	if err == nil {
-		called := stream
 		if ctx != stream.Context() { // most watchers are nobody
-			called = &callerStream{stream, ctx}
+			stream = &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx}
 		}
-		err = handler(server, called)
+		err = handler(server, stream)
 	}
 	if err != nil {
 		f := s.fail(stream.Context(), info.FullMethod, err)
@@ -105,13 +105,6 @@ func (a *answering) SendMsg(m any) error {
 
 // ours tells the contract's methods from those of health and reflection.
 func ours(method string) bool { return strings.HasPrefix(method, "/gridstand.") }
-
-type callerStream struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-func (s *callerStream) Context() context.Context { return s.ctx }
 
 // called is a call's context with the player who calls: as a type of its own it
 // costs one allocation, which a move notices.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -68,8 +67,7 @@ func TestFence(t *testing.T) {
 		// Nothing brings one back by mistake.
 		_, err = operator.Rebuild(ctx)
 		require.NoError(t, err)
-		_, err = running.games.Watch(ctx, &pb.WatchRequest{GameId: games[1].GetId(), AfterVersion: proto.Int32(0)})
-		require.NoError(t, err)
+		wantDamaged(t, running.watch(t, games[1].GetId(), watching{after: fromStart()}).ends(t), "9")
 		wantRefused(t, fresh, lasts[1], func(t *testing.T, err error) { wantDamaged(t, err, "9") })
 	})
 }

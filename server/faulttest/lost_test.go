@@ -18,7 +18,7 @@ import (
 // last is the ID of the last entry of a game's log.
 func (w *world) last(t *testing.T, gameID string) string {
 	t.Helper()
-	entries, err := w.store.XRevRangeN(t.Context(), "game:{"+gameID+"}:log", "+", "-", 1).Result()
+	entries, err := w.store.XRevRangeN(t.Context(), logKey(gameID), "+", "-", 1).Result()
 	require.NoError(t, err)
 	require.NotEmpty(t, entries)
 	return entries[0].ID
@@ -27,7 +27,7 @@ func (w *world) last(t *testing.T, gameID string) string {
 // length is the number of entries of a game's log.
 func (w *world) length(t *testing.T, gameID string) int64 {
 	t.Helper()
-	n, err := w.store.XLen(t.Context(), "game:{"+gameID+"}:log").Result()
+	n, err := w.store.XLen(t.Context(), logKey(gameID)).Result()
 	require.NoError(t, err)
 	return n
 }

@@ -2,7 +2,6 @@ package steward
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -173,9 +172,5 @@ func (s *Steward) sweep(ctx context.Context, r rewind) error {
 			s.Logger.Error("redis went back in time: games that may have lost moves are damaged", "games", fenced, "copied", r.copied.UTC())
 		}
 	}
-	err := s.Client.HSet(ctx, rewoundKey, "swept", r.at.UnixMilli()).Err()
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
+	return s.Client.HSet(ctx, rewoundKey, "swept", r.at.UnixMilli()).Err()
 }

@@ -1,7 +1,9 @@
-// Package steward sees to what must happen later to games: it records results
-// and ends games that nobody plays any more. Every server has one, and they
-// share one list in Redis of games and the moments at which somebody must look
-// at them, so that what a server that died left undone is done by another.
+// Package steward sees to what must happen later to games: it moves the bots and
+// runs the clocks, ends games that nobody plays any more, records results, and
+// finds the games that a Redis which went back in time lost moves of. Every
+// server has one, and they share one list in Redis of games and the moments at
+// which somebody must look at them, so that what a server that died left undone
+// is done by another.
 //
 // A game is on the list from before its first entry until its result is
 // recorded. Looking at it twice, or by two servers at once, does no harm: what

@@ -80,11 +80,11 @@ const shortIDLength = 8
 
 func comma(n int32) string { return humanize.Comma(int64(n)) }
 
-// highest is the best of a game's scores.
-func highest(scores []int32) int32 {
+// highest is the best of a game's scores, or of its tiles; 0 where there are none.
+func highest(all []int32) int32 {
 	var best int32
-	for _, s := range scores {
-		best = max(best, s)
+	for _, n := range all {
+		best = max(best, n)
 	}
 	return best
 }

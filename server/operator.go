@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -114,7 +113,7 @@ before the servers start on the restored copy. Prints the id of each game.`,
 		if before != "" {
 			return fenceBefore(cmd, operator, before)
 		}
-		return fenceGames(cmd.Context(), cmd, operator, args)
+		return fenceGames(cmd, operator, args)
 	})
 	cmd.Flags().StringVar(&before, "before", "",
 		"fence all games that were created before this `time`, such as 2026-11-20T18:00:00Z, or \"now\"")
@@ -136,10 +135,10 @@ func fenceBefore(cmd *cobra.Command, operator *app.Operator, text string) error 
 	return err
 }
 
-func fenceGames(ctx context.Context, cmd *cobra.Command, operator *app.Operator, gameIDs []string) error {
+func fenceGames(cmd *cobra.Command, operator *app.Operator, gameIDs []string) error {
 	var failed []error
 	for _, id := range gameIDs {
-		if err := operator.Fence(ctx, id); err != nil {
+		if err := operator.Fence(cmd.Context(), id); err != nil {
 			failed = append(failed, fmt.Errorf("game %s: %w", id, err))
 			continue
 		}

@@ -131,7 +131,7 @@ func (m *Metrics) Appended(event *replay.Event) {
 	}
 }
 
-// ConnectionRefused counts a connection that was closed at once.
+// ConnectionRefused counts a connection that was closed for what its client does.
 func (m *Metrics) ConnectionRefused() { m.refused.Inc() }
 
 // Conflicted counts an append that another server's was quicker than.

@@ -104,7 +104,7 @@ func New(c Config) *Service {
 	}
 }
 
-// Register offers the services on s.
+// Register offers the services on r.
 func (s *Service) Register(r grpc.ServiceRegistrar) {
 	pb.RegisterGameServiceServer(r, s)
 	pb.RegisterLeaderboardServiceServer(r, s)

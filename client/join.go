@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,11 +49,7 @@ func (o *gameFlags) options(v *pb.Variant) (session.GameOptions, error) {
 		case who == "open":
 			request.Occupant = &pb.SeatRequest_Open{Open: &pb.Open{}}
 		default:
-			known := false
-			for _, bot := range v.GetBots() {
-				known = known || bot == who
-			}
-			if !known {
+			if !slices.Contains(v.GetBots(), who) {
 				return options, usage.Errorf("--seats has me, open and the bots of %s (%s), not %q",
 					v.GetId(), strings.Join(bots(v), ", "), clean(who, 24))
 			}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -124,10 +125,7 @@ func (t *tally) errorCounts() []ErrorCount {
 		all = append(all, *e)
 	}
 	slices.SortFunc(all, func(a, b ErrorCount) int {
-		if a.Count != b.Count {
-			return int(b.Count - a.Count)
-		}
-		return strings.Compare(a.Call+a.Code+a.Reason, b.Call+b.Code+b.Reason)
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Call+a.Code+a.Reason, b.Call+b.Code+b.Reason))
 	})
 	return all
 }

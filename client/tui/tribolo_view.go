@@ -214,7 +214,7 @@ func (b *base) owner(seat int) lipgloss.Style {
 
 // bar draws a score as a bar of at most width columns.
 func (m *match) bar(b *base, seat, width int) string {
-	best := max(slices.Max(append(m.game.GetPosition().GetScores(), 1)), 1)
+	best := max(highestOf(m.game), 1)
 	n := int(m.scoreOf(seat)) * max(width, 0) / int(best)
 	if p := b.theme.palette(); p != nil && seat < len(p.owners) {
 		return lipgloss.NewStyle().Foreground(p.owners[seat].ground).Render(strings.Repeat("█", n))

@@ -269,7 +269,7 @@ func (p *program) botGame(
 			return botGame{}, err
 		}
 		result.Moves++
-		g.Version, g.Position, g.Result = e.GetVersion(), e.GetPosition(), e.GetResult()
+		advance(g, e)
 	}
 	result.Seconds = time.Since(start).Seconds()
 	result.MovesPerSecond = float64(result.Moves) / max(result.Seconds, 1e-9)
@@ -299,18 +299,8 @@ func (p *program) await(w *session.Watcher, g *pb.Game) error {
 	case err != nil:
 		return err
 	}
-	e := u.Event
-	if e == nil || e.GetVersion() <= g.GetVersion() {
-		return nil
-	}
-	g.Version, g.Position, g.Result = e.GetVersion(), e.GetPosition(), e.GetResult()
-	if seat := int(e.GetSeat()); seat < len(g.GetSeats()) {
-		switch {
-		case e.GetJoined() != nil:
-			g.Seats[seat] = e.GetJoined().GetSeat()
-		case e.GetResigned() != nil:
-			g.Seats[seat].Resigned = true
-		}
+	if u.Event != nil && u.Event.GetVersion() > g.GetVersion() {
+		advance(g, u.Event)
 	}
 	return nil
 }

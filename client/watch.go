@@ -160,10 +160,7 @@ func (p *program) printUpdate(g *pb.Game, u session.Update) error {
 		g.Position, g.Version, g.Result = u.Game.GetPosition(), u.Game.GetVersion(), u.Game.GetResult()
 		g.Seats = u.Game.GetSeats()
 	case u.Event != nil:
-		g.Position, g.Version, g.Result = u.Event.GetPosition(), u.Event.GetVersion(), u.Event.GetResult()
-		if j := u.Event.GetJoined(); j != nil && int(u.Event.GetSeat()) < len(g.GetSeats()) {
-			g.Seats[u.Event.GetSeat()] = j.GetSeat()
-		}
+		advance(g, u.Event)
 		what = action(g, u.Event)
 	default:
 		return nil
@@ -175,6 +172,20 @@ func (p *program) printUpdate(g *pb.Game, u session.Update) error {
 		return err
 	}
 	return p.printf("\n")
+}
+
+// advance brings a game to where an event led it, as far as boards, bots and lines
+// about it need to know.
+func advance(g *pb.Game, e *pb.Event) {
+	g.Version, g.Position, g.Result = e.GetVersion(), e.GetPosition(), e.GetResult()
+	seat := int(e.GetSeat())
+	switch {
+	case seat >= len(g.GetSeats()):
+	case e.GetJoined() != nil:
+		g.Seats[seat] = e.GetJoined().GetSeat()
+	case e.GetResigned() != nil:
+		g.Seats[seat].Resigned = true
+	}
 }
 
 // action is what an event says in a few words.

@@ -42,6 +42,9 @@ func checkEvent(e *pb.Event, gameID string) error {
 	if e.Seat != nil && (e.GetSeat() < 0 || int(e.GetSeat()) >= seats) {
 		return fmt.Errorf("%w: an event at seat %d, of %d", ErrBadStream, e.GetSeat(), seats)
 	}
+	if e.GetJoined() != nil && e.GetJoined().GetSeat() == nil {
+		return fmt.Errorf("%w: somebody joined in no seat", ErrBadStream)
+	}
 	return checkPosition(e.GetPosition(), seats)
 }
 

@@ -31,6 +31,7 @@ func TestWatchOfAHostileServer(t *testing.T) {
 		"a negative turn": func(e *pb.Event) { e.Position.Turn = proto.Int32(-1) },
 		"a seat too high": func(e *pb.Event) { e.Seat = proto.Int32(1) },
 		"a negative seat": func(e *pb.Event) { e.Seat = proto.Int32(-1) },
+		"joining nowhere": func(e *pb.Event) { e.Action = &pb.Event_Joined{Joined: &pb.Joined{}} },
 		"version 0":       func(e *pb.Event) { e.Version = 0 },
 		"lowest version":  func(e *pb.Event) { e.Version = math.MinInt32 },
 		"highest version": func(e *pb.Event) { e.Version = math.MaxInt32 },

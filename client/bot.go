@@ -109,6 +109,10 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 	if err != nil {
 		return err
 	}
+	mine := func(r *pb.SeatRequest) bool { return r.GetCaller() != nil }
+	if len(options.Seats) > 0 && !slices.ContainsFunc(options.Seats, mine) {
+		return usage.Errorf("--seats leaves no seat to the bot: one must be me")
+	}
 	if err := p.logIn(ctx, c); err != nil {
 		return err
 	}
@@ -217,9 +221,6 @@ func (p *program) botGame(
 		return botGame{}, err
 	}
 	seat := c.Play(g)
-	if seat.Index() < 0 {
-		return botGame{}, usage.Errorf("--seats leaves no seat to the bot: one must be me")
-	}
 	seat.OnRetry = func(_ int, wait time.Duration, err error) {
 		p.progress(0, 0, "")
 		p.noteRetry(wait, err)

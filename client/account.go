@@ -25,6 +25,8 @@ as when somebody may have seen it. The old one works for half a minute more.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case rotate && replace:
+				return usage.Errorf("--rotate keeps the account that --replace gives up: take one of them")
 			case rotate && len(args) > 0:
 				return usage.Errorf("--rotate is for the account that is kept here and takes no name")
 			case rotate:
@@ -37,7 +39,6 @@ as when somebody may have seen it. The old one works for half a minute more.`,
 	}
 	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the token of the account that is kept here")
 	cmd.Flags().BoolVar(&replace, "replace", false, "give up the account that is kept here now, for good")
-	cmd.MarkFlagsMutuallyExclusive("rotate", "replace")
 	return cmd
 }
 

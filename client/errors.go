@@ -7,9 +7,6 @@ import (
 	"net"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/tui"
 	"github.com/gridstand/gridstand/client/verify"
@@ -25,27 +22,6 @@ const (
 	exitMissing     = 3
 	exitInterrupted = 130
 )
-
-// flagError says in words what a flag should have been.
-func flagError(_ *cobra.Command, err error) error {
-	var wrong *pflag.InvalidValueError
-	if !errors.As(err, &wrong) {
-		return usage.Wrap(err)
-	}
-	flag, what := wrong.GetFlag(), "something else"
-	switch flag.Value.Type() {
-	case "int", "int32":
-		what = "a whole number"
-	case "duration":
-		what = "a time such as 30s, 5m or 2h"
-	case "bool":
-		what = "true or false"
-	}
-	return usage.Errorf("--%s is %s, not %q", flag.Name, what, clean(wrong.GetValue(), maxQuoted))
-}
-
-// maxQuoted is how much of a wrong argument is quoted.
-const maxQuoted = 40
 
 // missingError is something asked for that is not there, or not yet.
 type missingError struct{ error }

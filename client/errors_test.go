@@ -65,7 +65,7 @@ func TestWrongUsage(t *testing.T) {
 	u.fails(exitUsage, "verify needs a game or -", "verify")
 	u.fails(exitUsage, "login needs a name", "login")
 	u.fails(exitUsage, "takes no name", "login", "--rotate", "ada")
-	u.fails(exitUsage, "replace rotate", "login", "--rotate", "--replace")
+	u.fails(exitUsage, "take one of them", "login", "--rotate", "--replace")
 	u.fails(exitUsage, "at most 4 games", "watch", "a", "b", "c", "d", "e")
 	bob := newUser(t, u.server, "bob")
 	bob.fails(exitUsage, "name ", "login", "no/name")

@@ -28,7 +28,7 @@ func (p *program) startLocal(ctx context.Context) (address string, ours bool, st
 		_, _, err = net.SplitHostPort(address)
 	}
 	if err != nil {
-		return "", false, nil, usage.Errorf("--local starts one server, at a host:port, not at %q", clean(p.flags.server, maxQuoted))
+		return "", false, nil, usage.Errorf("--local starts one server, at a host:port, not at %.40q", p.flags.server)
 	}
 	if findLocal(ctx, address) {
 		p.notef("A server is at %s already: you play on that one.", address)

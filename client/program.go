@@ -109,7 +109,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(usage.Flag)
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
 	flags.StringVar(&p.flags.server, "server", "",

@@ -126,7 +126,7 @@ func readEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) e
 			return
 		}
 		if err := f.Value.Set(value); err != nil {
-			wrong = usage.Errorf("invalid value %q of %s: %w", value, variable(f.Name), err)
+			wrong = usage.Value(variable(f.Name), f, value, err)
 		}
 	})
 	return wrong

@@ -120,7 +120,9 @@ func TestReadEnvironment(t *testing.T) {
 		err := readEnvironment(flagSet(&config), environment(map[string]string{"GRIDSTAND_LOG_LEVEL": "loud"}))
 		var wrong *usage.Error
 		require.ErrorAs(t, err, &wrong)
-		assert.EqualError(t, err, `invalid value "loud" of GRIDSTAND_LOG_LEVEL: must be debug, info, warn or error`)
+		assert.EqualError(t, err, `GRIDSTAND_LOG_LEVEL: must be debug, info, warn or error, not "loud"`)
+		err = readEnvironment(flagSet(&config), environment(map[string]string{"GRIDSTAND_REFLECTION": "maybe"}))
+		assert.EqualError(t, err, `GRIDSTAND_REFLECTION is true or false, not "maybe"`)
 	})
 }
 

@@ -58,8 +58,8 @@ func TestRun_OneLine(t *testing.T) {
 		want string
 	}{
 		{"--nope", 2, "unknown flag: --nope"},
-		{"--keepalive soon", 2, `invalid argument "soon" for "--keepalive" flag: time: invalid duration "soon"`},
-		{"--log-level loud", 2, `invalid argument "loud" for "--log-level" flag: must be debug, info, warn or error`},
+		{"--keepalive soon", 2, `--keepalive is a time such as 30s, 5m or 2h, not "soon"`},
+		{"--log-level loud", 2, `--log-level: must be debug, info, warn or error, not "loud"`},
 		{"serve", 2, `there is no command "serve"`},
 		{"version now", 2, `version: "now" is one argument too many`},
 		{"help serve", 2, `there is no command "serve"`},

@@ -3,10 +3,12 @@
 package usage
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Error is a command line that cannot be understood.
@@ -24,6 +26,31 @@ func Wrap(err error) error {
 		return nil
 	}
 	return &Error{err}
+}
+
+// Flag says in words what is wrong with a flag, as an *Error; it is for
+// cobra.Command.SetFlagErrorFunc.
+func Flag(_ *cobra.Command, err error) error {
+	var wrong *pflag.InvalidValueError
+	if !errors.As(err, &wrong) {
+		return Wrap(err)
+	}
+	return Value("--"+wrong.GetFlag().Name, wrong.GetFlag(), wrong.GetValue(), errors.Unwrap(wrong))
+}
+
+// Value is the *Error for a value that a flag refused, for the reason why; name
+// is what the user calls the flag.
+func Value(name string, flag *pflag.Flag, value string, why error) error {
+	switch flag.Value.Type() {
+	case "int", "int32":
+		return Errorf("%s is a whole number, not %.40q", name, value)
+	case "duration":
+		return Errorf("%s is a time such as 30s, 5m or 2h, not %.40q", name, value)
+	case "bool":
+		return Errorf("%s is true or false, not %.40q", name, value)
+	default:
+		return Errorf("%s: %w, not %.40q", name, why, value)
+	}
 }
 
 // Strict makes root and every command below it refuse, with an *Error, arguments
@@ -52,9 +79,6 @@ func strict(cmd *cobra.Command) {
 // those in angle brackets must be there, those in square brackets may, and where
 // the last one ends in "..." there may be any number. It is a cobra.PositionalArgs.
 func Args(cmd *cobra.Command, args []string) error {
-	if err := cmd.ValidateFlagGroups(); err != nil {
-		return Wrap(err)
-	}
 	wanted := strings.Fields(cmd.Use)[1:]
 	for i, argument := range wanted {
 		if i >= len(args) && strings.HasPrefix(argument, "<") {

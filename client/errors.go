@@ -73,7 +73,7 @@ func (p *program) explain(err error) string {
 // connection.
 var remedies = map[unreachable.Cause]string{
 	unreachable.NoTLS:             "Leave out --tls, --ca and --cert",
-	unreachable.NoPlainText:       "Try --tls, or --ca for an authority of its own",
+	unreachable.NoPlainText:       "Try --tls, or --ca for an authority of its own, or another port",
 	unreachable.Untrusted:         "--ca names an authority of its own, --server the name that the certificate is for",
 	unreachable.CertificateWanted: "Show yours with --cert and --key",
 }

@@ -113,7 +113,7 @@ func TestServerOfAnotherKind(t *testing.T) {
 
 	plain.fails(exitFailed, plain.server+" answers, but without TLS", "games", "--tls")
 	plain.fails(exitFailed, "Leave out --tls", "games", "--ca", c.TLSCert)
-	encrypted.fails(exitFailed, encrypted.server+" answers, but not without TLS", "games")
+	encrypted.fails(exitFailed, encrypted.server+" answers, but not as a server without TLS", "games")
 	encrypted.fails(exitFailed, "Try --tls, or --ca", "watch")
 	encrypted.fails(exitFailed, "its certificate is not to be trusted", "games", "--tls")
 	encrypted.fails(exitFailed, "--ca names", "top", "--tls")

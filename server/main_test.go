@@ -140,7 +140,7 @@ func TestHealthcheck(t *testing.T) {
 		{"with client certificates", []string{"--metrics", mutual.MetricsAddr().String()}, ""},
 		{"without the one that is needed", []string{"--tls", mutual.Addr().String()}, mutual.Addr().String()},
 		{"no metrics there", []string{"--metrics", plain.Addr().String()}, "http"},
-		{"plain to TLS", []string{encrypted.Addr().String()}, "answers, but not without TLS"},
+		{"plain to TLS", []string{encrypted.Addr().String()}, "answers, but not as a server without TLS"},
 		{"TLS to plain", []string{"--tls", plain.Addr().String()}, "answers, but without TLS"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func (c Cause) String() string {
 	case NoTLS:
 		return "answers, but without TLS"
 	case NoPlainText:
-		return "answers, but not without TLS, as it seems"
+		return "answers, but not as a server without TLS does"
 	case Untrusted:
 		return "answers, but its certificate is not to be trusted"
 	case CertificateWanted:

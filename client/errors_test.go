@@ -70,6 +70,7 @@ func TestWrongUsage(t *testing.T) {
 	bob := newUser(t, u.server, "bob")
 	bob.fails(exitUsage, "name ", "login", "no/name")
 	bob.fails(exitUsage, "name ", "new", "--name", "no/name")
+	bob.fails(exitUsage, "name must be", "login", "b\xffb")
 	u.fails(exitUsage, "turn_limit must be unset or between", "new", "--turn-limit", "-5s")
 	u.fails(exitUsage, "turn_limit must be unset or between", "new", "--turn-limit", "169h")
 	bob.ok("new")

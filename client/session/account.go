@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -23,6 +25,9 @@ func (c *Client) CreatePlayer(ctx context.Context, name string, bot bool) (*pb.P
 
 // createPlayer is safe to repeat with the same secret.
 func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool) (*pb.Player, string, error) {
+	// What is no UTF-8 cannot be sent; what stands for it is for the server to
+	// refuse, as any other character that no name has.
+	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar))
 	response, err := settle(withToken(ctx, ""), c, createTries, nil,
 		func(ctx context.Context) (*pb.CreatePlayerResponse, error) {
 			return c.Players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: name, Secret: secret, Bot: bot})

@@ -122,7 +122,7 @@ func (l *Lobby) panel(pane, width, height int) string {
 		rows = append(rows, l.gameRow(games[i], width, pane == l.pane && i == l.at(pane)))
 	}
 	if len(games) == 0 {
-		rows = append(rows, l.theme.dim().Render("  "+l.emptyPane(pane)))
+		rows = l.emptyRows(width, room, l.emptyPane(pane))
 	}
 	for len(rows) < room {
 		rows = append(rows, "")
@@ -144,6 +144,17 @@ func (l *Lobby) emptyPane(pane int) string {
 	default:
 		return "None yet. n starts one."
 	}
+}
+
+// emptyRows are the rows of a pane in which there is nothing but that text.
+func (l *Lobby) emptyRows(width, height int, text string) []string {
+	const margin = "  "
+	rows := strings.Split(ansi.Wordwrap(text, width-len(margin), ""), "\n")
+	rows = rows[:min(len(rows), height)]
+	for i, row := range rows {
+		rows[i] = l.theme.dim().Render(margin + row)
+	}
+	return rows
 }
 
 // gameRow is a game in a line.
@@ -233,7 +244,7 @@ func (l *Lobby) scores(width, height int) string {
 		rows = append(rows, line)
 	}
 	if len(l.lists.Scores) == 0 && l.loaded {
-		rows = append(rows, l.theme.dim().Render("  Nobody yet. ← → other times, v next"))
+		rows = append(rows, l.emptyRows(width, height-1, "Nobody yet.\n← → other times, v next variant")...)
 	}
 	for len(rows) < height {
 		rows = append(rows, "")

@@ -100,10 +100,12 @@ func (b *base) commandLine(words ...string) string {
 func (b *base) command(width int, what, command, id string) string {
 	lines := []string{"gridstand " + command}
 	words := []string{id}
-	switch server := "--server " + b.address; {
-	case b.address == "":
+	// Of several servers any will do, and others need no more than one.
+	address, _, _ := strings.Cut(b.address, ",")
+	switch server := "--server " + address; {
+	case address == "":
 	case ansi.StringWidth(server) > width:
-		words = append(words, "--server", b.address)
+		words = append(words, "--server", address)
 	default:
 		words = append(words, server)
 	}

@@ -93,7 +93,7 @@ func TestTriboloScreens(t *testing.T) {
 		},
 		"tribolo-elsewhere": func() (Screen, *base) {
 			b := someTribolo(t, nil)
-			b.address, b.hints, b.undone, b.game.Ranked = "play.example.org", true, true, false
+			b.address, b.hints, b.undone, b.game.Ranked = "play.example.org,play2.example.org", true, true, false
 			return b, &b.base
 		},
 		"tribolo-waiting": func() (Screen, *base) {

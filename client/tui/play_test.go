@@ -126,6 +126,17 @@ func TestQueueIsBounded(t *testing.T) {
 	take(t, calls)
 }
 
+// TestNoAnswer counts the keys that wait, where there are any.
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	p := somePlay(someGame(someBoard(4, 4)))
+	defer p.stop()
+	p.moving, p.movingSince = up, p.now.Add(-3*time.Second)
+	assert.Equal(t, "No answer for 3 s.", p.state())
+	p.queue = []pb.Direction{up}
+	assert.Equal(t, "No answer for 3 s; keys that wait: 1.", p.state())
+}
+
 // TestConflict moves while another client of the same player does: the board is
 // fetched and the move made there.
 func TestConflict(t *testing.T) {

@@ -71,8 +71,11 @@ func (p *Play) state() string {
 	case p.solving != nil && p.moving == none:
 		return p.theme.warn().Render(p.solverState())
 	case (p.moving != none || p.undoing != nil) && p.now.Sub(p.movingSince) > slowTime:
-		return p.theme.warn().Render(fmt.Sprintf("No answer for %d s; keys that wait: %d.",
-			int(p.now.Sub(p.movingSince).Seconds()), len(p.queue)))
+		text := fmt.Sprintf("No answer for %d s", int(p.now.Sub(p.movingSince).Seconds()))
+		if len(p.queue) > 0 {
+			text += fmt.Sprintf("; keys that wait: %d", len(p.queue))
+		}
+		return p.theme.warn().Render(text + ".")
 	case p.dropped:
 		return p.theme.warn().Render(fmt.Sprintf("Keys that wait: %d; the last ones were dropped.", len(p.queue)))
 	case p.notice != "":

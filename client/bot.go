@@ -221,7 +221,14 @@ func (p *program) botGame(
 		return botGame{}, err
 	}
 	seat := c.Play(g)
+	limited := false
 	seat.OnRetry = func(_ int, wait time.Duration, err error) {
+		if errors.Is(err, session.ErrRateLimited) {
+			if limited {
+				return // a fast bot meets the limit every second
+			}
+			limited = true
+		}
 		p.progress(0, 0, "")
 		p.noteRetry(wait, err)
 	}

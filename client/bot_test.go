@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/app/apptest"
 )
 
 // TestBot plays whole games by bots, and adds them up.
@@ -35,4 +37,15 @@ func TestBot(t *testing.T) {
 	assert.Zero(t, s.Spread)
 	assert.False(t, ada.game(g.GameID).GetRanked())
 	assert.Contains(t, ada.ok("verify", g.GameID), "Verified")
+}
+
+// TestBotMeetsTheLimit says once in a game that the server slows the bot down.
+func TestBotMeetsTheLimit(t *testing.T) {
+	t.Parallel()
+	c := apptest.Config(t)
+	c.MaxMovesPerSecond = 10
+	server, _ := apptest.Start(t, c)
+	_, note, code := newUser(t, server.Addr().String(), "ada").run("bot", "rote", "3x3")
+	assert.Equal(t, exitOK, code)
+	assert.Equal(t, 1, strings.Count(note, "at most 10 moves a second"), note)
 }

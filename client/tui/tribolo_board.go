@@ -82,90 +82,115 @@ func (p triboloPicture) inner(c cellSize) (width, height int) {
 // parentheses, the cursor between brackets.
 func (p triboloPicture) draw(c cellSize, t Theme) string {
 	width, height := p.size(c)
-	pic := newCanvas(width, height)
+	d := triboloDrawing{triboloPicture: p, canvas: newCanvas(width, height), cell: c, colours: t.palette(), taken: p.prospect()}
 	left, top := triboloLeft, triboloTop
 	if c.bare {
 		left, top = 0, 0
 	} else {
-		p.frame(pic, c, t)
+		p.frame(d.canvas, c, t)
 	}
-	colours := t.palette()
-	columns := int(p.board.GetColumns())
 	w, h := p.inner(c)
-	if colours != nil && colours.board != nil {
-		pic.fill(image.Rect(left, top*2, left+w, (top+h)*2), colours.board)
+	if d.colours != nil && d.colours.board != nil {
+		d.fill(image.Rect(left, top*2, left+w, (top+h)*2), d.colours.board)
 	}
-	taken := p.prospect()
+	columns := int(p.board.GetColumns())
 	for i, state := range p.board.GetCells() {
-		at := &pb.Cell{X: int32(i % columns), Y: int32(i / columns)}
-		x, y := left+int(at.GetX())*c.width, top+int(at.GetY())*c.pitch
-		letter := x + c.width/2
-		cell := image.Rect(x, y*2, x+c.width, (y+c.pitch)*2)
-		fresh := p.jump != nil && containsCell(p.jump.taken, at)
-		landed := p.jump != nil && sameCell(p.jump.to, at)
-		var ink color.Color
-		text, bold := "·", false
-		switch seat := seatOf(state); {
-		case seat >= 0:
-			text, bold = ownerLetters[seat], true
-			if fresh {
-				text = strings.ToLower(text)
-			}
-			if colours != nil {
-				tone := colours.owners[seat]
-				if fresh || landed {
-					tone = colours.fresh[seat]
-				}
-				pic.fill(cell, tone.ground)
-				ink = tone.ink
-			}
-		case state == pb.CellState_CELL_STATE_WALL:
-			text = strings.Repeat("▒", min(c.width, 3))
-			if c.width > 1 {
-				letter--
-			}
-			if c.width == 2 {
-				letter, text = letter+1, "▒"
-			}
-			if colours != nil {
-				ink = colours.dim
-			}
-		case p.hints && p.move(at) != nil:
-			text, bold = "•", true
-			if colours != nil {
-				ink = colours.accent
-			}
-		case colours != nil:
-			ink = colours.faint
+		row, column := i/columns, i%columns
+		s := spot{
+			at: &pb.Cell{X: int32(column), Y: int32(row)}, state: state,
+			x: left + column*c.width, y: top + row*c.pitch,
 		}
-		if c.pitch > 1 && state == pb.CellState_CELL_STATE_WALL {
-			pic.write(letter, y+1, text, ink, false)
-		}
-		pic.write(letter, y, text, ink, bold)
-		switch around := func(l, r string, ink color.Color) {
-			if c.width > 1 {
-				pic.write(x+c.width/2-1, y, l, ink, true)
-				pic.write(x+c.width/2+1, y, r, ink, true)
-			}
-		}; {
-		case sameCell(p.cursor, at):
-			cursor := foreground
-			if colours != nil && seatOf(state) < 0 {
-				cursor = colours.accent
-			} else if colours != nil {
-				cursor = ink
-			}
-			around("[", "]", cursor)
-			if c.width == 1 {
-				pic.write(x, y, "+", cursor, true)
-			}
-		case containsCell(taken, at):
-			around("›", "‹", ink)
-		case landed:
-			around("(", ")", ink)
-		}
+		d.mark(s, d.lay(s))
 	}
-	return pic.String()
+	return d.String()
+}
+
+// triboloDrawing is a picture on its way to a canvas.
+type triboloDrawing struct {
+	triboloPicture
+	*canvas
+	cell    cellSize
+	colours *palette // nil for none
+	taken   []*pb.Cell
+}
+
+// spot is a cell, and the column and row of the canvas where it begins.
+type spot struct {
+	at    *pb.Cell
+	state pb.CellState
+	x, y  int
+}
+
+// landed reports whether the last jump went there.
+func (d triboloDrawing) landed(s spot) bool { return d.jump != nil && sameCell(d.jump.to, s.at) }
+
+// lay draws what lies on a cell, and returns the colour in which it is written.
+func (d triboloDrawing) lay(s spot) (ink color.Color) {
+	letter := s.x + d.cell.width/2
+	text, bold := "·", false
+	switch seat := seatOf(s.state); {
+	case seat >= 0:
+		text, bold = ownerLetters[seat], true
+		fresh := d.jump != nil && containsCell(d.jump.taken, s.at)
+		if fresh {
+			text = strings.ToLower(text)
+		}
+		if d.colours != nil {
+			tone := d.colours.owners[seat]
+			if fresh || d.landed(s) {
+				tone = d.colours.fresh[seat]
+			}
+			d.fill(image.Rect(s.x, s.y*2, s.x+d.cell.width, (s.y+d.cell.pitch)*2), tone.ground)
+			ink = tone.ink
+		}
+	case s.state == pb.CellState_CELL_STATE_WALL:
+		text = "▒"
+		if d.cell.width > 2 {
+			letter, text = letter-1, "▒▒▒"
+		}
+		if d.colours != nil {
+			ink = d.colours.dim
+		}
+		if d.cell.pitch > 1 {
+			d.write(letter, s.y+1, text, ink, false)
+		}
+	case d.hints && d.move(s.at) != nil:
+		text, bold = "•", true
+		if d.colours != nil {
+			ink = d.colours.accent
+		}
+	case d.colours != nil:
+		ink = d.colours.faint
+	}
+	d.write(letter, s.y, text, ink, bold)
+	return ink
+}
+
+// mark draws what stands around the letter of a cell, which is written in ink.
+func (d triboloDrawing) mark(s spot, ink color.Color) {
+	before, behind := "", ""
+	switch {
+	case sameCell(d.cursor, s.at):
+		before, behind = "[", "]"
+		switch {
+		case d.colours == nil:
+			ink = foreground
+		case seatOf(s.state) < 0:
+			ink = d.colours.accent
+		}
+		if d.cell.width == 1 {
+			d.write(s.x, s.y, "+", ink, true)
+		}
+	case containsCell(d.taken, s.at):
+		before, behind = "›", "‹"
+	case d.landed(s):
+		before, behind = "(", ")"
+	}
+	if d.cell.width > 1 {
+		letter := s.x + d.cell.width/2
+		d.write(letter-1, s.y, before, ink, true)
+		d.write(letter+1, s.y, behind, ink, true)
+	}
 }
 
 // frame draws the frame, in which the columns and rows are numbered.

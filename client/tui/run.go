@@ -30,7 +30,8 @@ type Options struct {
 	Plain bool
 }
 
-// Screen is what Run shows: NewPlay and NewWatch make one.
+// Screen is what Run shows: the lobby, a game that is played, or games that are
+// watched.
 type Screen interface {
 	tea.Model
 	// Farewell is the line that stays in the terminal, empty for none.

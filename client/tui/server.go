@@ -20,7 +20,7 @@ type Server interface {
 	LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error)
 	// Slide makes a move in the player's game; byBot says that a program chose
 	// it. It goes on trying where it is not known whether it took effect, which
-	// it does once. So do the three that follow.
+	// it does once. So do the four that follow.
 	Slide(ctx context.Context, game *pb.Game, version int32, d pb.Direction, byBot bool) (*pb.Event, error)
 	// Jump makes a move in the player's game of Tribolo.
 	Jump(ctx context.Context, game *pb.Game, version int32, to *pb.Cell) (*pb.Event, error)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -48,14 +49,15 @@ func TestTriboloByCommands(t *testing.T) {
 	ada.fails(exitUsage, "not \"5\"", "move", id, "5")
 
 	people := []*person{ada, bob}
-	for range 200 {
+	for {
 		g := ada.game(id)
 		if g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
 			break
 		}
 		seat := int(g.GetPosition().GetTurn())
 		if seat >= len(people) {
-			continue // the bot's
+			require.Eventually(t, func() bool { return ada.game(id).GetVersion() > g.GetVersion() }, limit, time.Millisecond, "the bot does not move")
+			continue
 		}
 		to := g.GetPosition().GetTribolo().GetLegalMoves()[0]
 		x := fmt.Sprint(to.GetCell().GetX())

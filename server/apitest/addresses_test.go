@@ -31,7 +31,7 @@ func wantLimited(t *testing.T, err error, limit string) time.Duration {
 	return wait
 }
 
-// from is a call that a proxy passes on from an address.
+// passedOn is a call that a proxy passes on from an address.
 func passedOn(ctx context.Context, address string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "x-forwarded-for", address)
 }

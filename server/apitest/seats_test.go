@@ -46,7 +46,7 @@ func sits(g *pb.Game) []string {
 	return who
 }
 
-// patient bots leave the first moves to the test.
+// patientBots leave the first moves to the test.
 func patientBots(c *app.Config) { c.BotPace = time.Hour }
 
 // Ensure a new game seats whom it was asked to, and counts if people play it.

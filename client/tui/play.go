@@ -70,9 +70,10 @@ type Play struct {
 	// solving is the solver that plays, nil while the player does himself.
 	solving *solving
 
-	// question is what is asked before something is lost; starting is set while
-	// the next game is being made.
+	// question is what is asked before something is lost, wanted the solver that
+	// it is about; starting is set while the next game is being made.
 	question question
+	wanted   string
 	starting bool
 
 	// day and all are the player's places, nil until they are known.
@@ -247,7 +248,7 @@ func (p *Play) key(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if name, ok := p.keys.solverKey(msg); ok {
-		return p.solve(name)
+		return p.wantSolver(name)
 	}
 	switch {
 	case pressed(msg, p.keys.Leave):
@@ -285,6 +286,8 @@ func (p *Play) answer(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case asked == askUndo:
 		return p.undo(nil)
+	case asked == askSolver:
+		return p.solve(p.wanted)
 	case p.game.GetVersion() <= 1:
 		p.notice = "This is the beginning."
 		return nil

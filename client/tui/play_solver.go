@@ -56,6 +56,16 @@ func (k *playKeys) solverKey(msg tea.KeyPressMsg) (string, bool) {
 	return "", false
 }
 
+// wantSolver lets a solver take over. A game that counts no longer does then, so
+// that is asked first, once there is something to lose.
+func (p *Play) wantSolver(name string) tea.Cmd {
+	if !p.over() && !p.starting && p.game.GetRanked() && p.score() > 0 {
+		p.question, p.wanted = askSolver, name
+		return nil
+	}
+	return p.solve(name)
+}
+
 // solve lets a solver take over.
 func (p *Play) solve(name string) tea.Cmd {
 	if p.over() || p.starting {

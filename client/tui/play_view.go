@@ -134,7 +134,11 @@ func (p *Play) ranking() string {
 
 // ask is the box that asks before something is lost.
 func (p *Play) ask(airy bool) string {
-	if p.question != askNew {
+	switch p.question {
+	case askNew:
+	case askSolver:
+		return p.askUncounted("Let "+p.wanted+" play?", "let it play", airy, p.keys.Yes, p.keys.No)
+	default:
 		return p.askBack(p.question, airy, p.keys.Yes, p.keys.No)
 	}
 	counts := "Its " + comma(p.score()) + " points count."
@@ -157,6 +161,11 @@ func (b *base) askBack(asked question, airy bool, yes, no key.Binding) string {
 	if asked == askRestart {
 		title, what = "Start again on the same board?", "restart"
 	}
+	return b.askUncounted(title, what, airy, yes, no)
+}
+
+// askUncounted is the box that asks before a game stops to count.
+func (b *base) askUncounted(title, what string, airy bool, yes, no key.Binding) string {
 	return b.box(title, lines(airy, "The game does not count then.", "",
 		b.choice(yes.Help().Key, what)+"\n"+b.choice(no.Help().Key, "go on")))
 }

@@ -11,8 +11,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// TestSolver lets greedy take over until a key, faster and slower, and marks
-// its moves as a program's.
+// TestSolver lets greedy take over, after a question in a game that counts, until
+// a key, faster and slower, and marks its moves as a program's.
 func TestSolver(t *testing.T) {
 	t.Parallel()
 	s := &script{}
@@ -24,6 +24,10 @@ func TestSolver(t *testing.T) {
 	p, d := newPlay(t, s)
 	p.game.RulesRevision, p.opened.RulesRevision = 1, 1
 	d.press("X")
+	assert.Contains(t, p.View().Content, "Let greedy play?")
+	d.press("n")
+	assert.Nil(t, p.solving)
+	d.press("X", "y")
 	require.NotNil(t, p.solving, p.notice)
 	for range 6 {
 		d.press("+")

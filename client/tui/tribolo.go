@@ -51,6 +51,7 @@ const (
 	askNew
 	askUndo
 	askRestart
+	askSolver
 )
 
 // NewTribolo makes the screen of a game. Its commands end with ctx.

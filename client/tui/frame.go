@@ -33,8 +33,9 @@ type layout struct {
 }
 
 // layout finds the largest cells with which the board fits the window, beside
-// a panel or above one of panelLines lines. Failing that the panel loses lines.
-// It reports false where not even bare numbers fit.
+// a panel or above one of panelLines lines. Failing that the panel loses lines,
+// and stands where more of them are left. It reports false where not even bare
+// numbers fit.
 func (b *base) layout(board picture, panelLines int) (layout, bool) {
 	sizes, tight := board.sizes(b.theme)
 	below := b.width // columns of a panel below the board
@@ -53,8 +54,12 @@ func (b *base) layout(board picture, panelLines int) (layout, bool) {
 	}
 	for _, c := range tight {
 		width, height := board.size(c)
-		if room := b.height - height - barRows; width <= b.width && room >= 1 {
-			return layout{cell: c, panelWidth: min(below, panelWidth), panelHeight: min(room, panelLines)}, true
+		spare := b.height - height - barRows
+		if room := b.width - width - panelGap; room >= panelMinWidth && spare >= 0 && height > spare {
+			return layout{cell: c, wide: true, panelWidth: min(room, panelWidth), panelHeight: height, spare: spare}, true
+		}
+		if width <= b.width && spare >= 1 {
+			return layout{cell: c, panelWidth: min(below, panelWidth), panelHeight: min(spare, panelLines)}, true
 		}
 	}
 	return layout{}, false

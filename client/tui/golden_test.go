@@ -213,6 +213,7 @@ func goldenScreen(t *testing.T, name string, screen func() (Screen, *base)) {
 		{120, 40, colorprofile.TrueColor},
 		{80, 24, colorprofile.TrueColor},
 		{80, 24, colorprofile.ASCII},
+		{60, 14, colorprofile.TrueColor},
 		{60, 10, colorprofile.TrueColor},
 		{40, 24, colorprofile.TrueColor},
 		{40, 20, colorprofile.TrueColor},

@@ -27,6 +27,9 @@ if [ -z "${GRIDSTAND_LOCAL_DOCKER:-}" ]; then
   for program in dockerd docker docker-compose iptables busybox redis-server redis-cli haproxy go unshare; do
     command -v "$program" >/dev/null || cannot "$program is not installed"
   done
+  # All of them, also those that only other systems build: the Dockerfile asks
+  # for all, and in there nothing can be fetched.
+  go mod download || cannot 'not all modules of go.mod are here, and they cannot be downloaded'
   apart=(unshare --net --mount --pid --fork --kill-child --mount-proc)
   "${apart[@]}" busybox ip link set lo up || cannot 'no namespaces can be made'
   # Not in /tmp, which may be in memory: it takes a gigabyte or so.

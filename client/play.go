@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/tui"
+	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -135,8 +136,8 @@ func (p *program) gameToPlay(ctx context.Context, c *session.Client, what string
 func (p *program) gameToGoOn(ctx context.Context, c *session.Client, what string) (*pb.Game, error) {
 	g, err := p.game(ctx, c, what)
 	switch {
-	case errors.Is(err, session.ErrInvalid):
-		return nil, missingf("%q is neither a variant nor a game. All variants: %s variants", clean(what, 26), name)
+	case errors.Is(err, session.ErrInvalid), errors.Is(err, session.ErrGameNotFound) && !id.Valid(what):
+		return nil, missingf("%q is no variant (all there are: %s variants) and no game: %v", clean(what, 26), name, err)
 	case err != nil:
 		return nil, err
 	case c.Play(g).Index() < 0:

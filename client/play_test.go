@@ -154,7 +154,8 @@ func TestPlayAgain(t *testing.T) {
 	ada.ok("resign", id)
 	ada.terminal = true
 	ada.fails(exitFailed, "over", "play", id)
-	ada.fails(exitMissing, "neither a variant nor a game", "play", "chess")
+	ada.fails(exitMissing, `"chess" is no variant (all there are: gridstand variants) and no game`, "play", "chess")
+	ada.fails(exitMissing, `"clasic" is no variant`, "play", "clasic")
 	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
 }

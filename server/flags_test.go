@@ -141,7 +141,7 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	flags.VisitAll(func(f *pflag.Flag) {
-		assert.Contains(t, help, "--"+f.Name+" ")
+		assert.Equal(t, !f.Hidden, strings.Contains(help, "--"+f.Name+" "), f.Name)
 		assert.NotEmpty(t, f.Usage, f.Name)
 	})
 }

@@ -10,17 +10,21 @@ import (
 
 func init() { cobra.AddTemplateFunc("describe", describe) }
 
-// describe is the help on flags: a line with name, default and environment
-// variable, and the description below it, for terminals of 80 columns.
+// describe is the help on flags, but for hidden ones: a line with name, default
+// and environment variable, and the description below it, for terminals of 80
+// columns.
 func describe(flags *pflag.FlagSet) string {
 	var b strings.Builder
 	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
 		value, usage := pflag.UnquoteUsage(f)
 		b.WriteString("  --" + f.Name)
 		if value != "" {
 			b.WriteString(" " + value)
 		}
-		if f.Name != "help" {
+		if f.Name != "help" && f.Name != "version" {
 			b.WriteString("  (default " + cmp.Or(shorten(f.DefValue), "none"))
 			if _, ok := f.Annotations[withVariable]; ok {
 				b.WriteString("; " + variable(f.Name))

@@ -68,6 +68,7 @@ func TestPlayByCommands(t *testing.T) {
 	player := lines(t, ada.ok("whoami", "--json"), func() *pb.Player { return new(pb.Player) })
 	assert.Equal(t, "Ada L.", player[0].GetName())
 	assert.Contains(t, ada.ok("version"), "gridstand ")
+	assert.Equal(t, ada.ok("version"), ada.ok("--version"))
 	assert.Contains(t, ada.ok("--help"), "play --local")
 }
 

@@ -109,6 +109,8 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.Version = version.String()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(usage.Flag)
 	flags := root.PersistentFlags()
 	flags.SortFlags = false

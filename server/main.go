@@ -94,6 +94,8 @@ server at once.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.Version = version.String()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(usage.Flag)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".LocalFlags.FlagUsages", ".LocalFlags | describe"))

@@ -100,6 +100,8 @@ func TestRun_Version(t *testing.T) {
 	assert.Zero(t, code)
 	assert.Regexp(t, `^gridstand-server \S+.*\n$`, stdout)
 	assert.Empty(t, stderr)
+	_, flag, _ := call(t, "--version")
+	assert.Equal(t, stdout, flag)
 }
 
 func TestRun_Help(t *testing.T) {

@@ -155,7 +155,7 @@ func TestPlayAgain(t *testing.T) {
 	ada.terminal = true
 	ada.fails(exitFailed, "over", "play", id)
 	ada.fails(exitMissing, `"chess" is no variant (all there are: gridstand variants) and no game`, "play", "chess")
-	ada.fails(exitMissing, `"clasic" is no variant`, "play", "clasic")
+	ada.fails(exitMissing, `"checkers" is no variant`, "play", "checkers")
 	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
 }

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// pastLimit bounds the versions that a screen remembers.
+	// pastLimit bounds the versions that a screen remembers while it is live.
 	pastLimit = 4000
 	// pastChunk is how many earlier versions are fetched at once.
 	pastChunk = 250
@@ -59,10 +59,13 @@ func frameOf(m *match) frame {
 	}
 }
 
-// remember keeps the newest version.
+// remember keeps the newest version, and drops none while the user looks back:
+// it may be the one looked at.
 func (p *past) remember(m *match) {
 	p.frames = append(p.frames, frameOf(m))
-	p.frames = p.frames[max(len(p.frames)-pastLimit, 0):]
+	if p.at == 0 {
+		p.frames = p.frames[max(len(p.frames)-pastLimit, 0):]
+	}
 }
 
 // index is the place of a version among the frames, or of the last before it.

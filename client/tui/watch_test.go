@@ -195,6 +195,30 @@ func TestWatchSteps(t *testing.T) {
 	assert.Zero(t, w.past.at)
 }
 
+// TestWatchForgets drops the oldest versions of a long game, but not those that
+// the user looks back at.
+func TestWatchForgets(t *testing.T) {
+	t.Parallel()
+	w := NewWatch(t.Context(), &script{}, WatchConfig{GameID: gameID, Clock: atNoon})
+	w.replace(someGame(someBoard(4, 4)))
+	first := w.game.GetVersion()
+	on := func(n int32) {
+		for range n {
+			w.game.Version++
+			w.past.remember(&w.match)
+		}
+	}
+	on(pastLimit)
+	w.past.at = first + 1
+	on(10)
+	shown := w.shown()
+	assert.Equal(t, first+1, shown.game.GetVersion())
+	w.live()
+	on(1)
+	assert.Len(t, w.past.frames, pastLimit)
+	assert.Equal(t, w.game.GetVersion(), w.past.frames[pastLimit-1].version)
+}
+
 // TestWall shows several games, side by side where they fit, else one of them.
 func TestWall(t *testing.T) {
 	t.Parallel()

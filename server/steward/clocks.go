@@ -49,7 +49,11 @@ func (s *Steward) timeUp(ctx context.Context, state *replay.State) (replay.Actio
 // Games that nobody plays or watches get it when their time is up.
 func (s *Steward) relieve(ctx context.Context, hub *match.Hub) {
 	noted, err := s.agenda.outages(ctx, time.Time{})
-	if err != nil || len(noted) == 0 {
+	if err != nil {
+		s.Logger.Debug("cannot see what outages there were", "error", err)
+		return
+	}
+	if len(noted) == 0 {
 		return
 	}
 	var group errgroup.Group

@@ -69,11 +69,16 @@ func (a agenda) rewind(ctx context.Context) (r rewind, ok bool, err error) {
 // rewound does what is to be done when Redis went back.
 func (s *Steward) rewound(ctx context.Context, hub *match.Hub) {
 	r, ok, err := s.agenda.rewind(ctx)
-	if err != nil || !ok || r.swept && s.vetted == r.at.UnixMilli() {
+	if err != nil {
+		s.Logger.Debug("cannot see whether redis went back", "error", err)
+		return
+	}
+	if !ok || r.swept && s.vetted == r.at.UnixMilli() {
 		return
 	}
 	now, err := s.Client.Time(ctx).Result()
 	if err != nil {
+		s.Logger.Debug("cannot see whether redis went back", "error", err)
 		return
 	}
 	if s.vetted != r.at.UnixMilli() {

@@ -223,7 +223,13 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 	}()
 	// Apart from each other: a round that takes long must not pass for an
 	// outage.
-	group.Go(func() { every(ctx, beatEvery, func() { _, _ = s.beat(ctx) }) })
+	group.Go(func() {
+		every(ctx, beatEvery, func() {
+			if _, err := s.beat(ctx); err != nil {
+				s.Logger.Debug("beat not raised", "error", err)
+			}
+		})
+	})
 	group.Go(func() { every(ctx, lookEvery, func() { s.round(ctx, hub) }) })
 	group.Go(func() { every(ctx, beatEvery, func() { s.relieve(ctx, hub) }) })
 	group.Go(func() { every(ctx, beatEvery, func() { s.rewound(ctx, hub) }) })
@@ -265,6 +271,7 @@ func (s *Steward) round(ctx context.Context, hub *match.Hub) {
 	if !s.unheard.IsZero() {
 		ids, err := s.agenda.claimed(ctx, time.Since(s.unheard), soonIn)
 		if err != nil {
+			s.Logger.Debug("cannot see what was claimed", "error", err)
 			return
 		}
 		s.missed.add(ids...)
@@ -273,6 +280,7 @@ func (s *Steward) round(ctx context.Context, hub *match.Hub) {
 	missed := s.missed.take()
 	if err := s.agenda.now(ctx, missed...); err != nil {
 		s.missed.add(missed...)
+		s.Logger.Debug("cannot say what was missed", "error", err)
 		return
 	}
 	for ctx.Err() == nil {
@@ -390,6 +398,7 @@ func (s *Steward) renewEvery() time.Duration {
 func (s *Steward) renew(ctx context.Context) {
 	now, err := s.Client.Time(ctx).Result()
 	if err != nil {
+		s.Logger.Warn("games on the boards not kept for longer yet, nor lists trimmed", "error", err)
 		return
 	}
 	until := now.Add(s.KeepFinished)

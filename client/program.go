@@ -48,7 +48,8 @@ func newProgram() *program {
 		store: session.DefaultStore(), clock: time.Now,
 		terminal: func(stream any) bool {
 			f, ok := stream.(*os.File)
-			return ok && term.IsTerminal(int(f.Fd()))
+			// A dumb one is written to as a file is: its cursor stays where it is.
+			return ok && term.IsTerminal(int(f.Fd())) && (f == os.Stdin || os.Getenv("TERM") != "dumb")
 		},
 		width: func() int {
 			width, _, err := term.GetSize(int(os.Stdout.Fd()))

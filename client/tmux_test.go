@@ -50,16 +50,16 @@ func (p *panes) tmux(args ...string) string {
 	return string(out)
 }
 
-// open runs a command of the client in a pane of 80×24. When it has ended, the
-// pane shows its exit code and how the terminal was left.
-func (p *panes) open(name, command string) {
+// open runs a command of the client in a pane of 80×24, with variables of its own.
+// When it has ended, the pane shows its exit code and how the terminal was left.
+func (p *panes) open(name, command string, variables ...string) {
 	p.t.Helper()
 	script := fmt.Sprintf(`
 		unset TMUX NO_COLOR GRIDSTAND_SERVER
 		export TERM=xterm-256color COLORTERM=truecolor XDG_CONFIG_HOME=%[1]s/%[2]s %[3]s=1
-		sh -c 'echo $$ >%[1]s/%[2]s.pid; exec %[4]s %[5]s'
+		sh -c 'echo $$ >%[1]s/%[2]s.pid; exec env %[6]s %[4]s %[5]s'
 		echo exit=$? $(stty -a | grep -oE -- '-?(icanon|echo)\b')
-		exec cat`, p.dir, name, actAsClient, p.binary, command)
+		exec cat`, p.dir, name, actAsClient, p.binary, command, strings.Join(variables, " "))
 	if p.opened {
 		p.tmux("new-window", "-d", "-n", name, script)
 		return
@@ -125,6 +125,11 @@ func TestOnTerminals(t *testing.T) {
 	p.sees("tv", "the (best live classic|most watched live) game")
 	p.sees("watch", "● live")
 	p.sees("play", "2 watching")
+
+	p.open("dumb", "watch "+id+server, "TERM=dumb")
+	p.sees("dumb", `^classic  ada  0 points  version 1\n`)
+	p.open("dumb play", "play"+server, "TERM=dumb")
+	p.sees("dumb play", "(?s)this needs a terminal.*exit=1 icanon echo")
 
 	for range 5 {
 		p.tmux("send-keys", "-t", "play", "Left", "Down", "Right", "Down", "h", "s", "d", "k")

@@ -31,14 +31,16 @@ type Tribolo struct {
 	cursor pb.Cell
 	hints  bool
 
-	// acting is the call under way since actingSince, empty for none.
-	acting      string
+	// acting is set while a call is under way, since actingSince.
+	acting      bool
 	actingSince time.Time
 	// rung is the version at which the player was last told that it is his
 	// turn.
 	rung int32
-	// question is asked before something is given up.
+	// question is asked before something is given up; starting is set while the
+	// next game is being made.
 	question question
+	starting bool
 	// problem is what went wrong last, notice anything else worth a line.
 	problem, notice string
 }
@@ -79,7 +81,7 @@ func (t *Tribolo) open(g *pb.Game) {
 		t.leaveGame()
 	}
 	t.opened, t.match = g, newMatch(g)
-	t.acting, t.problem, t.notice, t.rung = "", "", "", 0
+	t.acting, t.starting, t.problem, t.notice, t.rung = false, false, "", "", 0
 	t.cursor.X, t.cursor.Y = t.tribolo().GetColumns()/2, t.tribolo().GetRows()/2
 	t.keys.solo(t.alone())
 }
@@ -164,6 +166,8 @@ func (t *Tribolo) key(msg tea.KeyPressMsg) tea.Cmd {
 		t.hints = !t.hints
 	case pressed(msg, k.Jump):
 		return t.leap()
+	case t.starting && (pressed(msg, k.New) || pressed(msg, k.Undo) || pressed(msg, k.Restart)):
+		return nil
 	case pressed(msg, k.New):
 		if t.over() {
 			return t.create()

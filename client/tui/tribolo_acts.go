@@ -11,12 +11,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// act makes a call, unless one is under way.
-func (t *Tribolo) act(what string, call func(ctx context.Context) (*pb.Event, *pb.Game, error)) tea.Cmd {
-	if t.acting != "" {
+// act makes a call, unless one is under way or the game is about to be left.
+func (t *Tribolo) act(call func(ctx context.Context) (*pb.Event, *pb.Game, error)) tea.Cmd {
+	if t.acting || t.starting {
 		return nil
 	}
-	t.acting, t.actingSince, t.notice = what, t.now, ""
+	t.acting, t.actingSince, t.notice = true, t.now, ""
 	id := t.opened.GetId()
 	return t.tasks.do(func(ctx context.Context) tea.Msg {
 		e, g, err := call(ctx)
@@ -38,7 +38,7 @@ func (t *Tribolo) leap() tea.Cmd {
 		return nil
 	}
 	game, version, before := t.opened, t.game.GetVersion(), t.game.GetPosition()
-	return t.act("jump", func(ctx context.Context) (*pb.Event, *pb.Game, error) {
+	return t.act(func(ctx context.Context) (*pb.Event, *pb.Game, error) {
 		e, err := t.server.Jump(ctx, game, version, to)
 		if errors.Is(err, session.ErrVersionConflict) {
 			// What happened may have left the board alone, as time does that is
@@ -67,7 +67,7 @@ func (t *Tribolo) undo(to *int32) tea.Cmd {
 		t.notice = "This is the beginning."
 		return nil
 	}
-	return t.act("undo", func(ctx context.Context) (*pb.Event, *pb.Game, error) {
+	return t.act(func(ctx context.Context) (*pb.Event, *pb.Game, error) {
 		e, err := t.server.Undo(ctx, game, version, to)
 		return e, nil, err
 	})
@@ -76,7 +76,7 @@ func (t *Tribolo) undo(to *int32) tea.Cmd {
 // takeBack takes the player's seat back from its stand-in.
 func (t *Tribolo) takeBack() tea.Cmd {
 	id, seat := t.opened.GetId(), t.held().GetIndex()
-	return t.act("join", func(ctx context.Context) (*pb.Event, *pb.Game, error) {
+	return t.act(func(ctx context.Context) (*pb.Event, *pb.Game, error) {
 		g, err := t.server.Join(ctx, id, &seat)
 		return nil, g, err
 	})
@@ -84,7 +84,7 @@ func (t *Tribolo) takeBack() tea.Cmd {
 
 // acted takes in the answer to a call.
 func (t *Tribolo) acted(msg actedMsg) tea.Cmd {
-	t.acting = ""
+	t.acting = false
 	switch {
 	case msg.err == nil && msg.game != nil:
 		t.problem = ""
@@ -126,7 +126,7 @@ func (t *Tribolo) giveUp() tea.Cmd {
 	if t.over() { // meanwhile
 		return t.create()
 	}
-	t.acting, t.actingSince = "new", t.now
+	t.starting = true
 	game := t.opened
 	return t.tasks.do(func(ctx context.Context) tea.Msg {
 		e, err := t.server.Resign(ctx, game)
@@ -141,7 +141,7 @@ func (t *Tribolo) resigned(msg resignedMsg) tea.Cmd {
 	case errors.Is(msg.err, session.ErrGameOver), errors.Is(msg.err, session.ErrNotSeated),
 		errors.Is(msg.err, session.ErrGameNotFound), errors.Is(msg.err, session.ErrGameDamaged):
 	default:
-		t.acting = ""
+		t.starting = false
 		t.fail(msg.err)
 		return nil
 	}
@@ -151,7 +151,7 @@ func (t *Tribolo) resigned(msg resignedMsg) tea.Cmd {
 // create asks for a new game with the same seats: the player's and the bots'
 // as they are, the others open.
 func (t *Tribolo) create() tea.Cmd {
-	t.acting, t.actingSince = "new", t.now
+	t.starting = true
 	variant, options := t.opened.GetVariant(), t.options
 	options.Private, options.TurnLimit = t.game.GetPrivate(), t.game.GetTurnLimit().AsDuration()
 	options.Seats = nil
@@ -177,7 +177,7 @@ func (t *Tribolo) begin(msg openedMsg) tea.Cmd {
 		msg.err = session.ErrBadStream
 	}
 	if msg.err != nil {
-		t.acting = ""
+		t.starting = false
 		t.fail(msg.err)
 		return nil
 	}

@@ -193,7 +193,7 @@ func TestTriboloJump(t *testing.T) {
 	d.press("left", "?")
 	assert.Contains(t, b.hint(), "takes")
 	d.press(" ")
-	d.until("the refusal", func() bool { return b.acting == "" })
+	d.until("the refusal", func() bool { return !b.acting })
 	require.Len(t, jumped, 1)
 	assert.True(t, sameCell(target, <-jumped))
 	assert.Contains(t, b.notice, "meanwhile")
@@ -293,10 +293,52 @@ func TestTriboloStandIn(t *testing.T) {
 	assert.False(t, b.mine())
 	assert.Contains(t, b.View().Content, "Any key takes your seat back")
 	d.press("x")
-	d.until("the answer", func() bool { return b.acting == "" })
+	d.until("the answer", func() bool { return !b.acting })
 	require.Len(t, asked, 1)
 	assert.EqualValues(t, 0, <-asked)
 	assert.Nil(t, b.held())
+}
+
+// TestTriboloNewGame asks for one game, however often the keys are pressed, in
+// the place of one that is over or given up.
+func TestTriboloNewGame(t *testing.T) {
+	t.Parallel()
+	for name, over := range map[string]bool{"over": true, "given up": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resigned := false
+			s := &script{
+				resign: func() (*pb.Event, error) {
+					resigned = true
+					return nil, &session.Error{Reason: pb.ReasonGameOver}
+				},
+				create: func() (*pb.Game, error) {
+					g := translate.Game(triboloEvent(t, 8, adaAndBots()...).State, 0)
+					g.Id = "zzzzzzzzzzzzzzzzzzzzzzzzzz"
+					return g, nil
+				},
+			}
+			b := someTribolo(t, s)
+			d := drive(t, b)
+			if over {
+				finish(&b.match, pb.Result_REASON_NO_MOVES)
+				d.press("n")
+			} else {
+				d.press("n")
+				require.Equal(t, askNew, b.question)
+				d.press("y")
+			}
+			for _, key := range "nyuRny" {
+				_, cmd := b.Update(tea.KeyPressMsg{Code: key, Text: string(key)})
+				assert.Nil(t, cmd, string(key))
+				assert.Equal(t, noQuestion, b.question)
+			}
+			assert.Contains(t, b.state(), "new game")
+			d.until("the new game", func() bool { return b.opened.GetId() != gameID })
+			assert.False(t, b.starting)
+			assert.Equal(t, !over, resigned)
+		})
+	}
 }
 
 // TestTriboloWaits follows those who sit down until the game begins.

@@ -48,7 +48,7 @@ func (t *Tribolo) View() tea.View {
 		t.cover(&content, "i closes; too small", t.helpBox(t.keys))
 	case t.question != noQuestion:
 		t.cover(&content, "Sure? y n", t.ask(true), t.ask(false))
-	case t.over() && t.acting == "":
+	case t.over() && !t.starting:
 		t.cover(&content, "Over: n new, q leave", t.result(true), t.result(false))
 	}
 	return t.title(t.compose(l, content))
@@ -108,13 +108,13 @@ func clock(d time.Duration) string {
 // state is the line about what is the matter, empty when nothing is.
 func (t *Tribolo) state() string {
 	switch {
-	case t.acting == "new":
+	case t.starting:
 		return t.theme.dim().Render("A new game is on its way …")
 	case t.problem != "":
 		return t.theme.bad().Render("! " + t.problem)
 	case t.mistaken() != "":
 		return t.theme.bad().Render("! " + t.mistaken())
-	case t.acting != "" && t.now.Sub(t.actingSince) > slowTime:
+	case t.acting && t.now.Sub(t.actingSince) > slowTime:
 		return t.theme.warn().Render(fmt.Sprintf("No answer for %d s.", int(t.now.Sub(t.actingSince).Seconds())))
 	case t.held() != nil:
 		return t.theme.warn().Bold(true).Render("Your time ran out: " + t.held().GetStandIn() +

@@ -39,6 +39,10 @@ const (
 	fieldSeats
 )
 
+// maxSeats is for how many the box has room. Of variants with more, whatever
+// they are, the server decides who sits where.
+const maxSeats = 12
+
 // newDialog makes the box, with a variant chosen.
 func newDialog(variants []*pb.Variant, chosen string) *newGame {
 	n := &newGame{variants: variants}
@@ -80,7 +84,7 @@ func (n *newGame) variant() *pb.Variant { return n.variants[n.fields[fieldVarian
 func (n *newGame) seat() {
 	n.fields = n.fields[:fieldSeats]
 	v := n.variant()
-	if v.GetSeats() < 2 {
+	if v.GetSeats() < 2 || v.GetSeats() > maxSeats {
 		return
 	}
 	values := []string{"me", "open"}

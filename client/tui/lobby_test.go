@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -139,6 +140,14 @@ func TestLobbyNewGame(t *testing.T) {
 	assert.NotNil(t, c.Options.Seats[0].GetCaller())
 	assert.Equal(t, "random", c.Options.Seats[1].GetBot())
 	assert.Equal(t, "minimax", c.Options.Seats[2].GetBot())
+}
+
+// TestLobbyManySeats offers no seats of a variant that says it has billions.
+func TestLobbyManySeats(t *testing.T) {
+	t.Parallel()
+	n := newDialog([]*pb.Variant{{Id: "crowd", Seats: math.MaxInt32}}, "crowd")
+	assert.Len(t, n.fields, fieldSeats)
+	assert.Empty(t, n.choice().Options.Seats)
 }
 
 // TestLobbyScores changes the leaderboard's variant and time.

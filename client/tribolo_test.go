@@ -69,9 +69,18 @@ func TestTriboloByCommands(t *testing.T) {
 	}
 	g := ada.game(id)
 	require.Equal(t, pb.Result_REASON_NO_MOVES, g.GetResult().GetReason())
-	assert.Regexp(t, `Verified: .* tribolo by ada, bob, greedy, ended: no moves left`, ada.ok("verify", id))
+	assert.Regexp(t, `(?s)Verified: .* tribolo by ada, bob, greedy, ended: no moves left.* and the scores \d+, \d+, \d+\.`, ada.ok("verify", id))
 	assert.Contains(t, ada.ok("watch", id, "--from", "1"), "RED bob sits down")
 	require.Eventually(t, func() bool { return strings.Count(ada.ok("top", "tribolo"), "\n") == 3 }, limit, limit/100)
+}
+
+// TestCallOff calls a game off that waits for players.
+func TestCallOff(t *testing.T) {
+	t.Parallel()
+	ada := newUser(t, someServer(t), "ada")
+	id := strings.TrimSpace(ada.ok("new", "tribolo", "--seats", "me,open,open"))
+	assert.Contains(t, ada.ok("resign", id), " points  version 2  abandoned\n")
+	assert.Contains(t, ada.ok("show", id), "finished: abandoned\n")
 }
 
 // TestResignHotSeat gives up all seats of somebody who sits in several.

@@ -80,9 +80,13 @@ func (p *program) report(r verify.Report, err error) error {
 	if r.Spawned > 0 {
 		spawned = comma(int32(r.Spawned)) + " tiles that appeared, "
 	}
+	points := "score of "
+	if len(scores) > 1 {
+		points = "scores "
+	}
 	return p.printf("Verified: %s, a game of %s by %s, ended: %s.\n"+
 		"The seed is the one that was committed to at the beginning. From it follow all %s versions:\n"+
-		"%s moves, %severy board, and the score of %s.\n",
+		"%s moves, %severy board, and the %s%s.\n",
 		r.GameID, r.Variant, strings.Join(r.Players, ", "), r.Reason,
-		comma(int32(r.Versions)), comma(int32(r.Moves)), spawned, strings.Join(scores, ", "))
+		comma(int32(r.Versions)), comma(int32(r.Moves)), spawned, points, strings.Join(scores, ", "))
 }

@@ -166,7 +166,9 @@ func (p *program) printUpdate(g *pb.Game, u session.Update) error {
 		return nil
 	}
 	if reason := g.GetResult().GetReason(); reason != pb.Result_REASON_UNSPECIFIED {
-		what = strings.TrimSpace(what + "  " + word(reason.String(), "REASON_"))
+		if why := word(reason.String(), "REASON_"); why != what { // abandoned is an event, too
+			what = strings.TrimSpace(what + "  " + why)
+		}
 	}
 	if err := p.printGame(g, what); err != nil {
 		return err

@@ -125,7 +125,7 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 			metadata: map[string]string{"version": version},
 		}
 	case errors.Is(err, match.ErrNotSeated):
-		return &failure{code: codes.PermissionDenied, reason: pb.ReasonNotSeated, message: "you do not hold this seat"}
+		return &failure{code: codes.PermissionDenied, reason: pb.ReasonNotSeated, message: "you hold no seat in this game, or not this one"}
 	case errors.Is(err, replay.ErrGameOver):
 		return precondition(pb.ReasonGameOver, "the game is over")
 	case errors.Is(err, replay.ErrNotStarted):

@@ -28,16 +28,18 @@ type tv struct {
 	why string
 	// seen are the games shown, the last one at the end.
 	seen []string
-	// finding is set while a game is looked for.
+	// finding is set while a game is looked for; looks counts how often one was.
 	finding bool
+	looks   int
 	// wait is the wait before the next look and until when it ends; 0 while
 	// there is a game.
 	wait  time.Duration
 	until time.Time
 }
 
-// findMsg asks for the next game if the one that it names is still on.
-type findMsg struct{ gameID string }
+// findMsg asks for the next game, unless one was looked for since: after so many
+// looks.
+type findMsg struct{ looks int }
 
 // foundMsg brings what is live.
 type foundMsg struct {
@@ -52,6 +54,11 @@ func (w *Watch) find() tea.Cmd {
 	}
 	w.tv.finding = true
 	return w.tasks.do(func(ctx context.Context) tea.Msg { return live(ctx, w.server) })
+}
+
+// findAfter looks for the next game after a while, unless the user does before.
+func (w *Watch) findAfter(d time.Duration) tea.Cmd {
+	return w.tasks.after(d, findMsg{w.tv.looks})
 }
 
 // live asks what is live.
@@ -76,6 +83,7 @@ func PickLive(ctx context.Context, s Server, now time.Time) (*pb.Game, string, e
 func (w *Watch) found(msg foundMsg) tea.Cmd {
 	t := w.tv
 	t.finding = false
+	t.looks++
 	w.problem = ""
 	running := w.gameID != "" && !w.over() && !w.lost
 	switch {
@@ -95,7 +103,7 @@ func (w *Watch) found(msg foundMsg) tea.Cmd {
 		w.leave()
 		t.wait = min(max(t.wait*2, firstWait), lastWait)
 		t.until = w.now.Add(t.wait)
-		return w.tasks.after(t.wait, findMsg{})
+		return w.findAfter(t.wait)
 	}
 	w.leave()
 	w.gameID, t.why, t.wait = g.GetId(), why, 0

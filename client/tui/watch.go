@@ -91,7 +91,7 @@ func (w *Watch) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			w.replace(msg.game)
 		}
 	case findMsg:
-		if msg.gameID == w.gameID && w.tv != nil && w.past.at == 0 {
+		if w.tv != nil && msg.looks == w.tv.looks && w.past.at == 0 {
 			return w, w.find()
 		}
 	}
@@ -129,7 +129,7 @@ func (w *Watch) heard(msg updateMsg) tea.Cmd {
 			w.lost, w.problem = true, plainly(msg.err, sameKey)
 		}
 		if w.tv != nil {
-			return w.tasks.after(resultTime, findMsg{gameID: w.gameID})
+			return w.findAfter(resultTime)
 		}
 		return nil
 	}

@@ -119,7 +119,7 @@ func (w *Watch) pause() tea.Cmd {
 func (w *Watch) live() tea.Cmd {
 	w.past.at = 0
 	if w.tv != nil && w.over() {
-		return w.tasks.after(resultTime, findMsg{gameID: w.gameID})
+		return w.findAfter(resultTime)
 	}
 	return nil
 }

@@ -94,6 +94,7 @@ func TestTV(t *testing.T) {
 	assert.Contains(t, w.View().Content, "gridstand play")
 
 	live = []*pb.Game{liveGame("first", 1, 0), liveGame("second", 0, 0)}
+	waited := findMsg{w.tv.looks}
 	d.press("n") // rather than wait
 	d.until("the first game", func() bool { return w.gameID == "first" })
 	assert.Equal(t, "the most watched live game", w.tv.why)
@@ -115,9 +116,9 @@ func TestTV(t *testing.T) {
 	e := lastEvent(614, pb.Result_REASON_NO_MOVES)
 	second.push(session.Update{Event: e})
 	d.until("the end", w.over)
-	d.send(findMsg{gameID: "first"}) // of a game that is off the screen
-	assert.Equal(t, "second", w.gameID)
-	d.send(findMsg{gameID: "second"}) // as after the result was shown
+	_, cmd := w.Update(waited)
+	assert.Nil(t, cmd, "a wait that the user cut short")
+	d.send(findMsg{w.tv.looks}) // as after the result was shown
 	d.until("the third game", func() bool { return w.gameID == "third" })
 
 	s.live = func(pb.OrderBy) ([]*pb.Game, error) {

@@ -55,7 +55,7 @@ Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
 	}
 	cmd.Flags().IntVar(&o.games, "games", 1, "how many games")
 	cmd.Flags().DurationVar(&o.think, "think", 0, "`time` that a search may take for a move (default: the bot's own measure)")
-	o.add(cmd.Flags())
+	o.add(cmd)
 	return cmd
 }
 

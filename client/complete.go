@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/client/solver"
 	"github.com/gridstand/gridstand/client/tui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -69,4 +72,32 @@ func (p *program) complete(cmd *cobra.Command, args []string, ask func(context.C
 // fixedCompletion completes a flag by a list.
 func fixedCompletion(cmd *cobra.Command, flag string, values ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeSeats completes the last of the seats by who may sit in the variant that
+// stands before it.
+func completeSeats(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	variant := defaultVariant
+	if len(args) > 0 {
+		variant = args[len(args)-1]
+	}
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	var found []string
+	for _, who := range append([]string{"me", "open"}, solver.Names(variant)...) {
+		found = append(found, before+who)
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeNoFiles keeps shells from completing the flags of a command, and of every
+// one below it, by files, but for those that are files.
+func completeNoFiles(cmd *cobra.Command) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if kind, _ := pflag.UnquoteUsage(f); kind != "file" {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // It fails for those that have one.
+		}
+	})
+	for _, below := range cmd.Commands() {
+		completeNoFiles(below)
+	}
 }

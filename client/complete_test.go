@@ -27,6 +27,11 @@ func TestCompletion(t *testing.T) {
 		{[]string{"move", id, ""}, "left\n"},
 		{[]string{"top", "--window", ""}, "week\n"},
 		{[]string{"games", "--variant", ""}, "vt100\t"},
+		{[]string{"new", "tribolo", "--seats", "me,o"}, "me,open\n"},
+		{[]string{"bot", "greedy", "tribolo", "--seats", ""}, "\nminimax\n"},
+		{[]string{"play", "--turn-limit", ""}, ":4\n"}, // no files
+		{[]string{"play", "--server", ""}, ":4\n"},
+		{[]string{"play", "--ca", ""}, ":0\n"},
 	} {
 		assert.Contains(t, ada.ok(append([]string{"__complete"}, c.args...)...), c.want, "%v", c.args)
 	}

@@ -254,6 +254,6 @@ func (p *program) newCommand() *cobra.Command {
 			return p.printf("%s\n", g.GetId())
 		},
 	}
-	o.add(cmd.Flags())
+	o.add(cmd)
 	return cmd
 }

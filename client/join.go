@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gridstand/gridstand/client/session"
 	"github.com/gridstand/gridstand/client/tui"
@@ -23,10 +22,12 @@ type gameFlags struct {
 	turnLimit time.Duration
 }
 
-func (o *gameFlags) add(flags *pflag.FlagSet) {
+func (o *gameFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.BoolVar(&o.private, "private", false, "keep a new game out of lists and off the leaderboard")
 	flags.StringSliceVar(&o.seats, "seats", nil, "`who` sits in a new game, in the order of the turns: me, open or the name of a bot")
 	flags.DurationVar(&o.turnLimit, "turn-limit", 0, "`time` for a move in a new game, from 5s to 168h")
+	_ = cmd.RegisterFlagCompletionFunc("seats", completeSeats)
 }
 
 // set reports whether a new game is described at all.

@@ -47,7 +47,7 @@ cursor, enter jumps, ? shows where to, and i shows all.`,
 	cmd.Flags().BoolVar(&o.local, "local", false,
 		"start a server in this program, at "+session.DefaultTarget+" or where --server says,\nunless one is there")
 	cmd.Flags().BoolVar(&o.resume, "resume", false, "go on with the latest game of yours that is not over")
-	o.add(cmd.Flags())
+	o.add(cmd)
 	return cmd
 }
 

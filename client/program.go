@@ -145,6 +145,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 		}
 	}
 	root.AddCommand(p.versionCommand())
+	completeNoFiles(root)
 	return root
 }
 

@@ -45,8 +45,7 @@ func TestClockOff(t *testing.T) {
 		}
 		require.Eventually(t, func() bool {
 			g, err := clients[1].get(t.Context(), game.GetId())
-			require.NoError(t, err)
-			return g.GetWatchers() == 2
+			return assert.NoError(t, err) && g.GetWatchers() == 2
 		}, patience, 20*time.Millisecond, "watchers of both servers are counted")
 		require.NoError(t, play(t.Context(), rng, game, 40, func(int32) {}, clients...))
 		for _, each := range watchers {

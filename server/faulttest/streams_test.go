@@ -130,8 +130,7 @@ func TestWatch_starved(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		g, err := player.get(t.Context(), game.GetId())
-		require.NoError(t, err)
-		return int(g.GetWatchers()) == len(watchers)
+		return assert.NoError(t, err) && int(g.GetWatchers()) == len(watchers)
 	}, patience, 20*time.Millisecond, "not all watch")
 	require.NoError(t, play(t.Context(), seeded(t), game, longGame, func(int32) {}, player))
 	close(gate)

@@ -70,7 +70,7 @@ func TestAudience(t *testing.T) {
 		key := "game:{" + name("a") + "}:audience"
 		require.Eventually(t, func() bool {
 			// Again and again: a word of its may still be on the way.
-			require.NoError(t, w.client.HSet(ctx, key, b.ServerID, "1 1000000000").Err())
+			assert.NoError(t, w.client.HSet(ctx, key, b.ServerID, "1 1000000000").Err())
 			now = now.Add(refreshEvery)
 			a.countAudiences(now)
 			return ma.Watchers() == 1

@@ -64,6 +64,7 @@ func TestWrongUsage(t *testing.T) {
 	u.fails(exitUsage, "move needs a direction or x,y", "move", "abcdefgh")
 	u.fails(exitUsage, "verify needs a game or -", "verify")
 	u.fails(exitUsage, "login needs a name", "login")
+	u.fails(exitUsage, "watch: an argument is empty", "watch", "")
 	u.fails(exitUsage, "takes no name", "login", "--rotate", "ada")
 	u.fails(exitUsage, "take one of them", "login", "--rotate", "--replace")
 	u.fails(exitUsage, "at most 4 games", "watch", "a", "b", "c", "d", "e")

@@ -5,6 +5,7 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,7 +78,9 @@ func strict(cmd *cobra.Command) {
 
 // Args checks the arguments of a command against its Use, "move <game> [x]":
 // those in angle brackets must be there, those in square brackets may, and where
-// the last one ends in "..." there may be any number. It is a cobra.PositionalArgs.
+// the last one ends in "..." there may be any number. None may be empty, as where
+// a script's variable is not set: that is not the same as leaving it out. It is a
+// cobra.PositionalArgs.
 func Args(cmd *cobra.Command, args []string) error {
 	wanted := strings.Fields(cmd.Use)[1:]
 	for i, argument := range wanted {
@@ -86,6 +89,8 @@ func Args(cmd *cobra.Command, args []string) error {
 		}
 	}
 	switch {
+	case slices.Contains(args, ""):
+		return Errorf("%s: an argument is empty", cmd.Name())
 	case strings.HasSuffix(cmd.Use, "..."):
 		return nil
 	case len(args) <= len(wanted):

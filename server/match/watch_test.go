@@ -26,7 +26,7 @@ type shown struct {
 // watch looks from a version on until the game is over, the match cannot be
 // shown further, or ctx ends. Before each look it calls pause.
 func watch(ctx context.Context, m *Match, version int32, pause func(seen int32)) shown {
-	watcher := m.Watch(ctx, true, nil)
+	watcher := m.newWatcher(ctx, true, nil)
 	defer watcher.Close()
 	var s shown
 	for {
@@ -133,7 +133,7 @@ func TestWatch_Slow(t *testing.T) {
 		s := w.serve(w.addr)
 		s.create(name("a"), "6x6")
 		m := s.match(name("a"))
-		watcher := m.Watch(t.Context(), true, nil)
+		watcher := m.newWatcher(t.Context(), true, nil)
 		defer watcher.Close()
 		m.play(t, ringSize)
 		look, _ := watcher.Look(1)
@@ -168,7 +168,7 @@ func TestWatch_Encoded(t *testing.T) {
 		s := w.serve(w.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
-		watcher := m.Watch(t.Context(), false, nil)
+		watcher := m.newWatcher(t.Context(), false, nil)
 		defer watcher.Close()
 		_, changed := watcher.Look(1)
 		m.play(t, 1)
@@ -230,7 +230,7 @@ func TestConfirm_Watched(t *testing.T) {
 		here, there := w.still(w.addr), w.still(w.addr)
 		here.create(name("a"), "classic")
 		m, elsewhere := here.match(name("a")), there.match(name("a"))
-		watcher := elsewhere.Watch(t.Context(), true, nil)
+		watcher := elsewhere.newWatcher(t.Context(), true, nil)
 		defer watcher.Close()
 		for range 20 {
 			moved := m.play(t, 1)

@@ -113,6 +113,13 @@ func (s *server) match(gameID string) *Match {
 	return m
 }
 
+// newWatcher is one who watches.
+func (m *Match) newWatcher(ctx context.Context, counted bool, giveUp func()) *Watcher {
+	w := &Watcher{}
+	m.Watch(ctx, w, counted, giveUp)
+	return w
+}
+
 // agenda notes what it is told.
 type agenda struct {
 	mu    sync.Mutex

@@ -38,15 +38,13 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	}
 	defer m.Release()
 	player := caller(stream.Context())
-	giveUp := func() { s.giveUp(stream.Context()) }
-	watcher, err := s.admit(stream.Context(), m, len(state.SeatsOf(player.ID)) == 0, giveUp)
-	if err != nil {
+	v := &view{
+		service: s, match: m, visitors: visitors, stream: stream, everyEvent: request.GetEveryEvent(), playerID: player.ID,
+	}
+	if err := s.admit(v, len(state.SeatsOf(player.ID)) == 0); err != nil {
 		return err
 	}
-	defer watcher.Close()
-	v := &view{
-		service: s, match: m, watcher: watcher, visitors: visitors, stream: stream, everyEvent: request.GetEveryEvent(), playerID: player.ID,
-	}
+	defer v.watcher.Close()
 	if request.AfterVersion == nil {
 		err = v.sendGame(state)
 	} else {
@@ -83,28 +81,31 @@ func (s *Service) enter(ctx context.Context, id string) (*match.Match, *replay.S
 
 // admit adds a watcher unless the game has as many as it may. One at a time is
 // admitted, so that those who come together are not more.
-func (s *Service) admit(ctx context.Context, m *match.Match, counted bool, giveUp func()) (*match.Watcher, error) {
+func (s *Service) admit(v *view, counted bool) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
-	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && m.Watchers() >= limit {
-		return nil, tooMany("watchers of one game", limit, fullRetry)
+	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && v.match.Watchers() >= limit {
+		return tooMany("watchers of one game", limit, fullRetry)
 	}
-	return m.Watch(ctx, counted, giveUp), nil
+	ctx := v.stream.Context()
+	v.match.Watch(ctx, &v.watcher, counted, func() { s.giveUp(ctx) })
+	return nil
 }
 
 // view is a watcher's stream and how far it has come.
 type view struct {
-	service    *Service
-	match      *match.Match
-	watcher    *match.Watcher
-	visitors   *visitors // of the same address
-	stream     grpc.ServerStreamingServer[pb.WatchResponse]
+	// What each event needs comes first, side by side.
+	version    int32 // that the reader has
+	owed       int32 // version up to which the reader asked for every event
+	over       bool  // the game's end was sent
 	everyEvent bool
-	playerID   string // of the reader, empty for nobody
+	stream     grpc.ServerStreamingServer[pb.WatchResponse]
+	watcher    match.Watcher
 
-	version int32 // that the reader has
-	owed    int32 // version up to which the reader asked for every event
-	over    bool  // the game's end was sent
+	service  *Service
+	match    *match.Match
+	visitors *visitors // of the same address
+	playerID string    // of the reader, empty for nobody
 }
 
 // resume begins after a version that the reader has, in a game at state.

@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	// pastLimit bounds the versions that a screen remembers while it is live.
-	pastLimit = 4000
+	// pastLimit bounds the versions that a screen remembers while it is live, and
+	// pausedLimit while the user looks back: for an hour of a quick game.
+	pastLimit   = 4000
+	pausedLimit = 10 * pastLimit
 	// pastChunk is how many earlier versions are fetched at once.
 	pastChunk = 250
 )
@@ -59,13 +61,15 @@ func frameOf(m *match) frame {
 	}
 }
 
-// remember keeps the newest version, and drops none while the user looks back:
-// it may be the one looked at.
+// remember keeps the newest version. While the user looks back it drops others
+// later: it may be those that are looked at.
 func (p *past) remember(m *match) {
-	p.frames = append(p.frames, frameOf(m))
-	if p.at == 0 {
-		p.frames = p.frames[max(len(p.frames)-pastLimit, 0):]
+	limit := pastLimit
+	if p.at != 0 {
+		limit = pausedLimit
 	}
+	p.frames = append(p.frames, frameOf(m))
+	p.frames = p.frames[max(len(p.frames)-limit, 0):]
 }
 
 // index is the place of a version among the frames, or of the last before it.

@@ -214,6 +214,8 @@ func TestWatchForgets(t *testing.T) {
 	on(10)
 	shown := w.shown()
 	assert.Equal(t, first+1, shown.game.GetVersion())
+	on(pausedLimit)
+	assert.Len(t, w.past.frames, pausedLimit)
 	w.live()
 	on(1)
 	assert.Len(t, w.past.frames, pastLimit)

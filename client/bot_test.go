@@ -43,7 +43,7 @@ func TestBot(t *testing.T) {
 func TestBotMeetsTheLimit(t *testing.T) {
 	t.Parallel()
 	c := apptest.Config(t)
-	c.MaxMovesPerSecond = 10
+	c.Limits.MovesPerSecond = 10
 	server, _ := apptest.Start(t, c)
 	_, note, code := newUser(t, server.Addr().String(), "ada").run("bot", "rote", "3x3")
 	assert.Equal(t, exitOK, code)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server/app"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // addFlags adds a flag for every setting of c, which holds the defaults.
@@ -32,32 +33,9 @@ func addFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest time for a move that a game may have, at most 5s")
 	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "how long a bot waits before it moves, so that people can follow")
 	keepFlag(flags, &c.KeepFinished)
-	flags.IntVar(&c.MaxMessageBytes, "max-message-bytes", c.MaxMessageBytes, "largest message to take, in bytes; 0 for no limit")
-	flags.IntVar(&c.MaxStreamsPerConnection, "max-streams-per-connection", c.MaxStreamsPerConnection,
-		"streams and calls at once on one connection; 0 for no limit")
-	flags.IntVar(&c.MaxMovesPerSecond, "max-moves-per-second", c.MaxMovesPerSecond, "moves of one player in a second; 0 for no limit")
-	flags.IntVar(&c.MaxOpenGames, "max-open-games", c.MaxOpenGames, "unfinished games of one account; 0 for no limit")
-	flags.IntVar(&c.MaxWatchersPerGame, "max-watchers-per-game", c.MaxWatchersPerGame, "watchers of one game; 0 for no limit")
 	flags.StringVar(&c.Proxies, "proxies", c.Proxies,
 		"`addresses` and networks of proxies, separated by commas, that say in x-forwarded-for whom they were "+
 			"called by; the limits of an address hold for that one then")
-	flags.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", c.MaxConnectionsPerAddress,
-		"connections of one address to this server, but for --proxies; 0 for no limit. "+
-			"A router or a proxy may stand for a whole game night")
-	flags.IntVar(&c.MaxNewConnectionsPerAddressPerSecond, "max-new-connections-per-address-per-second", c.MaxNewConnectionsPerAddressPerSecond,
-		"connections that one address may open to this server in a second, with ten seconds' worth at once, but for --proxies; 0 for no limit")
-	flags.IntVar(&c.MaxWatchesPerAddress, "max-watches-per-address", c.MaxWatchesPerAddress,
-		"watch streams of one address on this server; 0 for no limit")
-	flags.IntVar(&c.MaxWatchesPerAddressPerSecond, "max-watches-per-address-per-second", c.MaxWatchesPerAddressPerSecond,
-		"watch streams that one address may open in a second on this server, with ten seconds' worth at once; 0 for no limit")
-	flags.IntVar(&c.MaxWrongTokensPerMinute, "max-wrong-tokens-per-minute", c.MaxWrongTokensPerMinute,
-		"wrong tokens that one address may show this server in a minute; 0 for no limit")
-	flags.IntVar(&c.MaxNewPlayersPerMinute, "max-new-players-per-minute", c.MaxNewPlayersPerMinute,
-		"accounts that one address may create in a minute, over all servers; 0 for no limit")
-	flags.IntVar(&c.MaxNewGamesPerMinute, "max-new-games-per-minute", c.MaxNewGamesPerMinute,
-		"games that one account may create in a minute, over all servers; 0 for no limit")
-	flags.IntVar(&c.MaxNewGamesPerAddressPerMinute, "max-new-games-per-address-per-minute", c.MaxNewGamesPerAddressPerMinute,
-		"games that may be created from one address in a minute, over all servers; 0 for no limit")
 	flags.BoolVar(&c.Reflection, "reflection", c.Reflection, "let tools such as grpcurl ask what the services look like")
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls under way")
 	// For tests, which cannot wait so long.
@@ -65,6 +43,10 @@ func addFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a watcher may take over one message")
 	for _, hidden := range []string{"idle", "stall"} {
 		_ = flags.MarkHidden(hidden) // It is there.
+	}
+	for _, limit := range limits.Table {
+		value := limit.Of(&c.Limits)
+		flags.IntVar(value, limit.Flag, *value, limit.Usage+"; 0 for no limit")
 	}
 	nameVariables(flags)
 }

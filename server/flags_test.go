@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,28 +14,30 @@ import (
 
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server/app"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
-// other is a value for each flag that is not its default.
+// other holds a value for each flag that is not its default. The limits follow
+// in init.
 var other = map[string]string{
 	"listen": "localhost:1", "redis": "redis://r", "tls-cert": "c", "tls-key": "k", "tls-client-ca": "a", "metrics": ":9",
 	"pprof": "true", "log-level": "debug", "log-format": "json", "keepalive": "1m",
-	"abandon-after": "1h", "waiting-for": "3h", "min-turn-limit": "1s", "bot-pace": "0s", "keep-finished": "2h", "max-message-bytes": "1",
-	"max-streams-per-connection": "2", "max-moves-per-second": "3", "max-open-games": "4",
-	"proxies": "10.0.0.0/8", "max-connections-per-address": "6", "max-new-connections-per-address-per-second": "13", "max-watches-per-address": "7",
-	"max-watches-per-address-per-second": "8", "max-wrong-tokens-per-minute": "9", "max-new-players-per-minute": "10",
-	"max-new-games-per-minute": "11", "max-new-games-per-address-per-minute": "12",
-	"max-watchers-per-game": "5", "reflection": "false", "stop-timeout": "3s", "idle": "4s", "stall": "5s",
+	"abandon-after": "1h", "waiting-for": "3h", "min-turn-limit": "1s", "bot-pace": "0s", "keep-finished": "2h",
+	"proxies": "10.0.0.0/8", "reflection": "false", "stop-timeout": "3s", "idle": "4s", "stall": "5s",
 }
 
 var otherConfig = app.Config{
 	Listen: "localhost:1", Redis: "redis://r", TLSCert: "c", TLSKey: "k", TLSClientCA: "a", Metrics: ":9",
 	Pprof: true, LogLevel: slog.LevelDebug, LogFormat: "json", Keepalive: time.Minute,
-	AbandonAfter: time.Hour, WaitingFor: 3 * time.Hour, MinTurnLimit: time.Second, KeepFinished: 2 * time.Hour, MaxMessageBytes: 1,
-	MaxStreamsPerConnection: 2, MaxMovesPerSecond: 3, MaxOpenGames: 4,
-	Proxies: "10.0.0.0/8", MaxConnectionsPerAddress: 6, MaxNewConnectionsPerAddressPerSecond: 13, MaxWatchesPerAddress: 7, MaxWatchesPerAddressPerSecond: 8,
-	MaxWrongTokensPerMinute: 9, MaxNewPlayersPerMinute: 10, MaxNewGamesPerMinute: 11, MaxNewGamesPerAddressPerMinute: 12,
-	MaxWatchersPerGame: 5, Reflection: false, StopTimeout: 3 * time.Second, Idle: 4 * time.Second, Stall: 5 * time.Second,
+	AbandonAfter: time.Hour, WaitingFor: 3 * time.Hour, MinTurnLimit: time.Second, KeepFinished: 2 * time.Hour,
+	Proxies: "10.0.0.0/8", Reflection: false, StopTimeout: 3 * time.Second, Idle: 4 * time.Second, Stall: 5 * time.Second,
+}
+
+func init() {
+	for i, limit := range limits.Table {
+		other[limit.Flag] = strconv.Itoa(i + 1)
+		*limit.Of(&otherConfig.Limits) = i + 1
+	}
 }
 
 func flagSet(c *app.Config) *pflag.FlagSet {

@@ -183,8 +183,8 @@ func TestServerGoesAway(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *app.Config) {
-		c.MaxOpenGames, c.MaxWatchersPerGame, c.MaxStreamsPerConnection, c.MaxMovesPerSecond = 3, 20, 10, 50
-		c.MaxWatchesPerAddress, c.MaxConnectionsPerAddress = 25, 4
+		c.Limits.OpenGamesPerPlayer, c.Limits.WatchersPerGame, c.Limits.StreamsPerConnection, c.Limits.MovesPerSecond = 3, 20, 10, 50
+		c.Limits.WatchesPerAddress, c.Limits.ConnectionsPerAddress = 25, 4
 	})
 	for name, c := range map[string]struct {
 		change func(*load.Config)
@@ -221,7 +221,7 @@ func TestRefused(t *testing.T) {
 // TestRateLimit names the flag that is in the way.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
-	config := small(start(t, func(c *app.Config) { c.MaxMovesPerSecond = 3 }))
+	config := small(start(t, func(c *app.Config) { c.Limits.MovesPerSecond = 3 }))
 	config.Rate, config.Duration = 0, 2*time.Second
 	r := run(t, config)
 	require.NoError(t, r.Err())

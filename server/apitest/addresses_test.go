@@ -41,7 +41,7 @@ func passedOn(ctx context.Context, address string) context.Context {
 func TestLimit_NewPlayers(t *testing.T) {
 	t.Parallel()
 	store := "redis://" + redistest.StartMiniredis(t).Addr()
-	limits := func(c *app.Config) { c.MaxNewPlayersPerMinute, c.Proxies = 3, "127.0.0.1" }
+	limits := func(c *app.Config) { c.Limits.NewPlayersPerMinute, c.Proxies = 3, "127.0.0.1" }
 	servers := []*server{start(t, store, limits), start(t, store, limits)}
 	create := func(ctx context.Context, n int) error {
 		s := servers[n%len(servers)]
@@ -63,7 +63,7 @@ func TestLimit_NewPlayers(t *testing.T) {
 // Ensure nobody passes for another by saying so, where no proxy is trusted.
 func TestLimit_NoProxy(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Embedded, func(c *app.Config) { c.MaxNewPlayersPerMinute = 1 })
+	s := start(t, app.Embedded, func(c *app.Config) { c.Limits.NewPlayersPerMinute = 1 })
 	s.player(t)
 	_, err := s.CreatePlayer(passedOn(s.anyone, "198.51.100.1"), &pb.CreatePlayerRequest{Name: "another"})
 	wantLimited(t, err, "1")
@@ -88,7 +88,7 @@ func TestLimit_NewGames(t *testing.T) {
 		s.game(t, other, "classic")
 		_, err := s.CreateGame(other.ctx, &pb.CreateGameRequest{Variant: "classic"})
 		wantLimited(t, err, "3")
-	}, func(c *app.Config) { c.MaxNewGamesPerMinute, c.MaxNewGamesPerAddressPerMinute = 2, 3 })
+	}, func(c *app.Config) { c.Limits.NewGamesPerMinute, c.Limits.NewGamesPerAddressPerMinute = 2, 3 })
 }
 
 // Ensure an address has no more streams open than it may, however many
@@ -117,7 +117,7 @@ func TestLimit_WatchesPerAddress(t *testing.T) {
 			_, err = stream.Recv()
 			return err == nil
 		})
-	}, func(c *app.Config) { c.MaxWatchesPerAddress = 2 })
+	}, func(c *app.Config) { c.Limits.WatchesPerAddress = 2 })
 }
 
 // Ensure an address that opens and leaves streams too fast is asked to wait, and
@@ -144,7 +144,7 @@ func TestLimit_WatchesPerSecond(t *testing.T) {
 		}
 		assert.Greater(t, refused, 100)
 		eventually(t, "the address may watch again", func() bool { return open() == nil })
-	}, func(c *app.Config) { c.MaxWatchesPerAddressPerSecond = 2 })
+	}, func(c *app.Config) { c.Limits.WatchesPerAddressPerSecond = 2 })
 }
 
 // Ensure an address that shows many wrong tokens is kept from showing more, that
@@ -170,14 +170,14 @@ func TestLimit_WrongTokens(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.GetPlayer(passedOn(other.ctx, "198.51.100.2"), &pb.GetPlayerRequest{PlayerId: "me"})
 		require.NoError(t, err)
-	}, func(c *app.Config) { c.MaxWrongTokensPerMinute, c.Proxies = 5, "127.0.0.0/8" })
+	}, func(c *app.Config) { c.Limits.WrongTokensPerMinute, c.Proxies = 5, "127.0.0.0/8" })
 }
 
 // Ensure an address has no more connections than it may, that more are closed at
 // once, and that who leaves makes room.
 func TestLimit_Connections(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Embedded, func(c *app.Config) { c.MaxConnectionsPerAddress = 3 })
+	s := start(t, app.Embedded, func(c *app.Config) { c.Limits.ConnectionsPerAddress = 3 })
 	s.player(t) // has one
 	dial := func() net.Conn {
 		conn, err := net.DialTimeout("tcp", s.addr.String(), patience)

@@ -47,7 +47,7 @@ func fillIn(m protoreflect.Message, texts map[protoreflect.Name][]string) {
 func FuzzCalls(f *testing.F) {
 	s := start(f, app.Embedded, func(c *app.Config) {
 		*c = c.Unlimited()
-		c.MaxOpenGames, c.BotPace, c.MinTurnLimit = 20, 0, 1
+		c.Limits.OpenGamesPerPlayer, c.BotPace, c.MinTurnLimit = 20, 0, 1
 	})
 	person, robot := s.player(f), s.account(f, &pb.CreatePlayerRequest{Name: "Robot", Secret: newID(), Bot: true})
 	texts := populate(f, s, person, robot)

@@ -190,5 +190,5 @@ func TestLimit_OpenGamesJoined(t *testing.T) {
 		s.join(t, p, c.GetId())
 		_, err = s.joins(p, full.GetId())
 		wantReason(t, err, pb.ReasonSeatTaken)
-	}, func(c *app.Config) { c.MaxOpenGames = 2 })
+	}, func(c *app.Config) { c.Limits.OpenGamesPerPlayer = 2 })
 }

@@ -13,10 +13,11 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // Ensure a player who moves too fast is told when to come again, and only that
@@ -52,7 +53,7 @@ func TestLimit_Moves(t *testing.T) {
 			_, err := s.Move(p.ctx, first)
 			return err == nil
 		})
-	}, func(c *app.Config) { c.MaxMovesPerSecond = 2 })
+	}, func(c *app.Config) { c.Limits.MovesPerSecond = 2 })
 }
 
 // Ensure an account keeps no more open games than it may, and that every end of
@@ -93,7 +94,7 @@ func TestLimit_OpenGames(t *testing.T) {
 		s.resign(t, p, a.GetId()) // Once is once.
 		s.game(t, p, "classic")
 		full()
-	}, func(c *app.Config) { c.MaxOpenGames = 2 })
+	}, func(c *app.Config) { c.Limits.OpenGamesPerPlayer = 2 })
 }
 
 // Ensure the limit of open games holds for calls at the same time, whether they
@@ -124,7 +125,7 @@ func TestLimit_OpenGamesAtOnce(t *testing.T) {
 		games := s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"})
 		assert.Len(t, games, 3)
 		assert.Contains(t, []int32{2, 3}, made.Load())
-	}, func(c *app.Config) { c.MaxOpenGames = 3 })
+	}, func(c *app.Config) { c.Limits.OpenGamesPerPlayer = 3 })
 }
 
 // Ensure a game has no more watchers than it may, its own players apart, and
@@ -152,7 +153,7 @@ func TestLimit_Watchers(t *testing.T) {
 		first.leave()
 		eventually(t, "one left", func() bool { return s.get(t, g.GetId()).GetWatchers() == 1 })
 		s.watch(t, s.anyone, request).game(t)
-	}, func(c *app.Config) { c.MaxWatchersPerGame = 2 })
+	}, func(c *app.Config) { c.Limits.WatchersPerGame = 2 })
 }
 
 // Ensure those who come at the same time are not more than may.
@@ -178,13 +179,13 @@ func TestLimit_WatchersAtOnce(t *testing.T) {
 			assert.LessOrEqual(t, watching.Load(), int32(3))
 			eventually(t, "the refused are gone", func() bool { return s.get(t, g.GetId()).GetWatchers() == watching.Load() })
 		}
-	}, func(c *app.Config) { c.MaxWatchersPerGame = 3 })
+	}, func(c *app.Config) { c.Limits.WatchersPerGame = 3 })
 }
 
 // Ensure a connection has no more streams than it may: further calls wait.
 func TestLimit_Streams(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Embedded, func(c *app.Config) { c.MaxStreamsPerConnection = 2 })
+	s := start(t, app.Embedded, func(c *app.Config) { c.Limits.StreamsPerConnection = 2 })
 	p := s.player(t)
 	g := s.game(t, p, "classic")
 	request := &pb.WatchRequest{GameId: g.GetId()}
@@ -202,31 +203,31 @@ func TestLimit_Streams(t *testing.T) {
 // Ensure a server tells the limits that it was given.
 func TestGetServerInfo(t *testing.T) {
 	t.Parallel()
+	given := func(row int) int {
+		return []int{4096 + row, 0, math.MaxInt32}[row%3]
+	}
 	each(t, func(t *testing.T, s *server) {
 		info, err := s.GetServerInfo(s.anyone, &pb.GetServerInfoRequest{})
 		require.NoError(t, err)
 		assert.Equal(t, "gridstand", info.GetName())
 		assert.NotEmpty(t, info.GetVersion())
-		want := &pb.Limits{
-			MessageBytes: 4096, StreamsPerConnection: 7, MovesPerSecond: 11, WatchersPerGame: math.MaxInt32,
-			MinTurnLimit:                      durationpb.New(20 * time.Millisecond),
-			NewConnectionsPerAddressPerSecond: 19,
-			ConnectionsPerAddress:             12, WatchesPerAddress: 13, WatchesPerAddressPerSecond: 14, WrongTokensPerMinute: 15,
-			NewPlayersPerMinute: 16, NewGamesPerMinute: 17, NewGamesPerAddressPerMinute: 18,
+		told := info.GetLimits().ProtoReflect()
+		assert.Equal(t, 20*time.Millisecond, info.GetLimits().GetMinTurnLimit().AsDuration())
+		assert.Equal(t, len(limits.Table)+1, told.Descriptor().Fields().Len(), "limits without a row, and min_turn_limit")
+		for i, limit := range limits.Table {
+			field := told.Descriptor().Fields().ByName(protoreflect.Name(limit.Field))
+			assert.EqualValues(t, given(i), told.Get(field).Int(), limit.Field)
 		}
-		assert.True(t, proto.Equal(want, info.GetLimits()), "%v", info.GetLimits())
 		storage := pb.Storage_STORAGE_DURABLE
 		if s.embedded {
 			storage = pb.Storage_STORAGE_EMBEDDED
 		}
 		assert.Equal(t, storage, info.GetStorage())
 	}, func(c *app.Config) {
-		c.MaxMessageBytes, c.MaxStreamsPerConnection, c.MaxMovesPerSecond = 4096, 7, 11
-		c.MaxOpenGames, c.MaxWatchersPerGame, c.MinTurnLimit = 0, math.MaxInt32, 20*time.Millisecond
-		c.MaxConnectionsPerAddress, c.MaxWatchesPerAddress, c.MaxWatchesPerAddressPerSecond = 12, 13, 14
-		c.MaxWrongTokensPerMinute, c.MaxNewPlayersPerMinute = 15, 16
-		c.MaxNewGamesPerMinute, c.MaxNewGamesPerAddressPerMinute = 17, 18
-		c.MaxNewConnectionsPerAddressPerSecond = 19
+		c.MinTurnLimit = 20 * time.Millisecond
+		for i, limit := range limits.Table {
+			*limit.Of(&c.Limits) = given(i)
+		}
 	})
 }
 
@@ -244,7 +245,7 @@ func TestLimit_None(t *testing.T) {
 		}
 	}, func(c *app.Config) {
 		*c = c.Unlimited()
-		c.MaxMessageBytes = 0
+		c.Limits.MessageBytes = 0
 	})
 }
 
@@ -297,5 +298,5 @@ func TestAbandoned(t *testing.T) {
 			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "twos"})
 			return err == nil
 		})
-	}, func(c *app.Config) { c.AbandonAfter, c.MaxOpenGames = after, 1 })
+	}, func(c *app.Config) { c.AbandonAfter, c.Limits.OpenGamesPerPlayer = after, 1 })
 }

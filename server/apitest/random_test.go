@@ -173,5 +173,7 @@ func TestRandomMessages(t *testing.T) {
 			assert.Positive(t, answers[code], "%v was met", code)
 		}
 		alive(t, s)
-	}, func(c *app.Config) { c.MaxOpenGames, c.MaxMessageBytes, c.BotPace, c.MinTurnLimit = 20, 0, 0, 1 })
+	}, func(c *app.Config) {
+		c.Limits.OpenGamesPerPlayer, c.Limits.MessageBytes, c.BotPace, c.MinTurnLimit = 20, 0, 0, 1
+	})
 }

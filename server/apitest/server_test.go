@@ -70,7 +70,7 @@ func start(t testing.TB, redis string, changes ...change) *server {
 	t.Helper()
 	c := apptest.Config(t)
 	c.Redis = redis
-	c.MaxMovesPerSecond = 0
+	c.Limits.MovesPerSecond = 0
 	c.Logger = slog.New(noErrors{slog.DiscardHandler, t})
 	for _, change := range changes {
 		change(&c)

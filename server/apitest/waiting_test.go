@@ -86,7 +86,7 @@ func TestWaiting_Abandoned(t *testing.T) {
 			_, err := s.CreateGame(host.ctx, &pb.CreateGameRequest{Variant: "classic"})
 			return err == nil && len(s.list(t, host, &pb.ListGamesRequest{Status: waiting})) == 0
 		})
-	}, func(c *app.Config) { c.WaitingFor, c.MaxOpenGames = after, 1 })
+	}, func(c *app.Config) { c.WaitingFor, c.Limits.OpenGamesPerPlayer = after, 1 })
 }
 
 // Ensure whoever created a game calls it off while it waits, seated or not, and
@@ -131,7 +131,7 @@ func TestResign_CallsOff(t *testing.T) {
 			assert.False(t, slices.Contains(ids(s.list(t, host, &pb.ListGamesRequest{Status: waiting})), g.GetId()))
 			assert.True(t, slices.Contains(ids(s.list(t, host, &pb.ListGamesRequest{Status: finished, PlayerId: "me"})), g.GetId()))
 		}
-	}, func(c *app.Config) { c.MaxOpenGames = 1 })
+	}, func(c *app.Config) { c.Limits.OpenGamesPerPlayer = 1 })
 }
 
 // Ensure those who watch a game that waits are counted until they sit down.

@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/gridstand/gridstand/server/limits"
 	"github.com/gridstand/gridstand/server/origin"
 )
 
@@ -62,23 +62,8 @@ type Config struct {
 	// Proxies whose word is taken for where calls come from: addresses and
 	// networks separated by commas, empty for none.
 	Proxies string
-	// MaxMessageBytes bounds a message to the server, 0 for no limit; the
-	// others bound what their names say in the same way. What is said of an
-	// address, and of a minute, is told by the flags.
-	MaxMessageBytes         int
-	MaxStreamsPerConnection int
-	MaxMovesPerSecond       int
-	MaxOpenGames            int
-	MaxWatchersPerGame      int
-
-	MaxConnectionsPerAddress             int
-	MaxNewConnectionsPerAddressPerSecond int
-	MaxWatchesPerAddress                 int
-	MaxWatchesPerAddressPerSecond        int
-	MaxWrongTokensPerMinute              int
-	MaxNewPlayersPerMinute               int
-	MaxNewGamesPerMinute                 int
-	MaxNewGamesPerAddressPerMinute       int
+	// Limits of what clients may do.
+	Limits limits.Limits
 	// Reflection lets tools ask what the services look like.
 	Reflection bool
 	// StopTimeout bounds how long a stop waits for calls under way.
@@ -103,47 +88,28 @@ type Config struct {
 // DefaultConfig is what the program does without flags.
 func DefaultConfig() Config {
 	return Config{
-		Listen:                  ":2048",
-		Redis:                   Embedded,
-		LogLevel:                slog.LevelInfo,
-		LogFormat:               "text",
-		Keepalive:               30 * time.Second,
-		AbandonAfter:            7 * 24 * time.Hour,
-		WaitingFor:              24 * time.Hour,
-		MinTurnLimit:            maxTurnFloor,
-		BotPace:                 700 * time.Millisecond,
-		KeepFinished:            30 * 24 * time.Hour,
-		MaxMessageBytes:         64 << 10,
-		MaxStreamsPerConnection: 10_000,
-		MaxMovesPerSecond:       200,
-		MaxOpenGames:            500,
-		MaxWatchersPerGame:      100_000,
-
-		// A whole game night may sit behind one address: ten thousand who
-		// watch, of whom all come back at once when a server stops.
-		MaxConnectionsPerAddress:             16_384,
-		MaxNewConnectionsPerAddressPerSecond: 2_000,
-		MaxWatchesPerAddress:                 65_536,
-		MaxWatchesPerAddressPerSecond:        2_000,
-		MaxWrongTokensPerMinute:              1_000,
-		MaxNewPlayersPerMinute:               600,
-		MaxNewGamesPerMinute:                 60,
-		MaxNewGamesPerAddressPerMinute:       6_000,
-		Reflection:                           true,
-		StopTimeout:                          10 * time.Second,
-		Idle:                                 time.Minute,
-		Stall:                                time.Minute,
+		Listen:       ":2048",
+		Redis:        Embedded,
+		LogLevel:     slog.LevelInfo,
+		LogFormat:    "text",
+		Keepalive:    30 * time.Second,
+		AbandonAfter: 7 * 24 * time.Hour,
+		WaitingFor:   24 * time.Hour,
+		MinTurnLimit: maxTurnFloor,
+		BotPace:      700 * time.Millisecond,
+		KeepFinished: 30 * 24 * time.Hour,
+		Limits:       limits.Default(),
+		Reflection:   true,
+		StopTimeout:  10 * time.Second,
+		Idle:         time.Minute,
+		Stall:        time.Minute,
 	}
 }
 
 // Unlimited is c without limits on how much and how often clients do what they
 // may do, for loads and tests, all of which come from one address.
 func (c Config) Unlimited() Config {
-	c.MaxStreamsPerConnection, c.MaxMovesPerSecond, c.MaxOpenGames, c.MaxWatchersPerGame = 0, 0, 0, 0
-	c.MaxConnectionsPerAddress, c.MaxNewConnectionsPerAddressPerSecond = 0, 0
-	c.MaxWatchesPerAddress, c.MaxWatchesPerAddressPerSecond = 0, 0
-	c.MaxWrongTokensPerMinute, c.MaxNewPlayersPerMinute = 0, 0
-	c.MaxNewGamesPerMinute, c.MaxNewGamesPerAddressPerMinute = 0, 0
+	c.Limits = limits.Limits{MessageBytes: c.Limits.MessageBytes}
 	return c
 }
 
@@ -215,27 +181,9 @@ func (c *Config) validate() error {
 	case c.Stall < time.Second:
 		return wrong("stall", "must be at least 1s")
 	}
-	for _, limit := range []struct {
-		flag  string
-		value int
-	}{
-		{"max-message-bytes", c.MaxMessageBytes},
-		{"max-streams-per-connection", c.MaxStreamsPerConnection},
-		{"max-moves-per-second", c.MaxMovesPerSecond},
-		{"max-open-games", c.MaxOpenGames},
-		{"max-watchers-per-game", c.MaxWatchersPerGame},
-		{"max-connections-per-address", c.MaxConnectionsPerAddress},
-		{"max-new-connections-per-address-per-second", c.MaxNewConnectionsPerAddressPerSecond},
-		{"max-watches-per-address", c.MaxWatchesPerAddress},
-		{"max-watches-per-address-per-second", c.MaxWatchesPerAddressPerSecond},
-		{"max-wrong-tokens-per-minute", c.MaxWrongTokensPerMinute},
-		{"max-new-players-per-minute", c.MaxNewPlayersPerMinute},
-		{"max-new-games-per-minute", c.MaxNewGamesPerMinute},
-		{"max-new-games-per-address-per-minute", c.MaxNewGamesPerAddressPerMinute},
-	} {
-		// Clients are told the limits as int32.
-		if limit.value < 0 || limit.value > math.MaxInt32 {
-			return wrong(limit.flag, "must be from 0, for no limit, to %d", math.MaxInt32)
+	for _, limit := range limits.Table {
+		if err := limits.Check(*limit.Of(&c.Limits)); err != nil {
+			return &ConfigError{limit.Flag, err}
 		}
 	}
 	return nil

@@ -40,11 +40,11 @@ func TestConfig_Validate(t *testing.T) {
 		{"idle", func(c *Config) { c.Idle = 0 }},
 		{"stall", func(c *Config) { c.Stall = time.Millisecond }},
 		{"stop-timeout", func(c *Config) { c.StopTimeout = -1 }},
-		{"max-message-bytes", func(c *Config) { c.MaxMessageBytes = -1 }},
-		{"max-streams-per-connection", func(c *Config) { c.MaxStreamsPerConnection = -1 }},
-		{"max-moves-per-second", func(c *Config) { c.MaxMovesPerSecond = -1 }},
-		{"max-open-games", func(c *Config) { c.MaxOpenGames = 1 << 32 }},
-		{"max-watchers-per-game", func(c *Config) { c.MaxWatchersPerGame = -1 }},
+		{"max-message-bytes", func(c *Config) { c.Limits.MessageBytes = -1 }},
+		{"max-streams-per-connection", func(c *Config) { c.Limits.StreamsPerConnection = -1 }},
+		{"max-moves-per-second", func(c *Config) { c.Limits.MovesPerSecond = -1 }},
+		{"max-open-games", func(c *Config) { c.Limits.OpenGamesPerPlayer = 1 << 32 }},
+		{"max-watchers-per-game", func(c *Config) { c.Limits.WatchersPerGame = -1 }},
 	} {
 		c := DefaultConfig()
 		tt.change(&c)
@@ -56,8 +56,8 @@ func TestConfig_Validate(t *testing.T) {
 	}
 
 	unlimited := DefaultConfig()
-	unlimited.MaxMessageBytes, unlimited.MaxStreamsPerConnection, unlimited.MaxMovesPerSecond = 0, 0, 0
-	unlimited.MaxOpenGames, unlimited.MaxWatchersPerGame, unlimited.Keepalive = 0, 0, 0
+	unlimited.Limits.MessageBytes, unlimited.Limits.StreamsPerConnection, unlimited.Limits.MovesPerSecond = 0, 0, 0
+	unlimited.Limits.OpenGamesPerPlayer, unlimited.Limits.WatchersPerGame, unlimited.Keepalive = 0, 0, 0
 	assert.NoError(t, unlimited.validate(), "no limits")
 }
 

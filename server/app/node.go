@@ -97,7 +97,7 @@ func (n *node) listen() (err error) {
 			return err
 		}
 	}
-	n.listener = newListener(inner, n.MaxConnectionsPerAddress, n.MaxNewConnectionsPerAddressPerSecond, n.proxies, n.metrics.ConnectionRefused)
+	n.listener = newListener(inner, n.Limits.ConnectionsPerAddress, n.Limits.NewConnectionsPerAddressPerSecond, n.proxies, n.metrics.ConnectionRefused)
 	n.metrics.Connections(n.listener.connections)
 	return nil
 }
@@ -121,22 +121,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 		Hub: n.hub, Log: rooms.Log, Accounts: rooms.Accounts, Leaderboard: rooms.Leaderboard, Directory: n.directory,
 		Planner: n.steward, Meter: n.metrics, Logger: n.logger,
 		Version: version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
-		Limits: service.Limits{
-			MessageBytes:         n.MaxMessageBytes,
-			StreamsPerConnection: n.MaxStreamsPerConnection,
-			MovesPerSecond:       n.MaxMovesPerSecond,
-			OpenGamesPerPlayer:   n.MaxOpenGames,
-			WatchersPerGame:      n.MaxWatchersPerGame,
-
-			ConnectionsPerAddress: n.MaxConnectionsPerAddress,
-			ConnectionsPerSecond:  n.MaxNewConnectionsPerAddressPerSecond,
-			WatchesPerAddress:     n.MaxWatchesPerAddress,
-			WatchesPerSecond:      n.MaxWatchesPerAddressPerSecond,
-			WrongTokensPerMinute:  n.MaxWrongTokensPerMinute,
-			NewPlayersPerMinute:   n.MaxNewPlayersPerMinute,
-			GamesPerAddress:       n.MaxNewGamesPerAddressPerMinute,
-			NewGamesPerMinute:     n.MaxNewGamesPerMinute,
-		},
+		Limits: n.Limits,
 		Quotas: quota.New(n.store.reads), Proxies: n.proxies,
 		Answered: n.listener.answered,
 		HangUp:   func(peer net.Addr) { n.listener.hangUp(peer, n.Stall) },

@@ -38,7 +38,7 @@ func TestStart_Proxies(t *testing.T) {
 	t.Parallel()
 	const proxy, inner, client = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 	c := apptest.Config(t)
-	c.MaxNewPlayersPerMinute, c.Proxies = 1, proxy+", "+inner+"/32"
+	c.Limits.NewPlayersPerMinute, c.Proxies = 1, proxy+", "+inner+"/32"
 	server, _ := apptest.Start(t, c)
 	conns := map[string]*grpc.ClientConn{}
 	for _, address := range []string{proxy, client} {

@@ -58,13 +58,13 @@ func transportOptions(c Config, logger *slog.Logger) ([]grpc.ServerOption, error
 	if c.Keepalive > 0 {
 		options = append(options, grpc.KeepaliveParams(keepalive.ServerParameters{Time: c.Keepalive, Timeout: probeTimeout}))
 	}
-	if c.MaxMessageBytes > 0 {
-		options = append(options, grpc.MaxRecvMsgSize(c.MaxMessageBytes))
+	if c.Limits.MessageBytes > 0 {
+		options = append(options, grpc.MaxRecvMsgSize(c.Limits.MessageBytes))
 	} else {
 		options = append(options, grpc.MaxRecvMsgSize(1<<31-1))
 	}
-	if c.MaxStreamsPerConnection > 0 {
-		options = append(options, grpc.MaxConcurrentStreams(uint32(c.MaxStreamsPerConnection)))
+	if c.Limits.StreamsPerConnection > 0 {
+		options = append(options, grpc.MaxConcurrentStreams(uint32(c.Limits.StreamsPerConnection)))
 	}
 	if c.TLSCert != "" {
 		files, err := newCertificates(c, logger)

@@ -14,26 +14,6 @@ import (
 	"github.com/gridstand/gridstand/server/account"
 )
 
-// Limits are what a server allows; 0 stands for no limit.
-type Limits struct {
-	MessageBytes         int
-	StreamsPerConnection int
-	MovesPerSecond       int
-	OpenGamesPerPlayer   int
-	WatchersPerGame      int
-	// Of one address. Those of a minute are counted over all servers, the
-	// others on this one.
-	ConnectionsPerAddress int
-	ConnectionsPerSecond  int
-	WatchesPerAddress     int
-	WatchesPerSecond      int
-	WrongTokensPerMinute  int
-	NewPlayersPerMinute   int
-	GamesPerAddress       int // new ones in a minute
-	// NewGamesPerMinute are of one player, over all servers.
-	NewGamesPerMinute int
-}
-
 // crowd is the watch streams of each address.
 type crowd struct {
 	limit int // for each address, 0 for none
@@ -147,7 +127,7 @@ func (s *Service) pace(playerID string) error {
 func (s *Service) watching(ctx context.Context) (*visitors, error) {
 	address := s.address(ctx)
 	if !s.opens.Take(address) {
-		return nil, tooMany("streams of one address opened in a second", s.Limits.WatchesPerSecond, opensRetry)
+		return nil, tooMany("streams of one address opened in a second", s.Limits.WatchesPerAddressPerSecond, opensRetry)
 	}
 	v := s.crowd.enter(address)
 	if v == nil {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -20,6 +21,7 @@ import (
 	"github.com/gridstand/gridstand/server/directory"
 	"github.com/gridstand/gridstand/server/gamelog"
 	"github.com/gridstand/gridstand/server/leaderboard"
+	"github.com/gridstand/gridstand/server/limits"
 	"github.com/gridstand/gridstand/server/match"
 	"github.com/gridstand/gridstand/server/origin"
 	"github.com/gridstand/gridstand/server/quota"
@@ -58,7 +60,7 @@ type Config struct {
 	Version string
 	// Durable says that the store outlives the server.
 	Durable bool
-	Limits  Limits
+	Limits  limits.Limits
 	Quotas  *quota.Quotas
 	// Proxies whose word is taken for where calls come from.
 	Proxies origin.Proxies
@@ -97,7 +99,7 @@ func New(c Config) *Service {
 	return &Service{
 		Config:  c,
 		moves:   quota.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
-		opens:   quota.NewPacer(rate.Limit(l.WatchesPerSecond), quota.Burst*l.WatchesPerSecond),
+		opens:   quota.NewPacer(rate.Limit(l.WatchesPerAddressPerSecond), quota.Burst*l.WatchesPerAddressPerSecond),
 		wrong:   quota.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
 		crowd:   crowd{limit: l.WatchesPerAddress, open: map[string]*visitors{}},
 		damaged: rate.Sometimes{First: 10, Interval: time.Second},
@@ -117,24 +119,11 @@ func (s *Service) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.
 	if s.Durable {
 		storage = pb.Storage_STORAGE_DURABLE
 	}
-	return &pb.GetServerInfoResponse{
-		Name: "gridstand", Version: s.Version, Storage: storage,
-		Limits: &pb.Limits{
-			MessageBytes:         int32(s.Limits.MessageBytes),
-			StreamsPerConnection: int32(s.Limits.StreamsPerConnection),
-			MovesPerSecond:       int32(s.Limits.MovesPerSecond),
-			OpenGamesPerPlayer:   int32(s.Limits.OpenGamesPerPlayer),
-			WatchersPerGame:      int32(s.Limits.WatchersPerGame),
-			MinTurnLimit:         durationpb.New(s.MinTurnLimit),
-
-			ConnectionsPerAddress:             int32(s.Limits.ConnectionsPerAddress),
-			NewConnectionsPerAddressPerSecond: int32(s.Limits.ConnectionsPerSecond),
-			WatchesPerAddress:                 int32(s.Limits.WatchesPerAddress),
-			WatchesPerAddressPerSecond:        int32(s.Limits.WatchesPerSecond),
-			WrongTokensPerMinute:              int32(s.Limits.WrongTokensPerMinute),
-			NewPlayersPerMinute:               int32(s.Limits.NewPlayersPerMinute),
-			NewGamesPerMinute:                 int32(s.Limits.NewGamesPerMinute),
-			NewGamesPerAddressPerMinute:       int32(s.Limits.GamesPerAddress),
-		},
-	}, nil
+	told := &pb.Limits{MinTurnLimit: durationpb.New(s.MinTurnLimit)}
+	message := told.ProtoReflect()
+	for _, limit := range limits.Table {
+		field := message.Descriptor().Fields().ByName(protoreflect.Name(limit.Field))
+		message.Set(field, protoreflect.ValueOfInt32(int32(*limit.Of(&s.Limits))))
+	}
+	return &pb.GetServerInfoResponse{Name: "gridstand", Version: s.Version, Storage: storage, Limits: told}, nil
 }

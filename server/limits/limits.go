@@ -1,0 +1,133 @@
+// Package limits is the table of what one server lets its clients do. Flags,
+// their environment variables, validation and GetServerInfo follow from it.
+package limits
+
+import (
+	"fmt"
+	"math"
+)
+
+// Limits holds one value for each row of Table; 0 means no limit. The help text
+// of the row says what is counted, of whom, and over which servers.
+type Limits struct {
+	MessageBytes         int
+	StreamsPerConnection int
+	MovesPerSecond       int
+	OpenGamesPerPlayer   int
+	WatchersPerGame      int
+
+	ConnectionsPerAddress             int
+	NewConnectionsPerAddressPerSecond int
+	WatchesPerAddress                 int
+	WatchesPerAddressPerSecond        int
+	WrongTokensPerMinute              int
+	NewPlayersPerMinute               int
+	NewGamesPerMinute                 int
+	NewGamesPerAddressPerMinute       int
+}
+
+// Limit describes one field of Limits.
+type Limit struct {
+	// Flag of the server program that sets it, without dashes.
+	Flag string
+	// Field of the contract's Limits message that tells it to clients.
+	Field string
+	// Default is the value without the flag.
+	Default int
+	// Usage says in the program's help what is limited. Help adds that 0 means
+	// no limit.
+	Usage string
+	// Of returns the field that holds the value.
+	Of func(*Limits) *int
+}
+
+// Table has one row for each limit. The defaults for an address let a whole game
+// night sit behind one: ten thousand people who watch, and who all reconnect at
+// once when a server stops.
+var Table = []Limit{
+	{
+		"max-message-bytes", "message_bytes", 64 << 10,
+		"size of a message to the server, in bytes",
+		func(l *Limits) *int { return &l.MessageBytes },
+	},
+	{
+		"max-streams-per-connection", "streams_per_connection", 10_000,
+		"streams and calls at once on one connection",
+		func(l *Limits) *int { return &l.StreamsPerConnection },
+	},
+	{
+		"max-moves-per-second", "moves_per_second", 200,
+		"moves of one player in a second",
+		func(l *Limits) *int { return &l.MovesPerSecond },
+	},
+	{
+		"max-open-games", "open_games_per_player", 500,
+		"unfinished games of one account",
+		func(l *Limits) *int { return &l.OpenGamesPerPlayer },
+	},
+	{
+		"max-watchers-per-game", "watchers_per_game", 100_000,
+		"watchers of one game",
+		func(l *Limits) *int { return &l.WatchersPerGame },
+	},
+	{
+		"max-connections-per-address", "connections_per_address", 16_384,
+		"connections of one address to this server, but for --proxies; " +
+			"a router may stand for a whole game night",
+		func(l *Limits) *int { return &l.ConnectionsPerAddress },
+	},
+	{
+		"max-new-connections-per-address-per-second", "new_connections_per_address_per_second", 2_000,
+		"connections that one address may open to this server in a second, " +
+			"with ten seconds' worth at once, but for --proxies",
+		func(l *Limits) *int { return &l.NewConnectionsPerAddressPerSecond },
+	},
+	{
+		"max-watches-per-address", "watches_per_address", 65_536,
+		"watch streams of one address on this server",
+		func(l *Limits) *int { return &l.WatchesPerAddress },
+	},
+	{
+		"max-watches-per-address-per-second", "watches_per_address_per_second", 2_000,
+		"watch streams that one address may open in a second on this server, with ten seconds' worth at once",
+		func(l *Limits) *int { return &l.WatchesPerAddressPerSecond },
+	},
+	{
+		"max-wrong-tokens-per-minute", "wrong_tokens_per_minute", 1_000,
+		"wrong tokens that one address may show this server in a minute",
+		func(l *Limits) *int { return &l.WrongTokensPerMinute },
+	},
+	{
+		"max-new-players-per-minute", "new_players_per_minute", 600,
+		"accounts that one address may create in a minute, over all servers",
+		func(l *Limits) *int { return &l.NewPlayersPerMinute },
+	},
+	{
+		"max-new-games-per-minute", "new_games_per_minute", 60,
+		"games that one account may create in a minute, over all servers",
+		func(l *Limits) *int { return &l.NewGamesPerMinute },
+	},
+	{
+		"max-new-games-per-address-per-minute", "new_games_per_address_per_minute", 6_000,
+		"games that may be created from one address in a minute, over all servers",
+		func(l *Limits) *int { return &l.NewGamesPerAddressPerMinute },
+	},
+}
+
+// Default returns the limits without flags.
+func Default() Limits {
+	var l Limits
+	for _, limit := range Table {
+		*limit.Of(&l) = limit.Default
+	}
+	return l
+}
+
+// Check returns an error unless value is from 0 to the largest that clients can
+// be told, since the contract has them as int32.
+func Check(value int) error {
+	if value < 0 || value > math.MaxInt32 {
+		return fmt.Errorf("must be from 0, for no limit, to %d", math.MaxInt32)
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package limits_test
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Ensure that each field has one row, whose default is a limit and whose flag
+// and contract field stand nowhere else.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	var l limits.Limits
+	seen := map[any]bool{}
+	for _, row := range limits.Table {
+		for _, key := range []any{row.Flag, row.Field, row.Of(&l)} {
+			assert.False(t, seen[key], "%s: %v stands in two rows", row.Flag, key)
+			seen[key] = true
+		}
+		assert.True(t, strings.HasPrefix(row.Flag, "max-"), row.Flag)
+		assert.Positive(t, row.Default, row.Flag)
+		require.NoError(t, limits.Check(row.Default), row.Flag)
+	}
+	assert.Equal(t, reflect.TypeFor[limits.Limits]().NumField(), len(limits.Table), "a field without a row")
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for _, value := range []int{0, 1, math.MaxInt32} {
+		assert.NoError(t, limits.Check(value))
+	}
+	for _, value := range []int{-1, math.MaxInt32 + 1} {
+		assert.ErrorContains(t, limits.Check(value), "must be from 0")
+	}
+}

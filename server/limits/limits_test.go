@@ -30,7 +30,7 @@ func TestTable(t *testing.T) {
 		assert.Positive(t, row.Default, row.Flag)
 		require.NoError(t, limits.Check(row.Default), row.Flag)
 	}
-	assert.Equal(t, reflect.TypeFor[limits.Limits]().NumField(), len(limits.Table), "a field without a row")
+	assert.Len(t, limits.Table, reflect.TypeFor[limits.Limits]().NumField(), "a field without a row")
 }
 
 func TestCheck(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -304,7 +305,12 @@ func TestStart_Metrics(t *testing.T) {
 	server, stop := apptest.Start(t, c)
 	conn := apptest.Dial(t, server.Addr())
 	ctx, g := play(within(t), t, conn)
-	_, err := move(ctx, conn, g)
+	watched, leave := context.WithCancel(ctx)
+	stream, err := pb.NewGameServiceClient(conn).Watch(watched, &pb.WatchRequest{GameId: g.GetId(), AfterVersion: &g.Version})
+	require.NoError(t, err)
+	_, err = stream.Header()
+	require.NoError(t, err)
+	_, err = move(ctx, conn, g)
 	require.NoError(t, err)
 
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -326,15 +332,24 @@ func TestStart_Metrics(t *testing.T) {
 		`gridstand_redis_up 1`,
 		`grpc_server_handled_total{grpc_code="OK",grpc_method="Move",grpc_service="gridstand.v1.GameService",grpc_type="unary"} 1`,
 		`grpc_server_handling_seconds_count{grpc_method="Move",grpc_service="gridstand.v1.GameService",grpc_type="unary"} 1`,
+		`gridstand_events_delivered_total 1`,
+		`grpc_server_started_total{grpc_method="Watch",grpc_service="gridstand.v1.GameService",grpc_type="server_stream"} 1`,
 	} {
 		assert.Contains(t, body, "\n"+line+"\n")
 	}
+	assert.NotContains(t, body, "grpc_server_msg_", "messages of streams are not counted one by one")
 	for _, name := range []string{
 		"gridstand_build_info{", "gridstand_fan_out_lag_seconds_bucket{", "gridstand_conflations_total ",
 		"gridstand_append_conflicts_total ", "go_goroutines ", "process_open_fds ",
 	} {
 		assert.Contains(t, body, "\n"+name)
 	}
+	leave()
+	assert.Eventually(t, func() bool {
+		_, body := get("/metrics")
+		return strings.Contains(body,
+			`grpc_server_handled_total{grpc_code="Canceled",grpc_method="Watch",grpc_service="gridstand.v1.GameService",grpc_type="server_stream"} 1`)
+	}, time.Minute, 10*time.Millisecond)
 	code, body = get("/healthz")
 	assert.Equal(t, http.StatusOK, code)
 	assert.Equal(t, "serving\n", body)

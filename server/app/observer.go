@@ -20,6 +20,9 @@ func (o observer) Appended(event *match.Event, watchers int) {
 	o.directory.Touch(directory.Of(event.State, watchers))
 }
 
+// Delivered counts an event for each of its watchers.
+func (o observer) Delivered(watchers int) { o.metrics.Delivered(watchers) }
+
 // Conflicted counts an append that came too late.
 func (o observer) Conflicted() { o.metrics.Conflicted() }
 

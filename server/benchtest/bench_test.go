@@ -37,10 +37,11 @@ func startStore(b *testing.B) string {
 	return startRedis(b, "--appendonly", "yes", "--appendfsync", "always").URL()
 }
 
-// benchConfig is the default one, without the limits that single players have.
+// benchConfig is the default one with metrics, as servers are run, without the
+// limits that single players have.
 func benchConfig(redis string) app.Config {
 	config := app.DefaultConfig()
-	config.Listen, config.Redis = "127.0.0.1:0", redis
+	config.Listen, config.Redis, config.Metrics = "127.0.0.1:0", redis, "127.0.0.1:0"
 	config.Logger = slog.New(slog.DiscardHandler)
 	return config.Unlimited()
 }

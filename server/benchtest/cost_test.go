@@ -45,6 +45,31 @@ func BenchmarkCostOfAMove(b *testing.B) {
 	}
 }
 
+// BenchmarkCostOfMetrics is what an event to a watcher, and a move, cost a server
+// with metrics beside one without, in time on a processor.
+func BenchmarkCostOfMetrics(b *testing.B) {
+	metered, bare := startOurs(b), startOurs(b, unmeteredVariable+"=1")
+	b.Run("event", func(b *testing.B) {
+		each := func(server *process) func() float64 {
+			p := begun(b, server, "watched")
+			game := show(b, server, p, watchers)
+			return func() float64 { return costOfAnEvent(b, server, "work", game) }
+		}
+		ratio.Compare(b, "µs/event", ratio.Goal{}, each(metered), each(bare))
+	})
+	b.Run("move", func(b *testing.B) {
+		each := func(server *process) func() float64 {
+			moves := movesOf(newPlayers(b, server))
+			return func() float64 {
+				before, done := server.ask(b, "work"), int64(0)
+				perSecond(b, moves, func(n int64) { done = n })
+				return (server.ask(b, "work") - before) / float64(done)
+			}
+		}
+		ratio.Compare(b, "µs/move", ratio.Goal{}, each(metered), each(bare))
+	})
+}
+
 // redisWork asks for how many microseconds a Redis had a processor.
 func redisWork(b *testing.B, url string) func() float64 {
 	b.Helper()

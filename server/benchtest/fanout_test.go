@@ -105,18 +105,22 @@ func BenchmarkCostOfAnEvent(b *testing.B) {
 			p, game := shownAnew(b, server, n)
 			plain := startBareProcess(b, cost.side, p.event)
 			stream := showBare(b, plain, p.event, watchers)
-			each := func(server *process, to shown) float64 {
-				const events = 50
-				to.many(b, 1) // What the first brings about is not measured.
-				before := server.ask(b, cost.question)
-				to.many(b, events)
-				return (server.ask(b, cost.question) - before) / events / watchers
-			}
 			ratio.Compare(b, cost.unit, ratio.Goal{},
-				func() float64 { return each(server, game) },
-				func() float64 { return each(plain, stream) })
+				func() float64 { return costOfAnEvent(b, server, cost.question, game) },
+				func() float64 { return costOfAnEvent(b, plain, cost.question, stream) })
 		})
 	}
+}
+
+// costOfAnEvent is what the server answers to a question, for each event that a
+// watcher is shown.
+func costOfAnEvent(b *testing.B, server *process, question string, to shown) float64 {
+	b.Helper()
+	const events = 50
+	to.many(b, 1) // What the first brings about is not measured.
+	before := server.ask(b, question)
+	to.many(b, events)
+	return (server.ask(b, question) - before) / events / float64(to.size())
 }
 
 // many publishes so many events, at the pace of the slowest.

@@ -39,6 +39,8 @@ const (
 	eventVariable = "GRIDSTAND_BENCH_EVENT"
 	certVariable  = "GRIDSTAND_BENCH_CERT"
 	keyVariable   = "GRIDSTAND_BENCH_KEY"
+	// unmeteredVariable is set for a server without metrics.
+	unmeteredVariable = "GRIDSTAND_BENCH_UNMETERED"
 	// profileVariable is set by whoever wants profiles: the directory into
 	// which each server writes its CPU profile, and what it allocated, at its end.
 	profileVariable = "GRIDSTAND_BENCH_PROFILES"
@@ -72,6 +74,9 @@ func beServer(side string) error {
 	if side == ours {
 		config := benchConfig(os.Getenv(redisVariable))
 		config.TLSCert, config.TLSKey = os.Getenv(certVariable), os.Getenv(keyVariable)
+		if os.Getenv(unmeteredVariable) != "" {
+			config.Metrics = ""
+		}
 		ctx, cancel := context.WithCancel(context.Background())
 		server, err := app.Start(ctx, config)
 		if err != nil {

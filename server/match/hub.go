@@ -32,6 +32,9 @@ type Agenda interface {
 type Observer interface {
 	// Appended is called with each entry that this server appended.
 	Appended(event *Event, watchers int)
+	// Delivered is called with each new event that this server shows to watchers:
+	// how many they are, players of the game included.
+	Delivered(watchers int)
 	// Conflicted is called when another server appended first.
 	Conflicted()
 	// Watched is called when the number of a game's watchers changed.

@@ -112,6 +112,9 @@ func (m *Match) install(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) *
 	m.ring.put(&made.event)
 	m.tip.Store(&made.tip)
 	m.wake()
+	if n := m.crowd.size.Load(); n > 0 {
+		m.hub.Observer.Delivered(int(n))
+	}
 	return &made.event
 }
 

@@ -64,6 +64,7 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, counted bool, giveUp func
 	}
 	w.index = len(m.crowd.all)
 	m.crowd.all = append(m.crowd.all, w)
+	m.crowd.size.Store(int32(len(m.crowd.all)))
 }
 
 // Discount takes the watcher off the count: it has become a player.
@@ -85,6 +86,7 @@ func (w *Watcher) Close() {
 	m.crowd.all[w.index], moved.index = moved, w.index
 	m.crowd.all[last] = nil
 	m.crowd.all = m.crowd.all[:last]
+	m.crowd.size.Store(int32(last))
 	if last == 0 {
 		m.crowd.all = nil // There may have been many.
 		m.hub.Follower.Leave(m.id)
@@ -232,6 +234,7 @@ type crowd struct {
 	mu  sync.Mutex
 	all []*Watcher // here, counted or not, in no order; guarded by mu
 
+	size      atomic.Int32 // of all, to be read without mu
 	local     atomic.Int32 // those that are counted
 	elsewhere atomic.Int32 // counted on other servers, when last heard of
 	announced atomic.Pointer[Audience]

@@ -186,6 +186,29 @@ func TestWatch_Encoded(t *testing.T) {
 	})
 }
 
+// Ensure an event is counted once for each watcher of the server, players of the
+// game included, however the server learnt of it.
+func TestWatch_Delivered(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		near, far := w.serve(w.addr), w.serve(w.addr)
+		near.create(name("a"), "classic")
+		mover, m := near.match(name("a")), far.match(name("a"))
+		first, second := m.newWatcher(t.Context(), true, nil), m.newWatcher(t.Context(), false, nil)
+		defer second.Close()
+		counts := func(deliveries int) {
+			t.Helper()
+			require.Eventually(t, func() bool { return far.seen.deliveries() == deliveries }, patience, time.Millisecond)
+		}
+		mover.play(t, 3)
+		counts(2 * 3)
+		first.Close()
+		mover.play(t, 2)
+		counts(2*3 + 2)
+		assert.Zero(t, near.seen.deliveries(), "nobody watches there")
+	})
+}
+
 // Ensure what was appended while the connection on which a server listens was
 // broken is shown as soon as it stands again.
 func TestWatch_Reconnect(t *testing.T) {

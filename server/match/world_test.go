@@ -158,6 +158,19 @@ type observer struct {
 	crowd     int // with the last of them
 	conflicts int
 	watched   []int
+	delivered int // events, one for each watcher
+}
+
+func (o *observer) Delivered(watchers int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.delivered += watchers
+}
+
+func (o *observer) deliveries() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.delivered
 }
 
 func (o *observer) Appended(e *Event, watchers int) {

@@ -5,6 +5,8 @@ package metrics
 import (
 	"net/http"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
@@ -12,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -29,6 +32,7 @@ type Metrics struct {
 
 	created, finished, moves *prometheus.CounterVec
 	recorded                 *prometheus.CounterVec
+	delivered                prometheus.Counter
 	conflicts, conflations   prometheus.Counter
 	fanOut                   prometheus.Histogram
 	storageErrors            *prometheus.CounterVec
@@ -55,6 +59,10 @@ func New(version, commit string) *Metrics {
 		recorded: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "gridstand_results_recorded_total", Help: "Finished games that this server took to the leaderboard and the lists, ranked or not, also again.",
 		}, []string{"variant"}),
+		delivered: with.NewCounter(prometheus.CounterOpts{
+			Name: "gridstand_events_delivered_total",
+			Help: "Events that this server showed to watchers, one for each watcher: counted when an event becomes known, as many as watch then. Watchers who read about the past, or fall behind and get a game, are not counted apart.",
+		}),
 		conflicts: with.NewCounter(prometheus.CounterOpts{
 			Name: "gridstand_append_conflicts_total", Help: "Appends that another server's append was quicker than.",
 		}),
@@ -103,15 +111,33 @@ func (m *Metrics) gauge(name, help string, value func() int) {
 
 // Handler answers with the metrics in Prometheus's text format.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(prometheus.GathererFunc(m.gather), promhttp.HandlerOpts{})
+}
+
+// gather leaves out the counts of messages: Stream does not count those of
+// streams, and a unary call has one of each.
+func (m *Metrics) gather() ([]*dto.MetricFamily, error) {
+	all, err := m.registry.Gather()
+	return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool {
+		return strings.HasPrefix(f.GetName(), "grpc_server_msg_")
+	}), err
 }
 
 // Unary counts and times calls. It is to be the outermost interceptor.
 func (m *Metrics) Unary() grpc.UnaryServerInterceptor { return m.grpc.UnaryServerInterceptor() }
 
-// Stream counts and times streams, and counts their messages. It is to be the
-// outermost interceptor.
-func (m *Metrics) Stream() grpc.StreamServerInterceptor { return m.grpc.StreamServerInterceptor() }
+// Stream counts and times streams. It is to be the outermost interceptor. The
+// handler gets the stream as it is, not the library's wrapper, which looks at the
+// clock twice and at a map of labels for every message: an event to a watcher
+// cost 12 to 32 % more with it. Delivered counts the events.
+func (m *Metrics) Stream() grpc.StreamServerInterceptor {
+	count := m.grpc.StreamServerInterceptor()
+	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		return count(server, stream, info, func(server any, _ grpc.ServerStream) error {
+			return handler(server, stream)
+		})
+	}
+}
 
 // Serving lets every method of s appear in the metrics before its first call.
 func (m *Metrics) Serving(s *grpc.Server) { m.grpc.InitializeMetrics(s) }
@@ -133,6 +159,9 @@ func (m *Metrics) Appended(event *replay.Event) {
 
 // ConnectionRefused counts a connection that was closed for what its client does.
 func (m *Metrics) ConnectionRefused() { m.refused.Inc() }
+
+// Delivered counts an event that is shown to so many watchers.
+func (m *Metrics) Delivered(watchers int) { m.delivered.Add(float64(watchers)) }
 
 // Conflicted counts an append that another server's was quicker than.
 func (m *Metrics) Conflicted() { m.conflicts.Inc() }

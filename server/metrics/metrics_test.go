@@ -48,6 +48,8 @@ func TestMetrics(t *testing.T) {
 	m.Recorded(state(3, game.NoMoves))
 	m.Conflicted()
 	m.Conflated()
+	m.Delivered(20_000)
+	m.Delivered(1)
 	m.FanOut(3 * time.Millisecond)
 	m.StorageFailed(context.DeadlineExceeded)
 	m.StorageUp(true)
@@ -63,6 +65,7 @@ func TestMetrics(t *testing.T) {
 		`gridstand_results_recorded_total{variant="classic"} 1`,
 		`gridstand_append_conflicts_total 1`,
 		`gridstand_conflations_total 1`,
+		`gridstand_events_delivered_total 20001`,
 		`gridstand_fan_out_lag_seconds_bucket{le="0.0025"} 0`,
 		`gridstand_fan_out_lag_seconds_bucket{le="0.005"} 1`,
 		`gridstand_redis_errors_total{kind="timeout"} 1`,

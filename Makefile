@@ -35,6 +35,10 @@ BASE ?= HEAD~1
 # Needs room: the code runs about five times slower under the race detector. To
 # link forty test binaries without what only debuggers read saves a fifth of that.
 RACE_TIMEOUT ?= 20m
+RACE = $$(go env GOFLAGS) -race -timeout=$(RACE_TIMEOUT) -ldflags=-w -vet=off
+
+# How long the long tests of one package may take.
+LONG_TIMEOUT ?= 30m
 
 .PHONY: help
 help: ## List the verbs
@@ -50,12 +54,26 @@ bin/gridstand-server bin/gridstand:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(STAMP)' -o $@ $(PROGRAM)
 
 .PHONY: test
-test: ## Run the tests; redis-server and tmux are used where they are installed
+test: ## Run the tests but the long ones; redis-server and tmux are used if they are installed
 	go test ./...
 
+.PHONY: test-short
+test-short: ## Run the tests that take no more than a moment
+	go test -short ./...
+
+# Their names end in _long; see internal/longtest. Without vet: make vet does that.
+.PHONY: test-long
+test-long: export TEST_LONG := 1
+test-long: ## Run the long tests, which make test leaves out, and no others
+	go test -vet=off -run '_long$$' -timeout=$(LONG_TIMEOUT) $$(grep -rl --include='*_test.go' 'longtest\.Skip(' . | xargs -n 1 dirname | sort -u)
+
 .PHONY: race
-race: ## Run the same tests under the race detector (needs a C compiler), without vet
-	GOFLAGS="$$(go env GOFLAGS) -race -timeout=$(RACE_TIMEOUT) -ldflags=-w -vet=off" go test ./...
+race: ## Run make test under the race detector (needs a C compiler), without vet
+	GOFLAGS="$(RACE)" $(MAKE) test
+
+.PHONY: race-long
+race-long: ## Run make test-long under the race detector
+	GOFLAGS="$(RACE)" $(MAKE) test-long
 
 # How long each fuzz target runs with make fuzz.
 FUZZTIME ?= 2s
@@ -69,8 +87,9 @@ fuzz: ## Fuzz every target for FUZZTIME; what fails is kept in testdata/fuzz
 STORM ?= 10m
 
 .PHONY: storm
+storm: export TEST_LONG := 1
 storm: ## Break things between servers, Redis and clients for STORM, drawn anew each time
-	go test ./server/faulttest -run '^TestStorm$$' -v -timeout 0 -args -storm=$(STORM)
+	go test ./server/faulttest -run '^TestStorm_long$$' -v -timeout 0 -args -storm=$(STORM)
 
 .PHONY: bench
 bench: ## Print the table of figures beside their bare limits (needs redis-server; BENCH=Moves for some)

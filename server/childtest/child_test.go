@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/gridstand/gridstand/internal/longtest"
 )
 
 func TestMain(m *testing.M) {
@@ -63,7 +65,8 @@ func TestFreePort(t *testing.T) {
 }
 
 // Ensure a program can have a clock that is off, both ways.
-func TestBuildOff(t *testing.T) {
+func TestBuildOff_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	path := BuildOff(t, "server")
 	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/childtest"
 	"github.com/gridstand/gridstand/server/redistest"
@@ -20,7 +21,8 @@ import (
 // that, serve the same games beside each other: all answers about a game have one
 // order, no event has their time, clocks of players run by Redis's, and boards of
 // the day hold what was played today.
-func TestClockOff(t *testing.T) {
+func TestClockOff_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	w := newWorld(t, redis.Addr())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/longtest"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
@@ -14,7 +15,8 @@ import (
 // servers behind one name, over which clients spread their calls, and on a Redis
 // Cluster of three nodes, while a node is killed and comes back and a server is
 // killed and does not.
-func TestCluster(t *testing.T) {
+func TestCluster_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 3, "--appendonly", "yes", "--appendfsync", "always")
 	w := newWorldOn(t, strings.Join(cluster.Addrs(), ","), cluster.Client())

@@ -3,7 +3,7 @@
 // forgets scripts, connections are cut, logs are damaged, clocks are off, clients
 // behave badly, and players race each other. Servers run in the test's process
 // as server/app starts them, or as processes of the server's program where they
-// have to die; bad networks are toxiproxy's. TestStorm does it all at once, drawn
+// have to die; bad networks are toxiproxy's. TestStorm_long does it all at once, drawn
 // from a seed: -storm says for how long, -storm.seed which one.
 //
 // Everything that a client is told during a test is noted, and what watchers are
@@ -12,5 +12,5 @@
 // every event told in its log and told alike to everybody, boards that follow
 // from the seeds, leaderboards with each player's best and nothing else.
 // TestLinearizable keeps whole histories of calls and answers, and searches an
-// order of them in which the rules give every answer; TestStorm does so too.
+// order of them in which the rules give every answer; TestStorm_long does so too.
 package faulttest

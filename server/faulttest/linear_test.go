@@ -15,7 +15,7 @@ import (
 
 // Ensure that everything that many clients are told of a game, on two servers
 // whose ways to Redis break again and again, can be told in one order in which
-// each call happens at a moment between its beginning and its end. TestStorm
+// each call happens at a moment between its beginning and its end. TestStorm_long
 // takes such histories under all other faults.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gridstand/gridstand/internal/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/redistest"
 )
@@ -75,7 +76,8 @@ func (g gauges) collect(t *testing.T) {
 
 // Ensure that after many games, with watchers who come and go, a server and its
 // Redis hold no more than before.
-func TestSoak(t *testing.T) {
+func TestSoak_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	// Games expire during the test: there is nothing to check at its end.

@@ -1,0 +1,40 @@
+package longtest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// recorder notes what Skip does to a test.
+type recorder struct {
+	testing.TB
+
+	name            string
+	skipped, failed bool
+}
+
+func (r *recorder) Name() string          { return r.name }
+func (r *recorder) Helper()               {}
+func (r *recorder) Skip(...any)           { r.skipped = true }
+func (r *recorder) Fatalf(string, ...any) { r.failed = true }
+
+func TestSkip(t *testing.T) {
+	for _, tt := range []struct {
+		name, value     string
+		skipped, failed bool
+	}{
+		{"TestStorm_long", "", true, false},
+		{"TestStorm_long", "1", false, false},
+		{"TestStorm", "1", false, true},
+	} {
+		t.Setenv(variable, tt.value)
+		r := &recorder{TB: t, name: tt.name}
+		Skip(r)
+		assert.Equal(t, tt.skipped, r.skipped, tt)
+		assert.Equal(t, tt.failed, r.failed, tt)
+	}
+}

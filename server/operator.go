@@ -44,8 +44,9 @@ func rebuildCommand() *cobra.Command {
 kept. Servers may go on serving meanwhile.
 
 Entries that no log proves are taken off the leaderboards, those that are missing
-are put there, and games that wait for something to happen are looked at. Players
-who are hidden stay hidden.`,
+are put there, and games that wait for something to happen are looked at. Scores
+that counted by earlier rules and do not by today's are taken off, too: those of
+Tribolo games with more than one human seat. Players who are hidden stay hidden.`,
 	}, func(cmd *cobra.Command, operator *app.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
 		fmt.Fprintf(cmd.OutOrStdout(), "%d games read, %d of them over; %d entries taken off the leaderboards.\n", r.Games, r.Finished, r.Pruned)

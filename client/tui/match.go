@@ -113,22 +113,18 @@ func seatName(seat *pb.Seat) string {
 
 // unranked says why the game does not count, empty when it does.
 func (m *match) unranked() string {
-	people := map[string]int{}
+	people, open := 0, 0
 	machine, random := false, false
 	for _, seat := range m.game.GetSeats() {
 		switch who := seat.GetOccupant().(type) {
 		case *pb.Seat_Player:
-			people[who.Player.GetId()]++
+			people++
 			machine = machine || who.Player.GetBot()
 		case *pb.Seat_Open:
-			people[""] = 1
+			open++
 		case *pb.Seat_Bot:
 			random = random || who.Bot == "random"
 		}
-	}
-	twice := false
-	for _, seats := range people {
-		twice = twice || seats > 1
 	}
 	switch {
 	case m.game.GetRanked():
@@ -137,12 +133,12 @@ func (m *match) unranked() string {
 		return "a private game"
 	case machine:
 		return "a bot's account"
-	case len(people) == 0:
+	case people+open == 0:
 		return "only bots play"
 	case random:
 		return "a random bot"
-	case twice:
-		return "one in two seats"
+	case people > 1:
+		return "more than one player"
 	case m.undone:
 		return "moves taken back"
 	case m.programmed:

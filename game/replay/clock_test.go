@@ -101,7 +101,6 @@ func TestTimedOut(t *testing.T) {
 	assert.Equal(t, annSits, s.Seats[0], "the state before is as it was")
 	assert.Equal(t, 0, held.Turn(), "the move is still due")
 	assert.Zero(t, held.Deadline())
-	assert.True(t, held.Ranked)
 	_, err := held.Apply(replay.Entry{Seat: 0, Action: replay.Moved{Move: held.LegalMoves()[0]}}, at(99))
 	require.ErrorIs(t, err, replay.ErrNotYourTurn, "it is the stand-in's")
 	_, err = held.Apply(replay.Entry{Seat: 0, Action: out}, at(99))

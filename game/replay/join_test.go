@@ -33,7 +33,7 @@ func TestJoin(t *testing.T) {
 	assert.Equal(t, replay.Active, two.Status)
 	assert.Equal(t, two.Position.Turn(), two.Turn())
 	assert.Equal(t, board(t, s.Position), board(t, two.Position))
-	assert.True(t, two.Ranked)
+	assert.False(t, two.Ranked, "three humans")
 }
 
 // Ensure nobody sits where somebody does, or where there is no seat.
@@ -64,7 +64,8 @@ func TestJoin_Refused(t *testing.T) {
 	assert.Empty(t, over.Result.Winners)
 }
 
-// Ensure who comes decides with the others whether the game counts.
+// Ensure a game counts until a second human joins, and only with bots that do
+// not guess.
 func TestJoin_Ranked(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -73,8 +74,9 @@ func TestJoin_Ranked(t *testing.T) {
 		joins  replay.Player
 		ranked bool
 	}{
-		{"one more", []replay.Seat{annSits, {}, botSits}, bob, true},
+		{"a second", []replay.Seat{annSits, {}, botSits}, bob, false},
 		{"the first", []replay.Seat{botSits, {}, botSits}, bob, true},
+		{"the first of two", []replay.Seat{{}, {}, botSits}, bob, true},
 		{"a program", []replay.Seat{annSits, {}, botSits}, deep, false},
 		{"the same again", []replay.Seat{annSits, {}, bobSits}, ann, false},
 		{"the same again, after", []replay.Seat{bobSits, {}, annSits}, ann, false},

@@ -6,32 +6,38 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Ensure a game is ranked when humans play it in public, in one seat or more.
-func TestCountsAtFirst(t *testing.T) {
+// Ensure a game is ranked when one human plays it, or may, against bots that do
+// not guess.
+func TestRankable(t *testing.T) {
 	t.Parallel()
 	human, other := Seat{Player: Player{ID: "h"}}, Seat{Player: Player{ID: "i"}}
 	program, bot, open := Seat{Player: Player{ID: "p", Bot: true}}, Seat{Bot: "greedy"}, Seat{}
+	lent := Seat{Player: Player{ID: "h"}, StandIn: "greedy", Absent: true}
 	for _, tt := range []struct {
-		name    string
-		private bool
-		seats   []Seat
-		want    bool
+		name  string
+		seats []Seat
+		want  bool
 	}{
-		{"one human", false, []Seat{human}, true},
-		{"humans", false, []Seat{human, other, bot}, true},
-		{"a human in two seats", false, []Seat{human, other, human}, false},
-		{"against chance", false, []Seat{human, {Bot: "random"}, bot}, false},
-		{"a human and bots", false, []Seat{human, bot, bot}, true},
-		{"whoever comes", false, []Seat{open}, true},
-		{"whoever comes and bots", false, []Seat{bot, open, bot}, true},
-		{"bots", false, []Seat{bot, bot}, false},
-		{"a program's account", false, []Seat{program}, false},
-		{"a program's account among humans", false, []Seat{human, program, open}, false},
-		{"in private", true, []Seat{human}, false},
+		{"one human", []Seat{human}, true},
+		{"a human and bots", []Seat{human, bot, {Bot: "minimax"}}, true},
+		{"a human whom a bot stands in for", []Seat{lent, bot, bot}, true},
+		{"two humans", []Seat{human, other, bot}, false},
+		{"three humans", []Seat{human, other, {Player: Player{ID: "j"}}}, false},
+		{"a human in two seats", []Seat{human, bot, human}, false},
+		{"two humans, one of them resigned", []Seat{human, {Player: Player{ID: "i"}, Resigned: true}, bot}, false},
+		{"against chance", []Seat{human, {Bot: "random"}, bot}, false},
+		{"an open seat", []Seat{open}, true},
+		{"open seats", []Seat{open, open, open}, true},
+		{"a human and an open seat", []Seat{human, open, bot}, true},
+		{"two humans and an open seat", []Seat{human, other, open}, false},
+		{"bots and an open seat", []Seat{bot, open, bot}, true},
+		{"bots", []Seat{bot, bot}, false},
+		{"a program's account", []Seat{program}, false},
+		{"a program's account and an open seat", []Seat{program, bot, open}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, tt.want, countsAtFirst(Created{Private: tt.private, Seats: tt.seats}))
+			assert.Equal(t, tt.want, Rankable(tt.seats))
 		})
 	}
 }

@@ -102,7 +102,7 @@ func Start(id string, entry Entry, seed game.Seed, at time.Time) (*Event, error)
 		Creator: created.Creator, Seats: slices.Clone(created.Seats), Private: created.Private,
 		TurnLimit: created.TurnLimit, Commitment: created.Commitment,
 		Position:   variant.Rules.Start(seed.Draws(1)),
-		Ranked:     countsAtFirst(created),
+		Ranked:     !created.Private && Rankable(created.Seats),
 		CreateTime: at, UpdateTime: at, seed: seed,
 	}
 	s.Status = Waiting
@@ -119,31 +119,26 @@ func (s *State) begin() {
 	}
 }
 
-// countsAtFirst says whether a game is ranked when it begins: it is public, and
-// humans play it, each in one seat and against no bot that moves at random, not
-// programs under accounts of their own or bots alone.
-func countsAtFirst(c Created) bool {
-	if c.Private {
-		return false
-	}
-	human := false
-	for i, seat := range c.Seats {
-		human = human || seat.Player.ID != "" || seat.Open()
-		if !ranks(seat, c.Seats[:i]) {
+// Rankable reports whether a game can be ranked by who sits in it: one human at
+// most, who is no program under an account of its own, and bots of the server,
+// but for the one that moves at random. With a second human nobody could tell a
+// game from one that a player wins against puppets. Bots alone are not ranked.
+func Rankable(seats []Seat) bool {
+	humans, open := 0, false
+	for _, seat := range seats {
+		switch {
+		case seat.Player.Bot || seat.Bot == randomBot:
 			return false
+		case seat.Player.ID != "":
+			humans++
+		case seat.Open():
+			open = true
 		}
 	}
-	return human
+	return humans == 1 || humans == 0 && open
 }
 
-// ranks says whether a game can be ranked in which seat plays beside others.
-func ranks(seat Seat, others []Seat) bool {
-	again := func(o Seat) bool { return o.Player.ID == seat.Player.ID }
-	return !seat.Player.Bot && seat.Bot != randomBot &&
-		(seat.Player.ID == "" || !slices.ContainsFunc(others, again))
-}
-
-// randomBot is the bot against whom no win counts.
+// randomBot is the bot against which no win counts.
 const randomBot = "random"
 
 // Apply returns what entry leads to at the given time, drawing from the game's
@@ -246,8 +241,7 @@ func (s *State) join(seat int, player Player) error {
 	switch {
 	case held.Open():
 		held.Player = player
-		others := slices.Delete(slices.Clone(s.Seats), seat, seat+1)
-		s.Ranked = s.Ranked && ranks(*held, others)
+		s.Ranked = s.Ranked && Rankable(s.Seats)
 		s.begin()
 	case held.Player.ID == player.ID && held.Lent():
 		held.StandIn = ""

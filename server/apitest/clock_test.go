@@ -115,7 +115,6 @@ func TestClock_StandIn(t *testing.T) {
 		require.NotNil(t, out.GetTimedOut())
 		require.Equal(t, turn, out.GetSeat())
 		assert.GreaterOrEqual(t, out.GetTime().AsTime().Sub(g.GetUpdateTime().AsTime()), limit)
-		assert.True(t, out.GetRanked(), "the others' results count")
 		sameBoard(t, g.GetPosition(), out.GetPosition())
 
 		held := s.get(t, id)

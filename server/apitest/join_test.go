@@ -63,7 +63,7 @@ func TestJoinGame(t *testing.T) {
 		got = s.join(t, b, id)
 		assert.Equal(t, []string{b.GetId(), host.GetId(), a.GetId()}, sits(got))
 		assert.Equal(t, active, got.GetStatus())
-		assert.True(t, got.GetRanked())
+		assert.False(t, got.GetRanked(), "three humans")
 		assert.EqualValues(t, 3, got.GetVersion())
 		assert.True(t, proto.Equal(got.GetPosition(), watching.event(t).GetPosition()))
 		assert.Equal(t, g.GetPosition().GetTribolo().GetCells(), got.GetPosition().GetTribolo().GetCells())
@@ -87,18 +87,19 @@ func TestJoinGame(t *testing.T) {
 	})
 }
 
-// Ensure who comes makes the game what it is: one in two seats, or a program,
-// takes it off the leaderboard.
+// Ensure a second human, who may be the first once more, and a program take the
+// game off the leaderboard.
 func TestJoinGame_Ranked(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *server) {
 		host, guest := s.player(t), s.player(t)
 		robot := s.account(t, &pb.CreatePlayerRequest{Name: "A program", Bot: true})
 		g := s.table(t, host, callerSeat, openSeat, openSeat)
-		assert.True(t, s.join(t, guest, g.GetId()).GetRanked())
+		assert.True(t, g.GetRanked())
+		assert.False(t, s.join(t, guest, g.GetId()).GetRanked())
 		again := s.join(t, guest, g.GetId(), 2)
 		assert.Equal(t, []string{host.GetId(), guest.GetId(), guest.GetId()}, sits(again))
-		assert.False(t, again.GetRanked(), "one account in two seats")
+		assert.False(t, again.GetRanked())
 		assert.Equal(t, active, again.GetStatus())
 
 		g = s.table(t, host, openSeat, openSeat, openSeat)

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app"
 )
 
 // three sits three players down at a table.
@@ -63,7 +64,7 @@ func TestResign_OneOfThree(t *testing.T) {
 			e := resigned.GetEvent()
 			assert.Equal(t, quitter, e.GetSeat())
 			assert.Nil(t, e.GetResult())
-			assert.True(t, e.GetRanked())
+			assert.False(t, e.GetRanked(), "three humans")
 			if ahead > 0 {
 				assert.Equal(t, g.GetPosition().GetTurn(), e.GetPosition().GetTurn(), "the turn is the other's")
 			}
@@ -161,57 +162,79 @@ func TestResign_HotSeat(t *testing.T) {
 	})
 }
 
-// Ensure a game of Tribolo counts the cells of each human who played it to the
-// end, and of nobody else.
+// alone plays a game of Tribolo to its end, in which the player has the only human
+// seat and the bots the others.
+func (s *server) alone(t testing.TB, p player, g *pb.Game, byBot bool) *pb.Event {
+	t.Helper()
+	watching := s.watch(t, s.anyone, from(g.GetId(), 0))
+	for {
+		e := watching.event(t)
+		if e.GetResult() != nil {
+			return e
+		}
+		turn := e.GetPosition().GetTurn()
+		if g.GetSeats()[turn].GetPlayer() == nil {
+			continue
+		}
+		to := e.GetPosition().GetTribolo().GetLegalMoves()[0].GetCell()
+		request := cell(g.GetId(), e.GetVersion(), to.GetX(), to.GetY())
+		request.ByBot = byBot
+		moved, err := s.Move(p.ctx, request)
+		require.NoError(t, err)
+		assert.Equal(t, byBot, moved.GetEvent().GetMoved().GetByBot())
+		assert.Equal(t, g.GetRanked() && !byBot, moved.GetEvent().GetRanked())
+	}
+}
+
+// Ensure Tribolo's leaderboard takes the scores of one player against the
+// server's bots, played to the end, and no others: with a second human seat one
+// could win with one's own puppets.
 func TestScores_Tribolo(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *server) {
+		none := func(players ...player) {
+			t.Helper()
+			for _, p := range players {
+				_, err := s.rank(t, p, "tribolo", 0)
+				wantReason(t, err, pb.ReasonNoScore)
+			}
+		}
 		g, players := s.three(t)
 		over := s.jumps(t, players, g.GetId(), math.MaxInt32)
 		require.Equal(t, pb.Result_REASON_NO_MOVES, over.GetResult().GetReason())
-		for seat, p := range players {
-			entry, err := s.rank(t, p, "tribolo", 0)
-			require.NoError(t, err)
-			assert.Equal(t, over.GetPosition().GetScores()[seat], entry.GetScore())
-			assert.Equal(t, g.GetId(), entry.GetGameId())
-			assert.Equal(t, p.GetId(), entry.GetPlayer().GetId())
-		}
-
-		// Bots have no place on it, and who gave up has none.
-		g, players = s.three(t)
-		g = s.jumps(t, players, g.GetId(), 4)
-		quitter := (g.GetPosition().GetTurn() + 1) % 3
-		s.resign(t, players[quitter], g.GetId())
-		over = s.jumps(t, players, g.GetId(), math.MaxInt32)
-		require.Equal(t, pb.Result_REASON_NO_MOVES, over.GetResult().GetReason())
-		assert.NotContains(t, over.GetResult().GetWinners(), quitter)
-		for seat, p := range players {
-			entry, err := s.rank(t, p, "tribolo", 0)
-			if int32(seat) == quitter {
-				wantReason(t, err, pb.ReasonNoScore)
-				continue
-			}
-			require.NoError(t, err)
-			assert.Equal(t, over.GetPosition().GetScores()[seat], entry.GetScore())
-		}
-
-		// What a program chose counts for nobody, from then on.
-		g, players = s.three(t)
-		p, at := players[g.GetPosition().GetTurn()], g.GetPosition()
-		to := at.GetTribolo().GetLegalMoves()[0].GetCell()
-		declared := cell(g.GetId(), g.GetVersion(), to.GetX(), to.GetY())
-		declared.ByBot = true
-		moved, err := s.Move(p.ctx, declared)
-		require.NoError(t, err)
-		assert.True(t, moved.GetEvent().GetMoved().GetByBot())
-		assert.False(t, moved.GetEvent().GetRanked())
-		over = s.jumps(t, players, g.GetId(), math.MaxInt32)
 		assert.False(t, over.GetRanked())
-		for _, p := range players {
-			_, err := s.rank(t, p, "tribolo", 0)
-			wantReason(t, err, pb.ReasonNoScore)
+		none(players[:]...)
+
+		p := players[0]
+		for _, seats := range [][]*pb.SeatRequest{
+			{callerSeat, botSeat("greedy"), callerSeat}, {callerSeat, botSeat("random"), botSeat("greedy")},
+		} {
+			g = s.table(t, p, seats...)
+			assert.False(t, g.GetRanked())
+			end := s.alone(t, p, g, false)
+			require.Equal(t, pb.Result_REASON_NO_MOVES, end.GetResult().GetReason())
+			none(p)
 		}
-	})
+		g = s.table(t, p, botSeat("greedy"), callerSeat, botSeat("original"))
+		assert.True(t, g.GetRanked())
+		s.resign(t, p, g.GetId())
+		none(p)
+		s.alone(t, p, s.table(t, p, callerSeat, botSeat("greedy"), botSeat("greedy")), true)
+		none(p)
+
+		g = s.table(t, p, botSeat("greedy"), callerSeat, botSeat("original"))
+		end := s.alone(t, p, g, false)
+		require.Equal(t, pb.Result_REASON_NO_MOVES, end.GetResult().GetReason())
+		assert.True(t, end.GetRanked())
+		entry, err := s.rank(t, p, "tribolo", 0)
+		require.NoError(t, err)
+		assert.Equal(t, end.GetResult().GetScores()[1], entry.GetScore())
+		assert.Equal(t, g.GetId(), entry.GetGameId())
+		assert.Equal(t, p.GetId(), entry.GetPlayer().GetId())
+		listed, err := s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "tribolo"})
+		require.NoError(t, err)
+		assert.Len(t, listed.GetEntries(), 1, "bots have no place on it")
+	}, func(c *app.Config) { c.BotPace = 0 })
 }
 
 // Ensure a call checks the turn after the version, and the rules last.

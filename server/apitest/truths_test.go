@@ -88,22 +88,18 @@ func isOpen(s *pb.Seat) bool { return s.GetOpen() != nil }
 
 // countable reports whether a game may be ranked by those who sit in it.
 func countable(g *pb.Game) bool {
-	humans, players := 0, map[string]bool{}
+	humans, open := 0, 0
 	for _, seat := range g.GetSeats() {
-		if p := seat.GetPlayer(); p != nil {
-			if p.GetBot() || players[p.GetId()] {
-				return false
-			}
-			players[p.GetId()] = true
-		}
-		if seat.GetBot() == "" {
-			humans++
-		}
-		if seat.GetBot() == "random" {
+		switch {
+		case seat.GetPlayer().GetBot() || seat.GetBot() == "random":
 			return false
+		case seat.GetPlayer() != nil:
+			humans++
+		case isOpen(seat):
+			open++
 		}
 	}
-	return humans > 0 && !g.GetPrivate()
+	return !g.GetPrivate() && (humans == 1 || humans == 0 && open > 0)
 }
 
 // checkWinners requires the winners of a finished game to be those of the rules.

@@ -175,7 +175,7 @@ func TestUndo_Order(t *testing.T) {
 				wantReason(t, err, pb.ReasonUndoNotAllowed)
 			}
 		}
-		assert.True(t, s.get(t, g.GetId()).GetRanked())
+		assert.False(t, s.get(t, g.GetId()).GetRanked(), "three humans")
 
 		// Behind the coming of the last one seats were open.
 		g = s.table(t, p, callerSeat, openSeat, openSeat)

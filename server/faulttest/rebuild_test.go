@@ -11,10 +11,13 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app"
+	gamelogv1 "github.com/gridstand/gridstand/server/gamelog/v1"
+	"github.com/gridstand/gridstand/server/leaderboard"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
@@ -214,6 +217,62 @@ func TestRebuild_prunes(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 2, rebuilt.Pruned)
 		assert.Equal(t, map[string]int32{c.id: points}, c.board(t))
+	})
+}
+
+// Ensure scores that two humans of one game of Tribolo made under the rules of an
+// earlier server are taken off the board by a rebuild, and stay off it, although
+// what that server wrote beside the log still says that the game is ranked.
+func TestRebuild_puppets(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		server := w.serve(w.addr)
+		player, puppet := w.player(server), w.player(server)
+		game := player.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{me, anyone, greedy}})
+		assert.True(t, game.GetRanked(), "until somebody joins")
+		joined, err := puppet.join(t.Context(), game.GetId())
+		require.NoError(t, err)
+		assert.False(t, joined.GetRanked())
+		seats := []*sitter{
+			sit(t, &sitter{gameID: game.GetId(), clients: []*client{player}}),
+			sit(t, &sitter{gameID: game.GetId(), clients: []*client{puppet}}),
+		}
+		var end *pb.Event
+		for _, seat := range seats {
+			events := seat.ends(t)
+			end = events[len(events)-1]
+		}
+
+		ctx, boards, meta := t.Context(), leaderboard.New(w.store), "game:{"+game.GetId()+"}:meta"
+		var head gamelogv1.Head
+		require.NoError(t, proto.Unmarshal([]byte(w.store.HGet(ctx, meta, "head").Val()), &head))
+		require.False(t, head.GetRanked())
+		head.Ranked = true
+		raw, err := proto.Marshal(&head)
+		require.NoError(t, err)
+		require.NoError(t, w.store.HSet(ctx, meta, "head", raw).Err())
+		for seat, c := range []*client{player, puppet} {
+			require.NoError(t, boards.Record(ctx, leaderboard.Result{
+				Variant: "tribolo", PlayerID: c.id, GameID: game.GetId(),
+				Score: end.GetResult().GetScores()[seat], Time: end.GetTime().AsTime(),
+			}))
+		}
+		listed := func() int {
+			board, err := player.leaderboard.ListScores(ctx, &pb.ListScoresRequest{Variant: "tribolo"})
+			require.NoError(t, err)
+			return len(board.GetEntries())
+		}
+		require.Equal(t, 2, listed())
+
+		operator := w.operator(ctx, t)
+		defer operator.Close()
+		rebuilt, err := operator.Rebuild(ctx)
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, rebuilt.Pruned, 2, "of the day's and the week's board, too, unless they ended")
+		assert.Zero(t, listed())
+		_, _, err = operator.Unhide(ctx, player.id) // goes through what stands beside the logs, as servers do every hour
+		require.NoError(t, err)
+		assert.Zero(t, listed())
 	})
 }
 

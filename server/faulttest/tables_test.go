@@ -17,10 +17,10 @@ type table struct {
 }
 
 var tables = map[string]table{
-	"people":               {[]*pb.SeatRequest{me, anyone, anyone}, 2, true},
-	"people who wait":      {[]*pb.SeatRequest{anyone, anyone, anyone}, 3, true},
+	"people":               {[]*pb.SeatRequest{me, anyone, anyone}, 2, false},
+	"people who wait":      {[]*pb.SeatRequest{anyone, anyone, anyone}, 3, false},
 	"one and two bots":     {nil, 0, true},
-	"two and a bot":        {[]*pb.SeatRequest{minimax, anyone, me}, 1, true},
+	"two and a bot":        {[]*pb.SeatRequest{minimax, anyone, me}, 1, false},
 	"one in every seat":    {[]*pb.SeatRequest{me, me, me}, 0, false},
 	"one, and chance":      {[]*pb.SeatRequest{me, chance, greedy}, 0, false},
 	"bots":                 {[]*pb.SeatRequest{greedy, minimax, chance}, 0, false},

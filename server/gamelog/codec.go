@@ -250,9 +250,11 @@ func decodeHead(gameID string, id ID, at time.Time, b []byte) (*replay.State, er
 	s := &replay.State{
 		ID: gameID, Variant: &variant, Version: id.Version, Creator: decodePlayer(m.GetCreator()),
 		Seats: decodeSeats(m.GetSeats()), Status: status, Position: position,
-		Ranked: m.GetRanked(), Private: m.GetPrivate(), TurnLimit: m.GetTurnLimit().AsDuration(),
+		Private: m.GetPrivate(), TurnLimit: m.GetTurnLimit().AsDuration(),
 		Commitment: [game.SeedSize]byte(m.GetSeedCommitment()), CreateTime: at, UpdateTime: at,
 	}
+	// A head may be older than the rule that replaying the log applies.
+	s.Ranked = m.GetRanked() && replay.Rankable(s.Seats)
 	if ms := m.GetCreateTimeMs(); ms != 0 {
 		s.CreateTime = time.UnixMilli(ms).UTC()
 	}

@@ -923,7 +923,10 @@ type Game struct {
 	Result *Result `protobuf:"bytes,7,opt,name=result,proto3" json:"result,omitempty"`
 	// Whether its result goes to the leaderboard, as things stand. A game counts
 	// unless it is private, something was undone in it, a program moved in a
-	// human's seat, or nobody but bots sits in it.
+	// human's seat or holds one as a bot's account, a second human seat is taken,
+	// a "random" bot sits in it, or nobody but bots does. So Tribolo's leaderboard
+	// is for one player against two of the server's other bots: a player's own
+	// puppets cannot help.
 	Ranked bool `protobuf:"varint,8,opt,name=ranked,proto3" json:"ranked,omitempty"`
 	// Whether it is kept out of lists. Whoever has its id may watch it.
 	Private bool `protobuf:"varint,9,opt,name=private,proto3" json:"private,omitempty"`

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -39,8 +40,8 @@ var reasons = map[string]struct {
 	pb.ReasonNoScore:            {code: codes.NotFound},
 	pb.ReasonNotSeated:          {code: codes.PermissionDenied},
 	pb.ReasonBadToken:           {code: codes.Unauthenticated},
-	pb.ReasonRateLimited:        {code: codes.ResourceExhausted, metadata: []string{"limit"}, retry: true},
-	pb.ReasonTooManyGames:       {code: codes.ResourceExhausted, metadata: []string{"limit"}, retry: true},
+	pb.ReasonRateLimited:        {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
+	pb.ReasonTooManyGames:       {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
 	pb.ReasonGameDamaged:        {code: codes.DataLoss, metadata: []string{"version"}},
 	pb.ReasonServerUnavailable:  {code: codes.Unavailable, retry: true},
 	pb.ReasonStorageUnavailable: {code: codes.Unavailable, retry: true},
@@ -147,6 +148,10 @@ func wantReason(t testing.TB, err error, reason string) map[string]string {
 	r := refusalOf(t, err)
 	require.Equal(t, reason, r.info.GetReason(), "%v", err)
 	require.Equal(t, reasons[reason].code, r.code)
+	if name, ok := r.info.GetMetadata()["limit_name"]; ok {
+		fields := (&pb.Limits{}).ProtoReflect().Descriptor().Fields()
+		require.NotNil(t, fields.ByName(protoreflect.Name(name)), "%q is no field of Limits", name)
+	}
 	return r.info.GetMetadata()
 }
 

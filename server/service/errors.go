@@ -21,6 +21,7 @@ import (
 	"github.com/gridstand/gridstand/server/account"
 	"github.com/gridstand/gridstand/server/gamelog"
 	"github.com/gridstand/gridstand/server/leaderboard"
+	"github.com/gridstand/gridstand/server/limits"
 	"github.com/gridstand/gridstand/server/match"
 )
 
@@ -88,10 +89,10 @@ func serverUnavailable(message string) *failure {
 	}
 }
 
-func rateLimited(message string, retry time.Duration, metadata map[string]string) *failure {
+func rateLimited(e *limits.ExceededError) *failure {
 	return &failure{
 		code: codes.ResourceExhausted, reason: pb.ReasonRateLimited,
-		message: message, retry: max(retry, time.Millisecond), metadata: metadata,
+		message: e.Error(), retry: e.Retry, metadata: e.Metadata(),
 	}
 }
 
@@ -108,6 +109,7 @@ var (
 func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 	var (
 		known    *failure
+		exceeded *limits.ExceededError
 		field    *invalid.Error
 		conflict *match.VersionConflictError
 		damaged  *gamelog.DamagedError
@@ -115,6 +117,8 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.As(err, &exceeded):
+		return rateLimited(exceeded)
 	case errors.As(err, &field):
 		return &failure{code: codes.InvalidArgument, message: field.Error(), field: field}
 	case errors.As(err, &conflict):
@@ -149,11 +153,11 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 	case errors.Is(err, account.ErrNameTaken):
 		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name belongs to another account"}
 	case errors.Is(err, account.ErrTooManyGames):
-		limit := strconv.Itoa(s.Limits.OpenGamesPerPlayer)
+		exceeded := s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
 		return &failure{
 			code: codes.ResourceExhausted, reason: pb.ReasonTooManyGames,
-			message:  "you have " + limit + " open games; end one first",
-			metadata: map[string]string{"limit": limit}, retry: storageRetry,
+			message:  "you have " + strconv.Itoa(exceeded.Value) + " open games; end one first",
+			metadata: exceeded.Metadata(), retry: exceeded.Retry,
 		}
 	case errors.Is(err, leaderboard.ErrNoScore):
 		return notFound(pb.ReasonNoScore, "the player is not on this board")

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync"
 	"time"
 
@@ -12,11 +11,12 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"github.com/gridstand/gridstand/server/account"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // crowd is the watch streams of each address.
 type crowd struct {
-	limit int // for each address, 0 for none
+	limits *limits.Limits
 
 	mu   sync.Mutex
 	open map[string]*visitors // those that have any
@@ -37,7 +37,7 @@ type visitors struct {
 // one who asks for it and does not read, for as long as that is borne.
 const replayShare = 512
 
-func (c *crowd) mayReplay() int { return max(1, c.limit/replayShare) }
+func (c *crowd) mayReplay() int { return max(1, c.limits.WatchesPerAddress/replayShare) }
 
 // enter counts a stream until it leaves, unless the address has as many as it
 // may; then it returns nil.
@@ -47,12 +47,12 @@ func (c *crowd) enter(address string) *visitors {
 	v := c.open[address]
 	if v == nil {
 		v = &visitors{crowd: c, address: address}
-		if c.limit > 0 {
+		if c.limits.WatchesPerAddress > 0 {
 			v.replays = semaphore.NewWeighted(int64(c.mayReplay()))
 		}
 		c.open[address] = v
 	}
-	if c.limit > 0 && v.streams >= c.limit {
+	if c.limits.WatchesPerAddress > 0 && v.streams >= c.limits.WatchesPerAddress {
 		return nil
 	}
 	v.streams++
@@ -79,7 +79,8 @@ func (v *visitors) replay(ctx context.Context, do func() error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return tooMany("streams of one address that read a game's past at once", v.crowd.mayReplay(), fullRetry)
+		return v.crowd.limits.Exceeded(&v.crowd.limits.WatchesPerAddress, v.crowd.mayReplay(),
+			"streams of one address that read a game's past at once", fullRetry)
 	}
 	defer v.replays.Release(1)
 	return do()
@@ -102,15 +103,16 @@ func (s *Service) address(ctx context.Context) string {
 	return s.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, "x-forwarded-for"))
 }
 
-func tooMany(what string, limit int, retry time.Duration) *failure {
-	return rateLimited("at most "+strconv.Itoa(limit)+" "+what, retry, map[string]string{"limit": strconv.Itoa(limit)})
+// tooMany refuses for a limit, which is one of s.Limits.
+func (s *Service) tooMany(limit *int, what string, retry time.Duration) error {
+	return s.Limits.Exceeded(limit, *limit, what, retry)
 }
 
 // quota takes one from what somebody may do in a minute, on all servers.
-func (s *Service) quota(ctx context.Context, what, who string, limit int, text string) error {
-	wait, err := s.Quotas.Take(ctx, what, who, limit)
+func (s *Service) quota(ctx context.Context, what, who string, limit *int, text string) error {
+	wait, err := s.Quotas.Take(ctx, what, who, *limit)
 	if err == nil && wait > 0 {
-		return tooMany(text, limit, wait)
+		return s.tooMany(limit, text, wait)
 	}
 	return err
 }
@@ -120,18 +122,18 @@ func (s *Service) pace(playerID string) error {
 	if s.moves.Take(playerID) {
 		return nil
 	}
-	return tooMany("moves a second", s.Limits.MovesPerSecond, s.moves.Wait())
+	return s.tooMany(&s.Limits.MovesPerSecond, "moves a second", s.moves.Wait())
 }
 
 // watching counts a watch stream of an address, until it leaves.
 func (s *Service) watching(ctx context.Context) (*visitors, error) {
 	address := s.address(ctx)
 	if !s.opens.Take(address) {
-		return nil, tooMany("streams of one address opened in a second", s.Limits.WatchesPerAddressPerSecond, opensRetry)
+		return nil, s.tooMany(&s.Limits.WatchesPerAddressPerSecond, "streams of one address opened in a second", opensRetry)
 	}
 	v := s.crowd.enter(address)
 	if v == nil {
-		return nil, tooMany("streams of one address at once", s.Limits.WatchesPerAddress, fullRetry)
+		return nil, s.tooMany(&s.Limits.WatchesPerAddress, "streams of one address at once", fullRetry)
 	}
 	return v, nil
 }
@@ -145,7 +147,7 @@ func (s *Service) verify(ctx context.Context, token string) (account.Player, err
 	address := ""
 	if s.Limits.WrongTokensPerMinute > 0 {
 		if address = s.address(ctx); s.wrong.Spent(address) {
-			return account.Player{}, tooMany("wrong tokens a minute", s.Limits.WrongTokensPerMinute, s.wrong.Wait())
+			return account.Player{}, s.tooMany(&s.Limits.WrongTokensPerMinute, "wrong tokens a minute", s.wrong.Wait())
 		}
 	}
 	player, err := s.Accounts.Verify(ctx, token)

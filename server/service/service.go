@@ -101,7 +101,7 @@ func New(c Config) *Service {
 		moves:   quota.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
 		opens:   quota.NewPacer(rate.Limit(l.WatchesPerAddressPerSecond), quota.Burst*l.WatchesPerAddressPerSecond),
 		wrong:   quota.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
-		crowd:   crowd{limit: l.WatchesPerAddress, open: map[string]*visitors{}},
+		crowd:   crowd{limits: &l, open: map[string]*visitors{}},
 		damaged: rate.Sometimes{First: 10, Interval: time.Second},
 	}
 }

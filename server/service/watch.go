@@ -85,7 +85,7 @@ func (s *Service) admit(v *view, counted bool) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
 	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && v.match.Watchers() >= limit {
-		return tooMany("watchers of one game", limit, fullRetry)
+		return s.tooMany(&s.Limits.WatchersPerGame, "watchers of one game", fullRetry)
 	}
 	ctx := v.stream.Context()
 	v.match.Watch(ctx, &v.watcher, counted, func() { s.giveUp(ctx) })

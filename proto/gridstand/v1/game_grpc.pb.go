@@ -55,7 +55,9 @@ const (
 //   - UNAUTHENTICATED, reason BAD_TOKEN: a token that is malformed, unknown or
 //     wrong, or none where one is needed;
 //   - RESOURCE_EXHAUSTED, reason RATE_LIMITED: too many calls; come again after
-//     the time in google.rpc.RetryInfo;
+//     the time in google.rpc.RetryInfo. Metadata "limit_name" is the field of
+//     Limits that holds the limit, "limit" its value or, of a limit that is
+//     shared out, the share;
 //   - UNAVAILABLE, reason SERVER_UNAVAILABLE: this server stops, is full or is
 //     too old for this game; another may serve, or this one later (RetryInfo);
 //   - UNAVAILABLE, reason STORAGE_UNAVAILABLE: the store is away, or it could
@@ -311,7 +313,9 @@ type GameService_WatchClient = grpc.ServerStreamingClient[WatchResponse]
 //   - UNAUTHENTICATED, reason BAD_TOKEN: a token that is malformed, unknown or
 //     wrong, or none where one is needed;
 //   - RESOURCE_EXHAUSTED, reason RATE_LIMITED: too many calls; come again after
-//     the time in google.rpc.RetryInfo;
+//     the time in google.rpc.RetryInfo. Metadata "limit_name" is the field of
+//     Limits that holds the limit, "limit" its value or, of a limit that is
+//     shared out, the share;
 //   - UNAVAILABLE, reason SERVER_UNAVAILABLE: this server stops, is full or is
 //     too old for this game; another may serve, or this one later (RetryInfo);
 //   - UNAVAILABLE, reason STORAGE_UNAVAILABLE: the store is away, or it could

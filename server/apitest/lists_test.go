@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -326,6 +327,13 @@ func TestPageTokens(t *testing.T) {
 				}
 			}
 			wantField(t, games(i, scoreTokens[0]), "page_token")
+			// What a caller may see decides where a page ends.
+			for _, ctx := range []context.Context{s.anyone, q.ctx} {
+				request := proto.Clone(queries[i]).(*pb.ListGamesRequest)
+				request.PageToken = gameTokens[i]
+				_, err := s.ListGames(ctx, request)
+				wantField(t, err, "page_token")
+			}
 		}
 		for i := range boards {
 			for j, token := range scoreTokens {
@@ -354,9 +362,9 @@ func TestPageTokens(t *testing.T) {
 			wantField(t, scores(0, token), "page_token")
 		}
 		// Also for a variant or a player that nobody knows.
-		_, err := s.ListGames(s.anyone, &pb.ListGamesRequest{Variant: "chess", PageToken: gameTokens[0]})
+		_, err := s.ListGames(p.ctx, &pb.ListGamesRequest{Variant: "chess", PageToken: gameTokens[0]})
 		wantField(t, err, "page_token")
-		_, err = s.ListGames(s.anyone, &pb.ListGamesRequest{PlayerId: "nobody", PageToken: gameTokens[0]})
+		_, err = s.ListGames(p.ctx, &pb.ListGamesRequest{PlayerId: "nobody", PageToken: gameTokens[0]})
 		wantField(t, err, "page_token")
 	})
 }
@@ -381,10 +389,13 @@ func TestListGames_PagesStay(t *testing.T) {
 			// The same page again is the same.
 			again, err := s.ListGames(s.anyone, request)
 			require.NoError(t, err)
+			request.PageToken = page.GetNextPageToken()
 			if i > 0 {
+				assert.Equal(t, page.GetNextPageToken() == "", again.GetNextPageToken() == "")
+				page.NextPageToken, again.NextPageToken = "", "" // Those of one place differ.
 				assert.True(t, proto.Equal(page, again))
 			}
-			if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+			if request.PageToken == "" {
 				break
 			}
 			s.finish(t, p, "classic") // Comes before all of them.

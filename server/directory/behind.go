@@ -31,8 +31,9 @@ func (d *Directory) Touch(listing Listing) {
 	}
 }
 
-// Mend has Run write the listing of a game that was found misplaced, unless
-// something newer is to be written anyway. Of two servers on which a game moved
+// Mend has Run write the listing of a game that was found in the wrong place, or
+// in a list to which it does not belong, unless something newer is to be written
+// anyway. Of two servers on which a game moved
 // within a second the one that writes last need not be the one that knows more,
 // and one that died wrote nothing. It never waits.
 func (d *Directory) Mend(listing Listing) {

@@ -69,7 +69,7 @@ func TestDirectory_Mend(t *testing.T) {
 			require.NoError(t, client.Del(ctx, q.key()).Err())
 			require.NoError(t, there.Put(ctx, before))
 			misplaced := func() bool {
-				p, err := here.Page(ctx, q, "", 1)
+				p, err := here.Page(ctx, q, Place{}, 1)
 				require.NoError(t, err)
 				require.Equal(t, games(2), p.GameIDs)
 				return p.Misplaced(0, now)
@@ -131,7 +131,7 @@ func TestDirectory_Touch_RedisAway(t *testing.T) {
 	embedded.SetError("LOADING")
 	require.ErrorContains(t, d.flush(ctx), "LOADING")
 	require.ErrorContains(t, d.Put(ctx, listing(3)), "LOADING")
-	_, err := d.Page(ctx, Query{}, "", 1)
+	_, err := d.Page(ctx, Query{}, Place{}, 1)
 	require.ErrorContains(t, err, "LOADING")
 	d.Touch(recent)
 	require.ErrorContains(t, d.flush(ctx), "LOADING")

@@ -12,7 +12,7 @@
 //
 // The lists are hints: they are written beside the log, up to a second late,
 // and a server may die in between. Whoever reads them looks each game up,
-// leaves out what does not belong there, and puts right what is wrong with Put
+// leaves out what does not belong there, and puts right what is wrong with Mend
 // and Forget. Errors are Redis's or the context's, wrapped, if nothing else is
 // said.
 package directory
@@ -30,6 +30,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/page"
 )
 
 // Status is the stage that a game has reached. It only ever grows.
@@ -83,6 +84,7 @@ type Listing struct {
 // concurrently.
 type Directory struct {
 	client redis.UniversalClient
+	tokens *page.Tokens
 	keep   time.Duration
 	log    *slog.Logger
 
@@ -104,7 +106,7 @@ func New(client redis.UniversalClient, keep time.Duration, log *slog.Logger) *Di
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
-	return &Directory{client: client, keep: keep, log: log, lasting: lasting, pending: map[string]Listing{}}
+	return &Directory{client: client, tokens: page.NewTokens(client), keep: keep, log: log, lasting: lasting, pending: map[string]Listing{}}
 }
 
 // maxLasting bounds for how many players is remembered that their lists live on.
@@ -115,10 +117,9 @@ const maxLasting = 1 << 16
 // lists a game.
 func (d *Directory) spare() time.Duration { return d.keep / 100 }
 
-// Put writes a listing now: for a game that is new, whose status or players
-// changed, or that was found in a list in which it does not belong. It is
-// idempotent, so it may be repeated after an error. It takes the place of what
-// was touched before.
+// Put writes a listing now: for a game that is new, or whose status or players
+// changed. It is idempotent, so it may be repeated after an error. It takes the
+// place of what was touched before.
 func (d *Directory) Put(ctx context.Context, listing Listing) error {
 	d.mu.Lock()
 	delete(d.pending, listing.GameID)

@@ -44,14 +44,14 @@ func listing(n int) Listing {
 func list(t *testing.T, d *Directory, q Query) []string {
 	t.Helper()
 	var ids []string
-	for token := ""; ; {
-		p, err := d.Page(t.Context(), q, token, 2)
+	for after := (Place{}); ; {
+		p, err := d.Page(t.Context(), q, after, 2)
 		require.NoError(t, err)
 		ids = append(ids, p.GameIDs...)
 		if !p.More {
 			return ids
 		}
-		token = p.Token(1)
+		after = p.Place(1)
 	}
 }
 

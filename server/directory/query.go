@@ -42,6 +42,9 @@ type Query struct {
 	// of every status and variant, also private: the caller leaves out what
 	// the query does not ask for.
 	PlayerID string
+	// CallerID of the player who asks, empty for anyone: what is left out
+	// depends on it.
+	CallerID string
 }
 
 // key of the set that holds the candidates.
@@ -79,7 +82,14 @@ func (q Query) Rank(l Listing) int64 {
 
 // String names the query; page tokens are bound to it.
 func (q Query) String() string {
-	return fmt.Sprintf("games %d %d %q %q", q.Order, q.Status, q.Variant, q.PlayerID)
+	return fmt.Sprintf("games %d %d %q %q %q", q.Order, q.Status, q.Variant, q.PlayerID, q.CallerID)
+}
+
+// Place is where a candidate stands in a list, or stood. The zero Place is the
+// top.
+type Place struct {
+	rank   int64
+	gameID string
 }
 
 // Page is a piece of a list.
@@ -97,28 +107,19 @@ type Page struct {
 // listing is the truth, stands elsewhere than it belongs.
 func (p Page) Misplaced(i int, truth Listing) bool { return p.ranks[i] != p.query.Rank(truth) }
 
-// Token leads to what follows the candidate of index i.
-func (p Page) Token(i int) string {
-	cursor := binary.BigEndian.AppendUint64(nil, uint64(p.ranks[i]))
-	return page.Token(p.query.String(), append(cursor, p.GameIDs[i]...))
-}
+// Place of the candidate of index i.
+func (p Page) Place(i int) Place { return Place{p.ranks[i], p.GameIDs[i]} }
 
-// Page returns up to size candidates: the first for an empty token, else those
-// that follow the candidate whose Token it is, also when that one is gone or
-// stands elsewhere now. Each should be looked up before it is shown. A token of
-// another query is an *invalid.Error.
-func (d *Directory) Page(ctx context.Context, q Query, token string, size int) (Page, error) {
+// Page returns up to size candidates that follow a place, also if its candidate
+// is gone or stands elsewhere now. Each should be looked up before it is shown.
+func (d *Directory) Page(ctx context.Context, q Query, after Place, size int) (Page, error) {
 	p := Page{query: q}
-	args := []any{size}
-	if token != "" {
-		score, gameID, err := q.parseToken(token)
-		if err != nil {
-			return p, err
-		}
-		args = append(args, score, gameID)
-	}
 	if q.PlayerID != "" && !id.Valid(q.PlayerID) {
 		return p, nil
+	}
+	args := []any{size}
+	if after != (Place{}) {
+		args = append(args, after.rank, after.gameID)
 	}
 	reply, err := pageScript.Run(ctx, d.client, []string{q.key()}, args...).StringSlice()
 	if err != nil {
@@ -135,32 +136,61 @@ func (d *Directory) Page(ctx context.Context, q Query, token string, size int) (
 	return p, nil
 }
 
-// parseToken reads what Page.Token wrote.
-func (q Query) parseToken(token string) (score int64, gameID string, err error) {
-	const scoreLength = 8
-	cursor, err := page.Cursor(q.String(), token)
-	if err != nil {
-		return 0, "", err
-	}
-	if len(cursor) != scoreLength+id.Length || !id.Valid(string(cursor[scoreLength:])) {
-		return 0, "", page.BadToken()
-	}
-	return int64(binary.BigEndian.Uint64(cursor)), string(cursor[scoreLength:]), nil
+// token leads to what follows a place. It is sealed: the place may be that of a
+// game that the caller must not see.
+func (d *Directory) token(ctx context.Context, q Query, after Place) (string, error) {
+	cursor := binary.BigEndian.AppendUint64(nil, uint64(after.rank))
+	return d.tokens.Seal(ctx, q.String(), append(cursor, after.gameID...))
 }
 
-// maxScanned bounds the candidates that one Collect looks up.
-const maxScanned = 2000
+// place reads what token wrote for the same query; an empty token is the top.
+// Any other token is an *invalid.Error.
+func (d *Directory) place(ctx context.Context, q Query, token string) (Place, error) {
+	if token == "" {
+		return Place{}, nil
+	}
+	cursor, err := d.tokens.Open(ctx, q.String(), token)
+	if err != nil {
+		return Place{}, err
+	}
+	return parsePlace(cursor)
+}
+
+// parsePlace reads a cursor.
+func parsePlace(cursor []byte) (Place, error) {
+	const rankLength = 8
+	if len(cursor) != rankLength+id.Length || !id.Valid(string(cursor[rankLength:])) {
+		return Place{}, page.BadToken() // Of a server of another version.
+	}
+	return Place{int64(binary.BigEndian.Uint64(cursor)), string(cursor[rankLength:])}, nil
+}
+
+const (
+	// chunk is the least number of candidates that are looked up at a time once
+	// the first ones turned out not to fill the page: few round trips, however
+	// small the page and however many candidates do not belong on it.
+	chunk = 200
+	// maxScanned bounds the candidates that one Collect looks up.
+	maxScanned = 10 * chunk
+)
 
 // Collect pages through q from token on until size candidates proved to belong
 // to it. load looks a page of candidates up and returns those that do, by id. The
-// token returned leads on, and is empty at the end of the list. Where very many
+// token returned leads on, and is empty at the end of the list. If very many
 // candidates do not belong, Collect gives up before the page is full: it may be
-// short, even empty, and still have a token.
+// short, even empty, and still have a token. A token of another query is an
+// *invalid.Error.
 func Collect[T any](ctx context.Context, d *Directory, q Query, token string, size int,
 	load func(ctx context.Context, candidates Page) (map[string]T, error),
 ) (items []T, next string, err error) {
-	for scanned := 0; scanned < maxScanned; {
-		candidates, err := d.Page(ctx, q, token, size+1) // One more tells whether a page follows.
+	after, err := d.place(ctx, q, token)
+	if err != nil {
+		return nil, "", err
+	}
+	var last Place    // of the items
+	count := size + 1 // One more tells whether a page follows.
+	for scanned := 0; scanned < maxScanned; count = max(count, chunk) {
+		candidates, err := d.Page(ctx, q, after, count)
 		if err != nil {
 			return nil, "", err
 		}
@@ -172,25 +202,22 @@ func Collect[T any](ctx context.Context, d *Directory, q Query, token string, si
 			return nil, "", err
 		}
 		for i, gameID := range candidates.GameIDs {
+			after = candidates.Place(i)
 			item, ok := loaded[gameID]
 			if !ok {
 				continue
 			}
 			if len(items) == size {
-				return items, next, nil
+				next, err := d.token(ctx, q, last)
+				return items, next, err
 			}
-			if items = append(items, item); len(items) == size {
-				next = candidates.Token(i)
-			}
+			items, last = append(items, item), after
 		}
 		if !candidates.More {
 			return items, "", nil
 		}
-		token = candidates.Token(len(candidates.GameIDs) - 1)
 		scanned += len(candidates.GameIDs)
 	}
-	if len(items) == size {
-		return items, next, nil
-	}
-	return items, token, nil
+	next, err = d.token(ctx, q, after)
+	return items, next, err
 }

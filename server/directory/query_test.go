@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/invalid"
-	"github.com/gridstand/gridstand/internal/page"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
@@ -38,8 +38,8 @@ func TestDirectory_Page_WhileGamesMove(t *testing.T) {
 				put(n)
 			}
 			moved, seen := map[string]bool{}, map[string]int{}
-			for token := ""; ; {
-				p, err := d.Page(ctx, q, token, rapid.IntRange(1, 4).Draw(t, "size"))
+			for after := (Place{}); ; {
+				p, err := d.Page(ctx, q, after, rapid.IntRange(1, 4).Draw(t, "size"))
 				require.NoError(t, err)
 				for _, gameID := range p.GameIDs {
 					seen[gameID]++
@@ -47,7 +47,7 @@ func TestDirectory_Page_WhileGamesMove(t *testing.T) {
 				if !p.More {
 					break
 				}
-				token = p.Token(len(p.GameIDs) - 1)
+				after = p.Place(len(p.GameIDs) - 1)
 				for range rapid.IntRange(0, 3).Draw(t, "moves") {
 					n := rapid.IntRange(0, 15).Draw(t, "game") // Some are new.
 					moved[game(n)] = true
@@ -67,42 +67,74 @@ func TestDirectory_Page_WhileGamesMove(t *testing.T) {
 	})
 }
 
-func TestDirectory_Page_ForeignToken(t *testing.T) {
+// all looks every candidate up as one that belongs.
+func all(_ context.Context, candidates Page) (map[string]string, error) {
+	found := map[string]string{}
+	for _, gameID := range candidates.GameIDs {
+		found[gameID] = gameID
+	}
+	return found, nil
+}
+
+func TestCollect_ForeignToken(t *testing.T) {
 	t.Parallel()
-	d, ctx := open(redistest.NewClient(t, redistest.StartMiniredis(t).Addr())), t.Context()
+	client := redistest.NewClient(t, redistest.StartMiniredis(t).Addr())
+	d, ctx := open(client), t.Context()
 	for n := range 3 {
 		require.NoError(t, d.Put(ctx, listing(n)))
 	}
-	q := Query{Status: Active}
-	p, err := d.Page(ctx, q, "", 1)
+	q := Query{Status: Active, CallerID: player(1)}
+	_, token, err := Collect(ctx, d, q, "", 1, all)
 	require.NoError(t, err)
-	token := p.Token(0)
-	forged := func(gameID string) string {
-		return page.Token(q.String(), append(binary.BigEndian.AppendUint64(nil, 1), gameID...))
+	sealed := func(gameID string) string {
+		token, err := d.tokens.Seal(ctx, q.String(), append(make([]byte, 8), gameID...))
+		require.NoError(t, err)
+		return token
 	}
 	for name, test := range map[string]struct {
 		query Query
 		token string
 	}{
-		"another status":  {Query{}, token},
-		"another variant": {Query{Status: Active, Variant: "classic"}, token},
-		"another order":   {Query{Status: Active, Order: ByScore}, token},
-		"a player's":      {Query{Status: Active, PlayerID: player(1)}, token},
-		"altered":         {q, token[:9] + "A" + token[10:]},
+		"another status":  {Query{CallerID: player(1)}, token},
+		"another variant": {Query{Status: Active, Variant: "classic", CallerID: player(1)}, token},
+		"another order":   {Query{Status: Active, Order: ByScore, CallerID: player(1)}, token},
+		"a player's":      {Query{Status: Active, PlayerID: player(1), CallerID: player(1)}, token},
+		"another caller":  {Query{Status: Active, CallerID: player(2)}, token},
+		"no caller":       {Query{Status: Active}, token},
+		"altered":         {q, token[:9] + "AB" + token[11:]},
 		"cut":             {q, token[1:]},
 		"made up":         {q, "2"},
 		"huge":            {q, strings.Repeat("A", 1<<20)},
-		"no game":         {q, forged("")},
-		"no game's id":    {q, forged(strings.Repeat("*", 26))},
+		"no game":         {q, sealed("")},
+		"no game's id":    {q, sealed(strings.Repeat("*", 26))},
 	} {
-		_, err := d.Page(ctx, test.query, test.token, 1)
+		_, _, err := Collect(ctx, d, test.query, test.token, 1, all)
 		var e *invalid.Error
 		require.ErrorAs(t, err, &e, name)
 		assert.Equal(t, "page_token", e.Field, name)
 	}
-	again, err := d.Page(ctx, q, token, 9)
+	// On another server, also for a page of another size.
+	again, _, err := Collect(ctx, open(client), q, token, 9, all)
 	require.NoError(t, err)
-	assert.Equal(t, games(1, 0), again.GameIDs)
+	assert.Equal(t, games(1, 0), again)
+}
+
+// FuzzPlace reads any cursor: it is refused as a field, or one that a token of
+// this server holds.
+func FuzzPlace(f *testing.F) {
+	f.Add([]byte(nil))
+	f.Add(append(make([]byte, 8), game(1)...))
+	f.Add(append(make([]byte, 8), strings.Repeat("*", 26)...))
+	f.Fuzz(func(t *testing.T, cursor []byte) {
+		place, err := parsePlace(cursor)
+		if err != nil {
+			var refused *invalid.Error
+			require.ErrorAs(t, err, &refused)
+			return
+		}
+		assert.True(t, id.Valid(place.gameID))
+		assert.Equal(t, cursor, append(binary.BigEndian.AppendUint64(nil, uint64(place.rank)), place.gameID...))
+	})
 }
 
 // Ensure pages are full however many candidates fall out, and that the last
@@ -186,4 +218,53 @@ func TestCollect_GivesUp(t *testing.T) {
 		assert.Equal(t, count, looked)
 		assert.Empty(t, token)
 	})
+}
+
+// Ensure a small page of a list that hides 999 games of 1,000 takes a few round
+// trips: each looked 2 games up, so that a page of one took up to 1,000.
+func TestCollect_FewRoundTrips(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("lists 100,000 games")
+	}
+	client := redistest.NewClient(t, redistest.StartRedis(t).Addr())
+	d, ctx, q := open(client), t.Context(), Query{}
+	const count, oneIn = 100_000, 1000
+	members := make([]redis.Z, count)
+	for n := range members {
+		members[n] = redis.Z{Score: float64(n), Member: game(n)}
+	}
+	for batch := range slices.Chunk(members, 10_000) {
+		require.NoError(t, client.ZAdd(ctx, q.key(), batch...).Err())
+	}
+	var visible []string
+	for n := count - 1; n >= 0; n-- {
+		if n%oneIn == oneIn/2 {
+			visible = append(visible, game(n))
+		}
+	}
+	lookups, most, total := 0, 0, 0
+	load := func(_ context.Context, candidates Page) (map[string]string, error) {
+		lookups++
+		found := map[string]string{}
+		for _, gameID := range candidates.GameIDs {
+			if slices.Contains(visible, gameID) {
+				found[gameID] = gameID
+			}
+		}
+		return found, nil
+	}
+	var listed []string
+	for token := ""; ; {
+		lookups = 0
+		items, next, err := Collect(ctx, d, q, token, 1, load)
+		require.NoError(t, err)
+		listed, most, total = append(listed, items...), max(most, lookups), total+lookups
+		if token = next; token == "" {
+			break
+		}
+	}
+	assert.Equal(t, visible, listed)
+	t.Logf("%d pages of one: at most %d lookups for a page, %d for all", len(listed), most, total)
+	assert.LessOrEqual(t, most, 1+maxScanned/chunk)
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/page"
 )
 
 //go:embed record.lua
@@ -72,11 +73,14 @@ type Entry struct {
 // A variant becomes part of a key: callers pass those that they know.
 type Boards struct {
 	client redis.UniversalClient
+	tokens *page.Tokens
 }
 
 // New returns the boards in client's Redis. The client remains the caller's to
 // close.
-func New(client redis.UniversalClient) *Boards { return &Boards{client: client} }
+func New(client redis.UniversalClient) *Boards {
+	return &Boards{client: client, tokens: page.NewTokens(client)}
+}
 
 // Record puts a result on its variant's three boards. Recording is idempotent
 // and keeps to no order: once all results were recorded, the boards are the

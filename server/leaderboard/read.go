@@ -43,7 +43,7 @@ type Page struct {
 // It is one round trip, and another one at the turn of a day.
 func (b *Boards) List(ctx context.Context, variant string, window Window, token string, size int) (Page, error) {
 	if token != "" {
-		board, first, err := parseToken(variant, window, token)
+		board, first, err := b.place(ctx, variant, window, token)
 		if err != nil {
 			return Page{}, err
 		}
@@ -81,7 +81,11 @@ func (b *Boards) list(ctx context.Context, board board, first int64, size int) (
 		listed.Entries = append(listed.Entries, entry)
 	}
 	if next := first + int64(len(elements.Val())); next > first && next < total.Val() {
-		listed.Next = board.token(next)
+		token, err := b.tokens.Seal(ctx, board.query(), board.cursor(next))
+		if err != nil {
+			return Page{}, time.Time{}, err
+		}
+		listed.Next = token
 	}
 	return listed, now.Val(), nil
 }
@@ -185,23 +189,26 @@ func (b *Boards) rank(ctx context.Context, board board, playerID string, neighbo
 	return r, nil
 }
 
-// token leads to the given place (from 0) of b, and stays with b when the day
-// is over.
-func (b board) token(place int64) string {
-	cursor := binary.AppendVarint(nil, b.start)
-	return page.Token(b.query(), binary.AppendUvarint(cursor, uint64(place)))
+// cursor is the given place (from 0) of b, and stays with b when the day is
+// over.
+func (b board) cursor(place int64) []byte {
+	return binary.AppendUvarint(binary.AppendVarint(nil, b.start), uint64(place))
 }
 
 // query names the list to which b's tokens belong.
 func (b board) query() string { return fmt.Sprintf("scores %d %s", b.window, b.variant) }
 
-// parseToken reads what token wrote.
-func parseToken(variant string, window Window, token string) (board, int64, error) {
-	b := board{variant: variant, window: window}
-	cursor, err := page.Cursor(b.query(), token)
+// place reads a token of List.
+func (b *Boards) place(ctx context.Context, variant string, window Window, token string) (board, int64, error) {
+	cursor, err := b.tokens.Open(ctx, board{variant: variant, window: window}.query(), token)
 	if err != nil {
 		return board{}, 0, err
 	}
+	return parseCursor(variant, window, cursor)
+}
+
+// parseCursor reads what cursor wrote, on a server of another version perhaps.
+func parseCursor(variant string, window Window, cursor []byte) (board, int64, error) {
 	start, n := binary.Varint(cursor)
 	if n <= 0 {
 		return board{}, 0, page.BadToken()
@@ -210,11 +217,11 @@ func parseToken(variant string, window Window, token string) (board, int64, erro
 	if m <= 0 || n+m != len(cursor) || place == 0 || place > math.MaxInt32 {
 		return board{}, 0, page.BadToken()
 	}
-	// Whoever forges a checksum still gets no further than to a real board.
 	if start < 0 || start > maxMillis/1000/secondsPerDay {
 		return board{}, 0, page.BadToken()
 	}
-	if b = boardAt(variant, window, time.Unix(start*secondsPerDay, 0)); b.start != start {
+	b := boardAt(variant, window, time.Unix(start*secondsPerDay, 0))
+	if b.start != start {
 		return board{}, 0, page.BadToken()
 	}
 	return b, int64(place), nil

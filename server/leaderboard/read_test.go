@@ -12,7 +12,6 @@ import (
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/invalid"
-	"github.com/gridstand/gridstand/internal/page"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
@@ -70,9 +69,14 @@ func TestBoards_List_ForeignToken(t *testing.T) {
 	require.NoError(t, err)
 	token := listed.Next
 
+	seal := func(cursor []byte) string {
+		token, err := boards.tokens.Seal(t.Context(), board{variant: "classic", window: Week}.query(), cursor)
+		require.NoError(t, err)
+		return token
+	}
 	forged := func(start int64, place uint64, rest ...byte) string {
 		cursor := binary.AppendUvarint(binary.AppendVarint(nil, start), place)
-		return page.Token(board{variant: "classic", window: Week}.query(), append(cursor, rest...))
+		return seal(append(cursor, rest...))
 	}
 	for name, call := range map[string]func() (Page, error){
 		"another variant": func() (Page, error) { return boards.List(t.Context(), "twos", Week, token, 3) },
@@ -86,7 +90,7 @@ func TestBoards_List_ForeignToken(t *testing.T) {
 		"from nowhere":    func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(4, 1<<40), 3) },
 		"something after": func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(4, 3, 1), 3) },
 		"nothing in it": func() (Page, error) {
-			return boards.List(t.Context(), "classic", Week, page.Token(board{variant: "classic", window: Week}.query(), nil), 3)
+			return boards.List(t.Context(), "classic", Week, seal(nil), 3)
 		},
 	} {
 		_, err := call()

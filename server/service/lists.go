@@ -70,7 +70,7 @@ type ranked struct {
 
 // query reads which list is asked for.
 func (s *Service) query(ctx context.Context, request *pb.ListGamesRequest) (directory.Query, error) {
-	q := directory.Query{Variant: request.GetVariant()}
+	q := directory.Query{Variant: request.GetVariant(), CallerID: caller(ctx).ID}
 	switch status := request.GetStatus(); status {
 	case pb.GameStatus_GAME_STATUS_UNSPECIFIED, pb.GameStatus_GAME_STATUS_WAITING,
 		pb.GameStatus_GAME_STATUS_ACTIVE, pb.GameStatus_GAME_STATUS_FINISHED:
@@ -106,8 +106,8 @@ func (s *Service) query(ctx context.Context, request *pb.ListGamesRequest) (dire
 	return q, nil
 }
 
-// sift returns the games that belong to the list, takes those off it that do
-// not, and has those put right that stand in the wrong place.
+// sift returns the games that belong to the list. It takes those off it that no
+// longer exist, and has the others that do not belong put right within a second.
 func (s *Service) sift(ctx context.Context, q directory.Query, candidates directory.Page, heads []gamelog.Head, anyHidden bool) (map[string]ranked, error) {
 	ids := candidates.GameIDs
 	games := make(map[string]ranked, len(ids))
@@ -119,12 +119,11 @@ func (s *Service) sift(ctx context.Context, q directory.Query, candidates direct
 			return nil, err
 		}
 	}
+	var gone []string
 	for i, head := range heads {
 		state := head.State
 		if !head.Exists {
-			if err := s.Directory.Forget(ctx, q, ids[i]); err != nil {
-				return nil, err
-			}
+			gone = append(gone, ids[i])
 			continue
 		}
 		if state == nil {
@@ -133,9 +132,7 @@ func (s *Service) sift(ctx context.Context, q directory.Query, candidates direct
 		listing := directory.Of(state, head.Watchers)
 		if q.Status != directory.AnyStatus && listing.Status != q.Status {
 			if q.PlayerID == "" {
-				if err := s.Directory.Put(ctx, listing); err != nil {
-					return nil, err
-				}
+				s.Directory.Mend(listing)
 			}
 			continue
 		}
@@ -153,7 +150,7 @@ func (s *Service) sift(ctx context.Context, q directory.Query, candidates direct
 		}
 		games[ids[i]] = ranked{translate.Game(state, head.Watchers), q.Rank(listing)}
 	}
-	return games, nil
+	return games, s.Directory.Forget(ctx, q, gone...)
 }
 
 // hidden returns which players of the games an operator hid. Their games are on

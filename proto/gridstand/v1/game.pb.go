@@ -2554,7 +2554,8 @@ type ListGamesRequest struct {
 	// Games on a page: 0 means 50, more than 200 means 200, negative is an
 	// error.
 	PageSize int32 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before, empty for the first.
+	// next_page_token of the page before, empty for the first. Any server on the
+	// same store takes it.
 	PageToken     string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -101,11 +101,12 @@ type GameServiceClient interface {
 	// player_id, and only to those who sit in it.
 	//
 	// An unknown player_id or variant gives an empty list. While games move in
-	// the order between two pages, one may be repeated or missed.
+	// the order between two pages, one may be repeated or missed. A page may be
+	// short, even empty, and still have a next one.
 	//
 	// Errors: INVALID_ARGUMENT for a combination of fields that is not offered
 	// (see ListGamesRequest.order_by), a negative page size, and a page token
-	// that is not from this list with these fields.
+	// that is not from this list with these fields for this caller.
 	ListGames(ctx context.Context, in *ListGamesRequest, opts ...grpc.CallOption) (*ListGamesResponse, error)
 	// Makes a move at the version that the caller saw, and returns the event
 	// that it became once that is stored. Needs a token. It does not wait for the
@@ -359,11 +360,12 @@ type GameServiceServer interface {
 	// player_id, and only to those who sit in it.
 	//
 	// An unknown player_id or variant gives an empty list. While games move in
-	// the order between two pages, one may be repeated or missed.
+	// the order between two pages, one may be repeated or missed. A page may be
+	// short, even empty, and still have a next one.
 	//
 	// Errors: INVALID_ARGUMENT for a combination of fields that is not offered
 	// (see ListGamesRequest.order_by), a negative page size, and a page token
-	// that is not from this list with these fields.
+	// that is not from this list with these fields for this caller.
 	ListGames(context.Context, *ListGamesRequest) (*ListGamesResponse, error)
 	// Makes a move at the version that the caller saw, and returns the event
 	// that it became once that is stored. Needs a token. It does not wait for the

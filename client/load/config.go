@@ -32,7 +32,8 @@ type Config struct {
 	Rate float64
 	// Duration of the load, without what is done before and after it.
 	Duration time.Duration
-	// Connections that players and watchers share; 0 is one for each 250.
+	// Connections that players and watchers share, each of them among themselves;
+	// 0 is one for each 250.
 	Connections int
 	// EveryEvent makes watchers ask for every event, however far behind.
 	EveryEvent bool
@@ -93,6 +94,8 @@ func (c *Config) complete() error {
 		return wrong("the duration is more than 0")
 	case c.Connections < 0:
 		return wrong("the number of connections is 0 or more")
+	case c.Connections == 1 && c.watchers() > 0:
+		return wrong("players and watchers have connections of their own: take 2 or more")
 	}
 	if c.Connections == 0 {
 		c.Connections = share(c.Players) + share(c.watchers())
@@ -106,15 +109,23 @@ func share(n int) int { return (n + perConnection - 1) / perConnection }
 // watchers are all that there are.
 func (c *Config) watchers() int { return c.Games*c.Watchers + c.Crowd }
 
-// playerConnections is how many of the connections, the first ones, are the
-// players'. Watchers have the others, since what a crowd is sent must not stand
-// before the answer to a move that a real player would get on a connection of
-// his own. One connection serves both.
+// playerConnections is how many of the connections are the players'. Watchers
+// have the others, since what a crowd is sent must not stand before the answer to
+// a move that a real player would get on a connection of their own.
 func (c *Config) playerConnections() int {
-	if c.Connections == 1 || c.watchers() == 0 {
+	if c.watchers() == 0 {
 		return c.Connections
 	}
 	return min(max(c.Connections*c.Players/(c.Players+c.watchers()), 1), c.Connections-1)
+}
+
+// watchersPerConnection is how many watchers share a connection at most.
+func (c *Config) watchersPerConnection() int {
+	rest := c.Connections - c.playerConnections()
+	if rest == 0 {
+		return 0
+	}
+	return (c.watchers() + rest - 1) / rest
 }
 
 // fits returns an error for what the server will not allow, before anything is
@@ -122,12 +133,7 @@ func (c *Config) playerConnections() int {
 func (c *Config) fits(limits *pb.Limits) error {
 	exceeds := func(value int, limit int32) bool { return limit > 0 && value > int(limit) }
 	players := c.playerConnections()
-	streams := (c.Players + players - 1) / players
-	if rest := c.Connections - players; rest > 0 {
-		streams = max(streams, (c.watchers()+rest-1)/rest)
-	} else {
-		streams += (c.watchers() + players - 1) / players
-	}
+	streams := max((c.Players+players-1)/players, c.watchersPerConnection())
 	games := (c.Games + c.Players - 1) / c.Players
 	switch {
 	case exceeds(games, limits.GetOpenGamesPerPlayer()):

@@ -130,12 +130,17 @@ const breath = 250 * time.Millisecond
 // pause waits after a failure, as long as the server asks for, and reports
 // whether ctx goes on.
 func pause(ctx context.Context, err error) bool {
-	timer := time.NewTimer(max(breath, session.FromError(err).RetryAfter))
+	return wait(ctx, max(breath, session.FromError(err).RetryAfter)) == nil
+}
+
+// wait waits, or returns the error of ctx once that ends.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
+		return nil
 	case <-ctx.Done():
-		return false
+		return ctx.Err()
 	}
 }

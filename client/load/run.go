@@ -29,7 +29,8 @@ type run struct {
 	pace     *rate.Limiter
 	phase    atomic.Pointer[phase]
 
-	clients  []*session.Client // one for each connection
+	clients  []*session.Client // one for each connection of players
+	links    []*link           // one for each connection of watchers
 	players  []*player
 	opening  chan struct{} // holds one for each stream that is being opened
 	watching sync.WaitGroup
@@ -108,12 +109,22 @@ func (r *run) note(ctx context.Context, m *Metrics, which func(*Metrics) *Sample
 func (r *run) meet(ctx context.Context, report *Report) error {
 	server := r.Server
 	server.Token = ""
-	for range r.Connections {
+	for range r.playerConnections() {
 		c, err := session.Dial(server)
 		if err != nil {
 			return &ConfigError{err.Error()}
 		}
 		r.clients = append(r.clients, c)
+	}
+	endpoints, err := server.Endpoints(ctx)
+	if err != nil {
+		return &ConfigError{err.Error()}
+	}
+	for i := range r.Connections - r.playerConnections() {
+		r.links = append(r.links, &link{
+			run: r, number: i, endpoint: endpoints[i%len(endpoints)],
+			streams: r.watchersPerConnection(),
+		})
 	}
 	first := r.clients[0]
 	info, err := first.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
@@ -141,6 +152,9 @@ func (r *run) meet(ctx context.Context, report *Report) error {
 }
 
 func (r *run) hangUp() {
+	for _, l := range r.links {
+		l.hangUp()
+	}
 	for _, c := range r.clients {
 		_ = c.Close()
 	}
@@ -148,9 +162,8 @@ func (r *run) hangUp() {
 
 // prepare creates accounts and games, and brings the watchers to them.
 func (r *run) prepare(ctx, watching context.Context) error {
-	connections := r.playerConnections()
 	for i := range r.Players {
-		r.players = append(r.players, &player{run: r, number: i, client: r.clients[i*connections/r.Players]})
+		r.players = append(r.players, &player{run: r, number: i, client: r.clients[i*len(r.clients)/r.Players]})
 	}
 	err := r.each(ctx, "accounts", r.Players, func(ctx context.Context, i int) error { return r.players[i].register(ctx) })
 	if err != nil {
@@ -196,13 +209,12 @@ func (r *run) each(ctx context.Context, name string, n int, do func(context.Cont
 func (r *run) invite(ctx, watching context.Context, tables []*table) error {
 	n := r.watchers()
 	attached := make(chan error, n)
-	first := r.playerConnections() % r.Connections // 0 where there is but one
 	for i := range n {
 		t := tables[0] // the crowd's
 		if i < n-r.Crowd {
 			t = tables[i%len(tables)]
 		}
-		w := &watcher{run: r, number: i, table: t, client: r.clients[first+i*(r.Connections-first)/n]}
+		w := &watcher{run: r, number: i, table: t, link: r.links[i*len(r.links)/n]}
 		var once sync.Once
 		r.watching.Go(func() { w.watch(watching, func(err error) { once.Do(func() { attached <- err }) }) })
 	}

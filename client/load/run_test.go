@@ -2,7 +2,6 @@ package load_test
 
 import (
 	"context"
-	"io"
 	"sync"
 	"testing"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
-	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/client/load"
 	"github.com/gridstand/gridstand/client/session"
@@ -201,7 +199,8 @@ func TestRefused(t *testing.T) {
 		"metrics":          {func(c *load.Config) { c.Metrics = "http://" + s.Addr().String() + "/metrics" }, "metrics"},
 		"open games":       {func(c *load.Config) { c.Players = 1 }, "--max-open-games 4"},
 		"crowd":            {func(c *load.Config) { c.Crowd = 30 }, "--max-watchers-per-game 32"},
-		"streams":          {func(c *load.Config) { c.Connections = 1 }, "--max-streams-per-connection 13"},
+		"streams":          {func(c *load.Config) { c.Connections = 2 }, "--max-streams-per-connection 11"},
+		"one connection":   {func(c *load.Config) { c.Connections = 1 }, "take 2 or more"},
 		"watchers in all":  {func(c *load.Config) { c.Crowd, c.Watchers = 10, 4 }, "--max-watches-per-address"},
 		"connections":      {func(c *load.Config) { c.Connections = 5 }, "--max-connections-per-address"},
 		"moves":            {func(c *load.Config) { c.Rate = 101 }, "--max-moves-per-second"},
@@ -229,68 +228,4 @@ func TestRateLimit(t *testing.T) {
 	assert.Equal(t, "Move", r.Errors[0].Call)
 	assert.Equal(t, "RATE_LIMITED", r.Errors[0].Reason)
 	assert.Contains(t, r.Errors[0].Advice, "--max-moves-per-second")
-}
-
-// TestFindsFaults reads a stream on which an event is missing, comes twice, or
-// is the last one of a game that goes on.
-func TestFindsFaults(t *testing.T) {
-	t.Parallel()
-	s := start(t, nil)
-	for _, fault := range []string{"gap", "repeat", "loss"} {
-		t.Run(fault, func(t *testing.T) {
-			t.Parallel()
-			config := small(s)
-			var once sync.Once
-			config.Server.DialOptions = []grpc.DialOption{grpc.WithChainStreamInterceptor(
-				func(
-					ctx context.Context, d *grpc.StreamDesc, conn *grpc.ClientConn, method string,
-					open grpc.Streamer, opts ...grpc.CallOption,
-				) (grpc.ClientStream, error) {
-					stream, err := open(ctx, d, conn, method, opts...)
-					return &faulty{ClientStream: stream, fault: fault, once: &once}, err
-				},
-			)}
-			r := run(t, config)
-			require.ErrorIs(t, r.Err(), load.ErrBroken)
-			assert.Equal(t, fault == "gap", r.Gaps == 1)
-			assert.Equal(t, fault == "repeat", r.Repeats == 1)
-			assert.Equal(t, fault == "loss", r.Lost > 0)
-			assert.Equal(t, fault == "loss", r.Unfinished == 1)
-		})
-	}
-}
-
-// faulty is a stream with a fault at its first event, if it is the first one.
-type faulty struct {
-	grpc.ClientStream
-	fault string
-	once  *sync.Once
-	again *pb.WatchResponse
-	over  bool
-}
-
-func (f *faulty) RecvMsg(m any) error {
-	response := m.(*pb.WatchResponse)
-	switch {
-	case f.over:
-		return io.EOF
-	case f.again != nil:
-		response.Update, f.again = f.again.GetUpdate(), nil
-		return nil
-	}
-	err := f.ClientStream.RecvMsg(m)
-	if err != nil || response.GetEvent() == nil {
-		return err
-	}
-	f.once.Do(func() {
-		switch f.fault {
-		case "gap":
-			err = f.ClientStream.RecvMsg(m)
-		case "repeat":
-			f.again = &pb.WatchResponse{Update: response.GetUpdate()}
-		case "loss":
-			f.over = true
-		}
-	})
-	return err
 }

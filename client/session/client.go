@@ -163,11 +163,23 @@ func (c *Client) As(token string) *Client {
 func (c Config) encrypted() bool { return c.TLS || c.CAFile != "" || c.CertFile != "" }
 
 func (c Config) transport() (credentials.TransportCredentials, error) {
+	config, err := c.tls()
+	if err != nil {
+		return nil, err
+	}
+	if config == nil {
+		return insecure.NewCredentials(), nil
+	}
+	return credentials.NewTLS(config), nil
+}
+
+// tls is how connections are encrypted, nil if they are not.
+func (c Config) tls() (*tls.Config, error) {
 	if (c.CertFile == "") != (c.KeyFile == "") {
 		return nil, errors.New("a certificate and its key go together")
 	}
 	if !c.encrypted() {
-		return insecure.NewCredentials(), nil
+		return nil, nil
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.CAFile != "" {
@@ -187,7 +199,7 @@ func (c Config) transport() (credentials.TransportCredentials, error) {
 		}
 		config.Certificates = []tls.Certificate{certificate}
 	}
-	return credentials.NewTLS(config), nil
+	return config, nil
 }
 
 // Close ends the connection and every call and watcher that uses it.

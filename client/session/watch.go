@@ -3,15 +3,11 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"strconv"
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -21,7 +17,7 @@ import (
 // that calls it late is sent less, not buffered for.
 type Watcher struct {
 	client *Client
-	opts   WatchOptions
+	gameID string
 	ctx    context.Context
 	cancel context.CancelFunc
 
@@ -30,23 +26,14 @@ type Watcher struct {
 	stream  grpc.ServerStreamingClient[pb.WatchResponse] // nil while there is none
 	hangUp  context.CancelFunc                           // ends stream
 	conn    Connection
-	attempt int // tries since a message came
-	pace    *backoff.ExponentialBackOff
-
-	known   bool  // whether version is a point to go on from
-	version int32 // last version seen
-	shown   bool  // whether anything of the game came
-	over    bool  // whether its last event came
+	reading *Reading
 	err     error // final
 }
 
 // Watch follows a game. Nothing happens until Next is called; the watcher ends
 // with ctx or Close.
 func (c *Client) Watch(ctx context.Context, opts WatchOptions) *Watcher {
-	w := &Watcher{client: c, opts: opts, pace: c.newBackOff()}
-	if opts.AfterVersion != nil {
-		w.known, w.version = true, *opts.AfterVersion
-	}
+	w := &Watcher{client: c, gameID: opts.GameID, reading: newReading(opts, c.newBackOff())}
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	return w
 }
@@ -109,23 +96,18 @@ func (w *Watcher) step() (Update, bool, error) {
 	message, err := hear(w, w.stream.Recv)
 	switch {
 	case errors.Is(err, io.EOF):
-		return Update{}, false, w.end()
+		return Update{}, false, w.reading.End()
 	case err != nil:
 		return Update{}, true, w.lost(err)
 	}
-	w.attempt = 0
-	w.pace.Reset()
+	w.reading.Came()
 	return w.take(message)
 }
 
 // open connects, and returns when the server has begun to answer.
 func (w *Watcher) open() error {
 	ctx, hangUp := context.WithCancel(w.ctx)
-	request := &pb.WatchRequest{GameId: w.opts.GameID, EveryEvent: w.opts.EveryEvent}
-	if w.known {
-		request.AfterVersion = &w.version
-	}
-	stream, err := w.client.Games.Watch(ctx, request)
+	stream, err := w.client.Games.Watch(ctx, w.reading.Request())
 	if err != nil {
 		hangUp()
 		return err
@@ -163,40 +145,11 @@ func (w *Watcher) lost(err error) error {
 	if ended := w.ctx.Err(); ended != nil {
 		return ended
 	}
-	e := FromError(err)
-	switch {
-	case w.over:
-		// Only the stream's OK was still to come.
-		return io.EOF
-	case w.shown && errors.Is(e, ErrVersionConflict):
-		return w.damaged(e)
-	case e.Code == codes.Unavailable, e.Code == codes.ResourceExhausted, e.brokenOff():
-	case e.Code == codes.Canceled: // not by us, or by us since nothing came
-	default:
-		return err
+	conn, err := w.reading.Lost(err)
+	if err == nil {
+		w.conn = conn
 	}
-	w.attempt++
-	w.conn = Connection{State: Reconnecting, Attempt: w.attempt, Delay: pause(w.pace, e), Err: e}
-	return nil
-}
-
-// damaged is the error of a server that holds less than was seen.
-func (w *Watcher) damaged(e *Error) error {
-	held, _ := CurrentVersion(e)
-	return &Error{
-		Code: codes.DataLoss, Reason: pb.ReasonGameDamaged,
-		Message: fmt.Sprintf(
-			"the game is damaged: version %d was seen, but the server holds only %d", w.version, held),
-		Metadata: map[string]string{"version": strconv.Itoa(int(held))},
-	}
-}
-
-// end judges a stream that the server ended as complete.
-func (w *Watcher) end() error {
-	if w.over || !w.shown && w.opts.AfterVersion != nil {
-		return io.EOF
-	}
-	return fmt.Errorf("%w: the stream ended, but not the game", ErrBadStream)
+	return err
 }
 
 // take checks a message against what came before.
@@ -216,41 +169,15 @@ func (w *Watcher) take(message *pb.WatchResponse) (Update, bool, error) {
 }
 
 func (w *Watcher) takeGame(game *pb.Game) (skipped int32, err error) {
-	if err := checkGame(game, w.opts.GameID); err != nil {
+	if err := checkGame(game, w.gameID); err != nil {
 		return 0, err
 	}
-	switch {
-	case w.over:
-		return 0, fmt.Errorf("%w: a game after its end", ErrBadStream)
-	case !w.known:
-	case w.opts.EveryEvent:
-		return 0, fmt.Errorf("%w: a game in the place of events", ErrBadStream)
-	case game.GetVersion() <= w.version:
-		return 0, &SequenceError{Version: game.GetVersion(), After: w.version}
-	default:
-		skipped = game.GetVersion() - w.version
-	}
-	w.see(game.GetVersion(), game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED)
-	return skipped, nil
+	return w.reading.Game(game.GetVersion(), game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED)
 }
 
 func (w *Watcher) takeEvent(event *pb.Event) error {
-	if err := checkEvent(event, w.opts.GameID); err != nil {
+	if err := checkEvent(event, w.gameID); err != nil {
 		return err
 	}
-	switch {
-	case w.over:
-		return fmt.Errorf("%w: an event after the last one", ErrBadStream)
-	case !w.known:
-		return fmt.Errorf("%w: an event before the game", ErrBadStream)
-	case event.GetVersion()-1 != w.version:
-		return &SequenceError{Version: event.GetVersion(), After: w.version}
-	}
-	w.see(event.GetVersion(), event.GetResult() != nil)
-	return nil
-}
-
-func (w *Watcher) see(version int32, over bool) {
-	w.known, w.shown = true, true
-	w.version, w.over = version, over
+	return w.reading.Event(event.GetVersion(), event.GetResult() != nil)
 }

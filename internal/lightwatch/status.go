@@ -1,0 +1,86 @@
+package lightwatch
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http2"
+	spb "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// errNoTrailers is in the words of gRPC's client, by which a stream that was cut
+// is told from a server's mistake.
+var errNoTrailers = status.Error(codes.Internal, "server closed the stream without sending trailers")
+
+// headersStatus is how a stream ended: the error in its trailers, nil if it is
+// complete.
+func headersStatus(frame *http2.MetaHeadersFrame) error {
+	var code, message, details string
+	for _, f := range frame.RegularFields() {
+		switch f.Name {
+		case "grpc-status":
+			code = f.Value
+		case "grpc-message":
+			message = f.Value
+		case "grpc-status-details-bin":
+			details = f.Value
+		}
+	}
+	n, err := strconv.ParseUint(code, 10, 32)
+	answer := frame.PseudoValue("status") // trailers have none
+	switch {
+	case err != nil && answer != "" && answer != "200":
+		return httpStatus(answer)
+	case err != nil:
+		return errNoTrailers
+	case codes.Code(n) == codes.OK:
+		return nil
+	}
+	whole := &spb.Status{}
+	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(details, "="))
+	if err == nil && len(raw) > 0 && proto.Unmarshal(raw, whole) == nil && whole.GetCode() == int32(n) {
+		return status.ErrorProto(whole)
+	}
+	if text, err := url.PathUnescape(message); err == nil {
+		message = text
+	}
+	return status.Error(codes.Code(n), message)
+}
+
+// httpStatus is what gRPC makes of an answer that is none of gRPC's, such as a
+// proxy's.
+func httpStatus(answer string) error {
+	code := codes.Unknown
+	switch answer {
+	case "400":
+		code = codes.Internal
+	case "401":
+		code = codes.Unauthenticated
+	case "403":
+		code = codes.PermissionDenied
+	case "404":
+		code = codes.Unimplemented
+	case "429", "502", "503", "504":
+		code = codes.Unavailable
+	}
+	return status.Errorf(code, "unexpected HTTP status code received from server: %s", answer)
+}
+
+// resetStatus is the status of a stream that was reset.
+func resetStatus(code http2.ErrCode) error {
+	c := codes.Internal
+	switch code {
+	case http2.ErrCodeRefusedStream:
+		c = codes.Unavailable
+	case http2.ErrCodeCancel:
+		c = codes.Canceled
+	case http2.ErrCodeEnhanceYourCalm:
+		c = codes.ResourceExhausted
+	}
+	return status.Errorf(c, "stream terminated by RST_STREAM with error code: %v", code)
+}

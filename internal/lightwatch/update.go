@@ -1,0 +1,149 @@
+package lightwatch
+
+import (
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Update is what a message of a Watch says of its place in the game.
+type Update struct {
+	// Kind is Game, Event, or Other for an audience and whatever is newer.
+	Kind Kind
+	// GameID of a game or an event, valid until the receiver returns.
+	GameID []byte
+	// Version of a game or an event.
+	Version int32
+	// Over reports whether the game ended with it.
+	Over bool
+
+	seconds, nanos uint64 // when an event was stored
+}
+
+// Kind is what a message brings.
+type Kind uint8
+
+// The kinds of messages.
+const (
+	Other Kind = iota
+	Game
+	Event
+)
+
+// Time is when an event was stored.
+func (u *Update) Time() time.Time { return time.Unix(int64(u.seconds), int64(u.nanos)) }
+
+// tag is a field's number and wire type, as they stand before its value.
+type tag uint64
+
+const (
+	asVarint tag = tag(protowire.VarintType)
+	asBytes  tag = tag(protowire.BytesType)
+)
+
+// The fields that are read; FuzzUpdate_decode compares them with the contract.
+const (
+	responseGame  = 1<<3 | asBytes
+	responseEvent = 2<<3 | asBytes
+
+	gameID      = 1<<3 | asBytes
+	gameStatus  = 4<<3 | asVarint
+	gameVersion = 5<<3 | asVarint
+
+	eventGameID  = 1<<3 | asBytes
+	eventVersion = 2<<3 | asVarint
+	eventTime    = 3<<3 | asBytes
+	eventResult  = 15<<3 | asBytes
+
+	timeSeconds = 1<<3 | asVarint
+	timeNanos   = 2<<3 | asVarint
+)
+
+var errMalformed = status.Error(codes.Internal, "a message that cannot be decoded")
+
+// decode makes u what a message says.
+func (u *Update) decode(message []byte) error {
+	*u = Update{}
+	return fields(message, func(field tag, _ uint64, value []byte) error {
+		switch field {
+		case responseGame:
+			u.Kind = Game
+			return u.decodeGame(value)
+		case responseEvent:
+			u.Kind = Event
+			return u.decodeEvent(value)
+		}
+		return nil
+	})
+}
+
+func (u *Update) decodeGame(game []byte) error {
+	return fields(game, func(field tag, n uint64, value []byte) error {
+		switch field {
+		case gameID:
+			u.GameID = value
+		case gameVersion:
+			u.Version = int32(n)
+		case gameStatus:
+			u.Over = pb.GameStatus(n) == pb.GameStatus_GAME_STATUS_FINISHED
+		}
+		return nil
+	})
+}
+
+func (u *Update) decodeEvent(event []byte) error {
+	return fields(event, func(field tag, n uint64, value []byte) error {
+		switch field {
+		case eventGameID:
+			u.GameID = value
+		case eventVersion:
+			u.Version = int32(n)
+		case eventResult:
+			u.Over = true
+		case eventTime:
+			return fields(value, func(field tag, n uint64, _ []byte) error {
+				switch field {
+				case timeSeconds:
+					u.seconds = n
+				case timeNanos:
+					u.nanos = n
+				}
+				return nil
+			})
+		}
+		return nil
+	})
+}
+
+// fields calls do with every field of a message: a number, or bytes.
+func fields(message []byte, do func(field tag, n uint64, value []byte) error) error {
+	for len(message) > 0 {
+		number, kind, size := protowire.ConsumeTag(message)
+		if size < 0 {
+			return errMalformed
+		}
+		message = message[size:]
+		var n uint64
+		var value []byte
+		switch kind {
+		case protowire.VarintType:
+			n, size = protowire.ConsumeVarint(message)
+		case protowire.BytesType:
+			value, size = protowire.ConsumeBytes(message)
+		default:
+			size = protowire.ConsumeFieldValue(number, kind, message)
+		}
+		if size < 0 {
+			return errMalformed
+		}
+		message = message[size:]
+		if err := do(tag(number)<<3|tag(kind), n, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

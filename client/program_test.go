@@ -15,11 +15,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/testmain"
 	"github.com/gridstand/gridstand/server/app/apptest"
 )
 
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(actAsClient) != "" {
 		main()
 	}
-	goleak.VerifyTestMain(m)
+	testmain.Run(m)
 }
 
 // limit is the time after which a test gives up waiting.

@@ -29,6 +29,9 @@ type panes struct {
 
 func newPanes(t *testing.T) *panes {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("plays on terminals")
+	}
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")
 	}

@@ -4,12 +4,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+var looksForLeaks = regexp.MustCompile(`[\t ](goleak\.VerifyTestMain|testmain\.Run)\(m\b`)
 
 // Ensure every package that has tests looks for goroutines that they leave
 // behind.
@@ -27,12 +30,12 @@ func TestEveryPackageLooksForLeaks(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		folder := filepath.Dir(path)
-		looks[folder] = looks[folder] || strings.Contains(string(text), "\tgoleak.VerifyTestMain(m") || strings.Contains(string(text), "{ goleak.VerifyTestMain(m")
+		looks[folder] = looks[folder] || looksForLeaks.Match(text)
 		return err
 	})
 	require.NoError(t, err)
 	require.Greater(t, len(looks), 30)
 	for folder, ok := range looks {
-		assert.True(t, ok, "%s has no TestMain with goleak.VerifyTestMain", folder)
+		assert.True(t, ok, "%s has no TestMain with goleak.VerifyTestMain or testmain.Run", folder)
 	}
 }

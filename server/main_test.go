@@ -18,9 +18,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 
+	"github.com/gridstand/gridstand/internal/testmain"
 	"github.com/gridstand/gridstand/server/app/apptest"
 	"github.com/gridstand/gridstand/server/redistest"
 )
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
 		main()
 	}
-	goleak.VerifyTestMain(m, redistest.StillDialing)
+	testmain.Run(m, redistest.StillDialing)
 }
 
 // call runs the program and returns what it printed.

@@ -8,16 +8,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/gridstand/gridstand/client/load"
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app"
 	"github.com/gridstand/gridstand/server/app/apptest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testmain.Run(m) }
 
 // small is a load that any machine bears.
 func small(s *app.Server) load.Config {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -19,10 +18,11 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/internal/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testmain.Run(m) }
 
 // Ids of the games and players in these tests.
 const (

@@ -2,37 +2,27 @@ package apitest
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"runtime"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/gridstand/gridstand/internal/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app"
 	"github.com/gridstand/gridstand/server/app/apptest"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	// They wait for seconds to pass more than they compute.
-	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
-		panic(err)
-	}
-	goleak.VerifyTestMain(m, redistest.StillDialing)
-}
+func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 // patience bounds every test's calls and waits: generous, since it is met only
 // where something is wrong.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -21,13 +20,14 @@ import (
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
+	"github.com/gridstand/gridstand/internal/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app"
 	"github.com/gridstand/gridstand/server/app/apptest"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, redistest.StillDialing) }
+func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 // patience is how long a test waits for what should come at once.
 const patience = time.Minute

@@ -20,10 +20,13 @@ var built struct {
 
 // Build returns the path of one of the module's programs, such as "server",
 // built as the tests are, with or without the race detector. It is built once
-// for the whole test binary; RemoveBuilt removes it. It skips the test where
-// there is no go command.
+// for the whole test binary; RemoveBuilt removes it. It skips the test if
+// there is no go command, and with -short.
 func Build(t testing.TB, program string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the program " + program + " built")
+	}
 	compiler, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("there is no go command to build " + program)

@@ -10,13 +10,13 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/testmain"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, redistest.StillDialing) }
+func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 const month = 30 * 24 * time.Hour
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gridstand/gridstand/internal/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/redistest"
 )
@@ -22,7 +23,8 @@ const (
 
 // Ensure that bots go on after the server that moved them was killed, again and
 // again, and that games in which they play lose nothing and repeat nothing.
-func TestTables_ServersKilled(t *testing.T) {
+func TestTables_ServersKilled_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
 	w := newWorld(t, redis.Addr())
@@ -155,7 +157,8 @@ func (w *world) beats(t *testing.T) {
 }
 
 // Ensure that the time in which Redis was away is given back to clocks.
-func TestClocks_RedisAway(t *testing.T) {
+func TestClocks_RedisAway_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	w := newWorld(t, redis.Addr())
@@ -172,7 +175,8 @@ func TestClocks_RedisAway(t *testing.T) {
 }
 
 // Ensure that the time in which there was no server is given back to clocks.
-func TestClocks_ServersAway(t *testing.T) {
+func TestClocks_ServersAway_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes")
 	w := newWorld(t, redis.Addr())

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/childtest"
 	"github.com/gridstand/gridstand/server/redistest"
@@ -83,7 +84,8 @@ func at(took []time.Duration, percent int) time.Duration { return took[percent*(
 // much is refused. How much longer moves take is logged, at first and once limits
 // are met, and how much of the machine the server had: the rest the bad clients
 // took themselves.
-func TestFloods(t *testing.T) {
+func TestFloods_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))

@@ -1,25 +1,20 @@
 package faulttest
 
 import (
-	"flag"
 	"os"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/gridstand/gridstand/internal/testmain"
 	"github.com/gridstand/gridstand/server/app"
 	"github.com/gridstand/gridstand/server/childtest"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
 func TestMain(m *testing.M) {
-	// The tests wait for deadlines, due times and processes for longer than
-	// they compute, whatever the number of processors. -parallel overrides it.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		panic(err)
-	}
-	goleak.VerifyTestMain(m, redistest.StillDialing,
+	testmain.Run(m, redistest.StillDialing,
 		// Toxiproxy leaves some behind where a connection ends while it is bad:
 		// those that hold what nobody takes any more.
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),

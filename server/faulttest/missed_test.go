@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/redistest"
 )
@@ -42,7 +43,8 @@ func TestClocks_RedisSilentWhenDue(t *testing.T) {
 }
 
 // Ensure the same where that server is killed, so that only others are left.
-func TestClocks_ClaimantKilled(t *testing.T) {
+func TestClocks_ClaimantKilled_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	w := newWorld(t, redis.Addr())

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/internal/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/redistest"
 )
@@ -150,7 +151,8 @@ func TestRestored(t *testing.T) {
 
 // Ensure that after a copy from long before, games that nobody can vouch for are
 // damaged too.
-func TestRestored_old(t *testing.T) {
+func TestRestored_old_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	w, r := goBack(t, time.Hour)
 	w.spoil(r.unknown.GetGameId())

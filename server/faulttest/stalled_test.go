@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/internal/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/childtest"
 	"github.com/gridstand/gridstand/server/redistest"
@@ -26,7 +27,8 @@ const longer = 800
 // everything that gRPC's clients understand, that one who does not even take
 // that loses the connection, with what is kept for it, and that neither keeps
 // anybody else from anything.
-func TestStalledReader(t *testing.T) {
+func TestStalledReader_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	w := newWorld(t, redis.Addr())
@@ -79,7 +81,8 @@ func TestStalledReader(t *testing.T) {
 
 // Ensure a client who asks for much and reads nothing of it loses the
 // connection before it costs the server much, and that others go on.
-func TestUnreadAnswers(t *testing.T) {
+func TestUnreadAnswers_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	w := newWorld(t, redis.Addr())
@@ -123,7 +126,8 @@ func TestUnreadAnswers(t *testing.T) {
 
 // Ensure those who ask for a long past and do not read it keep others of their
 // address from it for a while, and nobody from what happens now.
-func TestUnreadPast(t *testing.T) {
+func TestUnreadPast_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	w := newWorld(t, redis.Addr())

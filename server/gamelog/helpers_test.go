@@ -8,16 +8,16 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/testmain"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, redistest.StillDialing) }
+func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 // rig is a Redis with a Log on it.
 type rig struct {

@@ -10,14 +10,14 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/testmain"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, redistest.StillDialing) }
+func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 // name makes an id that is easy to tell from others.
 func name(kind string, n int) string {

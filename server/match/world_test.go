@@ -14,17 +14,17 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/testmain"
 	"github.com/gridstand/gridstand/server/gamelog"
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, redistest.StillDialing) }
+func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 // patience is for what is sure to come, on a machine that is busy.
 const patience = 30 * time.Second

@@ -11,8 +11,8 @@ import (
 )
 
 // Each runs test once on the embedded Redis and once on a real one, as the
-// parallel subtests "embedded" and "redis"; the second is skipped where
-// redis-server is not on the PATH. Both start empty and belong to that subtest
+// parallel subtests "embedded" and "redis"; the second is skipped if
+// redis-server is not on the PATH, and with -short. Both start empty and belong to that subtest
 // alone, so keys need no prefix. The subtests go on after Each returned, as
 // parallel subtests do: whatever must follow them belongs into t.Cleanup.
 func Each(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {

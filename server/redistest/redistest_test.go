@@ -9,10 +9,11 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
+
+	"github.com/gridstand/gridstand/internal/testmain"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, StillDialing) }
+func TestMain(m *testing.M) { testmain.Run(m, StillDialing) }
 
 // Ensure each subtest has a store of its own that begins empty.
 func TestEach(t *testing.T) {

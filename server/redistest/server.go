@@ -38,9 +38,12 @@ type Server struct {
 // directory and without persistence, and waits until it answers. Further
 // arguments are appended to its command line and win over the defaults (for
 // instance "--appendonly", "yes"). It skips the test where redis-server is not
-// on the PATH. The process is killed when the test ends.
+// on the PATH, and with -short. The process is killed when the test ends.
 func StartRedis(t testing.TB, args ...string) *Server {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a redis-server process")
+	}
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
 		t.Skip("redis-server is not installed")

@@ -10,13 +10,13 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
+	"github.com/gridstand/gridstand/internal/testmain"
 	"github.com/gridstand/gridstand/server/redistest"
 	"github.com/gridstand/gridstand/server/scan"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testmain.Run(m) }
 
 // Ensure that every key is found that matches, and no other.
 func TestKeys(t *testing.T) {

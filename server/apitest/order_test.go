@@ -17,7 +17,7 @@ import (
 func unknown() []string {
 	return []string{
 		newID(), newID()[1:], newID() + "a", strings.ToUpper(newID()), newID()[1:] + "1", newID()[1:] + "=",
-		"*", "{" + newID()[2:] + "}", " ", "ünïcödé", "\x00", strings.Repeat("é", 13), strings.Repeat("a", 10_000),
+		"*", "{" + newID()[2:] + "}", " ", "ünïcödé", "\x00", strings.Repeat("é", 13), strings.Repeat("a", 3_000),
 	}
 }
 

@@ -25,7 +25,7 @@ func TestCreatePlayer_Names(t *testing.T) {
 			assert.Equal(t, name, created.GetPlayer().GetName())
 		}
 		for _, name := range []string{
-			"", " ", "  ", " a", "a ", "abcdefghijklmnopqrstuvwxy", strings.Repeat("a", 10_000),
+			"", " ", "  ", " a", "a ", "abcdefghijklmnopqrstuvwxy", strings.Repeat("a", 3_000),
 			"a\tb", "a\nb", "a\x00b", "a\x1b[31m", "a\x7f", "é", "ａ", "名", "a\u200bb", "a\u202eb", "a\u00a0b", "😀",
 			"a@b", "a/b", "a:b", "a{b}", "a*", "a'b", `a"b`, "a\\b", "a,b", "a+b", "a%b", "a!", "a~", "a|b",
 		} {
@@ -34,7 +34,7 @@ func TestCreatePlayer_Names(t *testing.T) {
 			wantField(t, err, "name")
 		}
 		for _, secret := range []string{
-			"a", newID()[1:], strings.ToUpper(newID()), "1" + newID(), newID() + "=", newID() + " ", strings.Repeat("a", 10_000),
+			"a", newID()[1:], strings.ToUpper(newID()), "1" + newID(), newID() + "=", newID() + " ", strings.Repeat("a", 3_000),
 		} {
 			_, err := s.CreatePlayer(s.anyone, &pb.CreatePlayerRequest{Name: "Secretive", Secret: secret})
 			wantField(t, err, "secret")

@@ -35,7 +35,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{addr: n.listener.Addr(), done: make(chan struct{})}
+	s := &Server{addr: n.admission.Addr(), done: make(chan struct{})}
 	if n.admin != nil {
 		s.metrics = n.admin.listener.Addr()
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/version"
+	"github.com/gridstand/gridstand/server/admission"
 	"github.com/gridstand/gridstand/server/directory"
 	"github.com/gridstand/gridstand/server/gamelog"
 	"github.com/gridstand/gridstand/server/match"
@@ -42,9 +43,9 @@ type node struct {
 	lingering context.Context
 	endLinger context.CancelFunc
 
-	proxies  origin.Proxies
-	listener *listener
-	admin    *admin // nil without metrics
+	proxies   origin.Proxies
+	admission *admission.Control
+	admin     *admin // nil without metrics
 }
 
 // open makes everything that serving needs, and waits for Redis. After an error
@@ -97,8 +98,12 @@ func (n *node) listen() (err error) {
 			return err
 		}
 	}
-	n.listener = newListener(inner, n.Limits.ConnectionsPerAddress, n.Limits.NewConnectionsPerAddressPerSecond, n.proxies, n.metrics.ConnectionRefused)
-	n.metrics.Connections(n.listener.connections)
+	n.admission = admission.New(inner, admission.Config{
+		Limits: &n.Limits, Proxies: n.proxies, Refuse: service.Refuse, Stopping: service.ErrStopping,
+		Closed: n.metrics.ConnectionRefused, Refused: n.metrics.StreamRefused,
+	})
+	n.metrics.Connections(n.admission.Connections)
+	n.metrics.Streams(n.admission.Streams)
 	return nil
 }
 
@@ -123,8 +128,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 		Version: version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
 		Quotas: quota.New(n.store.reads), Proxies: n.proxies,
-		Answered: n.listener.answered,
-		HangUp:   func(peer net.Addr) { n.listener.hangUp(peer, n.Stall) },
+		HangUp: func(peer net.Addr) { n.admission.HangUp(peer, n.Stall) },
 	})
 	n.serveGRPC(games, transport)
 	return nil
@@ -133,7 +137,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 // serveGRPC makes the gRPC server. Interceptors run in the order in which they
 // stand here: what is measured includes an answer to a panic.
 func (n *node) serveGRPC(games *service.Service, transport []grpc.ServerOption) {
-	options := transport
+	options := append(transport, n.admission.Options()...)
 	if n.Metrics != "" {
 		options = append(options,
 			grpc.ChainUnaryInterceptor(n.metrics.Unary()), grpc.ChainStreamInterceptor(n.metrics.Stream()))
@@ -143,12 +147,13 @@ func (n *node) serveGRPC(games *service.Service, transport []grpc.ServerOption) 
 		grpc.ChainUnaryInterceptor(unary), grpc.ChainStreamInterceptor(stream, n.endHealthWatch))
 	n.grpc = grpc.NewServer(append(options, games.Options()...)...)
 
-	games.Register(n.grpc)
+	services := n.admission.Registrar(n.grpc)
+	games.Register(services)
 	n.health = health.NewServer()
 	for name := range n.grpc.GetServiceInfo() {
 		n.health.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_SERVING)
 	}
-	grpc_health_v1.RegisterHealthServer(n.grpc, n.health)
+	grpc_health_v1.RegisterHealthServer(services, n.health)
 	if n.Reflection {
 		reflection.Register(n.grpc)
 	}
@@ -180,8 +185,8 @@ func (n *node) close() {
 		n.grpc.Stop() // Its workers wait for calls from the moment it is made.
 	}
 	switch {
-	case n.listener != nil:
-		_ = n.listener.Close()
+	case n.admission != nil:
+		_ = n.admission.Close()
 	case n.Listener != nil:
 		_ = n.Listener.Close()
 	}

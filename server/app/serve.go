@@ -68,7 +68,8 @@ func (n *node) serve(ctx context.Context) error {
 	chores := newFloor(ctx, fail)
 	chores.run("steward", func(ctx context.Context) error { return n.steward.Run(ctx, n.hub) })
 	calls := newFloor(ctx, fail)
-	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.listener) })
+	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.admission) })
+	calls.run("admission", without(n.admission.Run))
 	n.announce()
 
 	<-stopping.Done()
@@ -94,8 +95,15 @@ func (n *node) serve(ctx context.Context) error {
 	return failure
 }
 
-// drain waits for calls under way, and cuts off what takes too long.
+// flushFor is how long a stop waits for clients to take the answers to calls that
+// were carried out, and to end streams that they alone keep open.
+const flushFor = 500 * time.Millisecond
+
+// drain waits for calls in progress, and cuts off those that take too long. It
+// waits for nothing that depends on clients alone: requests that have not arrived,
+// answers that nobody reads, streams and connections that are only kept open.
 func (n *node) drain() {
+	n.admission.Stop()
 	linger := time.AfterFunc(lingerFor, n.endLinger)
 	defer linger.Stop()
 	drained := make(chan struct{})
@@ -103,12 +111,25 @@ func (n *node) drain() {
 		defer close(drained)
 		n.grpc.GracefulStop()
 	}()
-	select {
-	case <-drained:
-	case <-time.After(n.StopTimeout):
-		n.logger.Warn("calls were cut off", "after", n.StopTimeout)
+	began := time.Now()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-drained:
+			return
+		case <-look.C:
+		}
+		took := time.Since(began)
+		if took >= n.StopTimeout {
+			n.logger.Warn("calls were cut off", "after", n.StopTimeout)
+		} else if took < flushFor || n.admission.Running() > 0 {
+			continue
+		}
+		n.admission.CloseAll()
 		n.grpc.Stop()
 		<-drained
+		return
 	}
 }
 
@@ -117,7 +138,7 @@ func (n *node) announce() {
 	if n.store.embedded != nil {
 		n.logger.Warn("everything is kept in this process and gone when it ends; --redis names a store that stays")
 	}
-	n.logger.Info("serving", "address", n.listener.Addr().String(), "redis", n.store.name,
+	n.logger.Info("serving", "address", n.admission.Addr().String(), "redis", n.store.name,
 		"tls", n.TLSCert != "", "version", version.String())
 	if n.admin != nil {
 		n.logger.Info("serving metrics", "address", n.admin.listener.Addr().String(), "pprof", n.Pprof)

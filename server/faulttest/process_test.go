@@ -12,15 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/server/childtest"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // unlimited is app.Config.Unlimited as flags.
-var unlimited = []string{
-	"--max-streams-per-connection=0", "--max-moves-per-second=0", "--max-open-games=0", "--max-watchers-per-game=0",
-	"--max-connections-per-address=0", "--max-new-connections-per-address-per-second=0", "--max-watches-per-address=0", "--max-watches-per-address-per-second=0",
-	"--max-wrong-tokens-per-minute=0", "--max-new-players-per-minute=0",
-	"--max-new-games-per-minute=0", "--max-new-games-per-address-per-minute=0",
-}
+var unlimited = func() (flags []string) {
+	for _, limit := range limits.Table {
+		if limit.Field != "message_bytes" {
+			flags = append(flags, "--"+limit.Flag+"=0")
+		}
+	}
+	return flags
+}()
 
 // serveProcess starts the server's program, as a host does, with the settings
 // of quick. redis is as in serve. Further flags win over those.

@@ -24,6 +24,14 @@ type Limits struct {
 	NewPlayersPerMinute               int
 	NewGamesPerMinute                 int
 	NewGamesPerAddressPerMinute       int
+
+	StreamsPerAddress              int
+	IncompletePerConnection        int
+	IncompletePerAddress           int
+	HeldBytesPerAddress            int
+	HealthWatchesPerAddress        int
+	ReflectionsPerAddress          int
+	ReflectionsPerAddressPerSecond int
 }
 
 // Limit describes one field of Limits.
@@ -46,12 +54,12 @@ type Limit struct {
 // once when a server stops.
 var Table = []Limit{
 	{
-		"max-message-bytes", "message_bytes", 64 << 10,
+		"max-message-bytes", "message_bytes", 4 << 10,
 		"size of a message to the server, in bytes",
 		func(l *Limits) *int { return &l.MessageBytes },
 	},
 	{
-		"max-streams-per-connection", "streams_per_connection", 10_000,
+		"max-streams-per-connection", "streams_per_connection", 2_048,
 		"streams and calls at once on one connection",
 		func(l *Limits) *int { return &l.StreamsPerConnection },
 	},
@@ -111,6 +119,43 @@ var Table = []Limit{
 		"max-new-games-per-address-per-minute", "new_games_per_address_per_minute", 6_000,
 		"games that may be created from one address in a minute, over all servers",
 		func(l *Limits) *int { return &l.NewGamesPerAddressPerMinute },
+	},
+	{
+		"max-streams-per-address", "streams_per_address", 65_536,
+		"streams and calls of one address at once on this server, of every kind",
+		func(l *Limits) *int { return &l.StreamsPerAddress },
+	},
+	{
+		"max-incomplete-per-connection", "incomplete_per_connection", 64,
+		"streams of one connection whose request takes longer than half a second to arrive, but for --proxies; " +
+			"each is ended after five seconds",
+		func(l *Limits) *int { return &l.IncompletePerConnection },
+	},
+	{
+		"max-incomplete-per-address", "incomplete_per_address", 256,
+		"streams of one address whose request takes longer than half a second to arrive",
+		func(l *Limits) *int { return &l.IncompletePerAddress },
+	},
+	{
+		"max-held-bytes-per-address", "held_bytes_per_address", 64 << 20,
+		"bytes that this server holds for one address: headers of its open streams, and answers that it does not read. " +
+			"A connection that leaves an eighth of it unread is closed, but for --proxies",
+		func(l *Limits) *int { return &l.HeldBytesPerAddress },
+	},
+	{
+		"max-health-watches-per-address", "health_watches_per_address", 64,
+		"streams of one address that watch this server's health",
+		func(l *Limits) *int { return &l.HealthWatchesPerAddress },
+	},
+	{
+		"max-reflections-per-address", "reflections_per_address", 16,
+		"reflection streams of one address on this server",
+		func(l *Limits) *int { return &l.ReflectionsPerAddress },
+	},
+	{
+		"max-reflections-per-address-per-second", "reflections_per_address_per_second", 50,
+		"reflection requests of one address in a second on this server, with ten seconds' worth at once",
+		func(l *Limits) *int { return &l.ReflectionsPerAddressPerSecond },
 	},
 }
 

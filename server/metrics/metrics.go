@@ -38,6 +38,7 @@ type Metrics struct {
 	storageErrors            *prometheus.CounterVec
 	storageUp                prometheus.Gauge
 	refused                  prometheus.Counter
+	streamsRefused           *prometheus.CounterVec
 }
 
 // New makes the metrics of a server of the given version and commit.
@@ -79,6 +80,9 @@ func New(version, commit string) *Metrics {
 		refused: with.NewCounter(prometheus.CounterOpts{
 			Name: "gridstand_connections_refused_total", Help: "Connections that were closed since their address had or opened as many as it may, or left too much unread.",
 		}),
+		streamsRefused: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "gridstand_streams_refused_total", Help: "Streams that were refused before a handler saw their request, by the limit that was exceeded.",
+		}, []string{"limit"}),
 		storageUp: with.NewGauge(prometheus.GaugeOpts{
 			Name: "gridstand_redis_up", Help: "Whether Redis answered when it was asked last.",
 		}),
@@ -102,6 +106,19 @@ func (m *Metrics) Live(games, watchers func() int) {
 // connections there are. It is called once.
 func (m *Metrics) Connections(open func() int) {
 	m.gauge("gridstand_connections", "Connections that are open to this server.", open)
+}
+
+// Streams makes the metrics ask, whenever they are read, how many streams there
+// are, and how many of them still wait for their request. It is called once.
+func (m *Metrics) Streams(count func() (open, waiting int)) {
+	m.gauge("gridstand_streams", "Streams that are open to this server, of every kind, calls under way among them.", func() int {
+		open, _ := count()
+		return open
+	})
+	m.gauge("gridstand_streams_incomplete", "Open streams whose request has not arrived yet.", func() int {
+		_, waiting := count()
+		return waiting
+	})
 }
 
 func (m *Metrics) gauge(name, help string, value func() int) {
@@ -156,6 +173,9 @@ func (m *Metrics) Appended(event *replay.Event) {
 		m.finished.WithLabelValues(variant, label(state.Result.Reason)).Inc()
 	}
 }
+
+// StreamRefused counts a stream that was refused because of a limit.
+func (m *Metrics) StreamRefused(limit string) { m.streamsRefused.WithLabelValues(limit).Inc() }
 
 // ConnectionRefused counts a connection that was closed for what its client does.
 func (m *Metrics) ConnectionRefused() { m.refused.Inc() }

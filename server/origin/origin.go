@@ -90,10 +90,10 @@ func key(address netip.Addr) string {
 }
 
 func addressOf(address net.Addr) (netip.Addr, bool) {
-	tcp, ok := address.(*net.TCPAddr)
+	tcp, ok := address.(interface{ AddrPort() netip.AddrPort })
 	if !ok {
 		return netip.Addr{}, false
 	}
-	ip, ok := netip.AddrFromSlice(tcp.IP)
-	return ip.Unmap(), ok
+	ip := tcp.AddrPort().Addr()
+	return ip.Unmap(), ip.IsValid()
 }

@@ -89,6 +89,13 @@ func serverUnavailable(message string) *failure {
 	}
 }
 
+// Refuse returns the status for a limit that was exceeded before the service saw
+// the call.
+func Refuse(e *limits.ExceededError) error { return rateLimited(e) }
+
+// ErrStopping is the status for calls to a server that stops.
+var ErrStopping error = serverUnavailable("this server is stopping")
+
 func rateLimited(e *limits.ExceededError) *failure {
 	return &failure{
 		code: codes.ResourceExhausted, reason: pb.ReasonRateLimited,
@@ -172,7 +179,7 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 			metadata: map[string]string{"version": version},
 		}
 	case errors.Is(err, match.ErrStopping):
-		return serverUnavailable("this server is stopping")
+		return ErrStopping.(*failure)
 	case errors.Is(err, replay.ErrUnknown):
 		s.Logger.Warn("game needs a newer server", "call", method, "error", err)
 		return serverUnavailable("this server is too old for this game")

@@ -7,8 +7,6 @@ import (
 
 	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/peer"
-	"google.golang.org/protobuf/proto"
 )
 
 // maxCall is how long a unary call may take, whatever the caller allows.
@@ -44,24 +42,18 @@ func (s *Service) unary(ctx context.Context, request any, info *grpc.UnaryServer
 	if err == nil {
 		response, err = handler(bounded, request)
 	}
-	if err == nil {
-		// Nobody reads the answer to a call that its client gave up. gRPC drops it,
-		// so that it would be counted as unread for ever.
-		err = ctx.Err()
-	}
 	if err != nil {
 		f := s.fail(ctx, info.FullMethod, err)
 		_ = grpc.SetTrailer(ctx, f.trailer())
 		return nil, f
 	}
-	s.answered(ctx, response)
 	return response, nil
 }
 
 // stream is unary for streams, which last as long as they like.
 func (s *Service) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if !ours(info.FullMethod) {
-		return handler(server, &answering{stream, s})
+		return handler(server, stream)
 	}
 	ctx, err := s.authenticate(stream.Context())
 	if err == nil {
@@ -76,26 +68,6 @@ func (s *Service) stream(server any, stream grpc.ServerStream, info *grpc.Stream
 		return f
 	}
 	return nil
-}
-
-// answered counts an answer, which gRPC keeps until the client takes it. Watch
-// counts in another way: by how long its readers take.
-func (s *Service) answered(ctx context.Context, response any) {
-	m, ok := response.(proto.Message)
-	if p, known := peer.FromContext(ctx); ok && known {
-		s.Answered(p.Addr, proto.Size(m))
-	}
-}
-
-// answering counts the answers of a stream.
-type answering struct {
-	grpc.ServerStream
-	service *Service
-}
-
-func (a *answering) SendMsg(m any) error {
-	a.service.answered(a.Context(), m)
-	return a.ServerStream.SendMsg(m)
 }
 
 // ours tells the contract's methods from those of health and reflection.

@@ -64,9 +64,6 @@ type Config struct {
 	Quotas  *quota.Quotas
 	// Proxies whose word is taken for where calls come from.
 	Proxies origin.Proxies
-	// Answered is told of each answer to a call, by whose connection it goes and
-	// how many bytes it has.
-	Answered func(peer net.Addr, size int)
 	// HangUp ends a connection a while later, unless it is a proxy's.
 	HangUp func(peer net.Addr)
 	// MinTurnLimit is the shortest time for a move that can be asked for: that

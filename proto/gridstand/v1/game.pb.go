@@ -344,8 +344,27 @@ type Limits struct {
 	// Connections that one address may open to one server in a second, with ten
 	// seconds' worth at once. What is more is closed at once, without an answer.
 	NewConnectionsPerAddressPerSecond int32 `protobuf:"varint,14,opt,name=new_connections_per_address_per_second,json=newConnectionsPerAddressPerSecond,proto3" json:"new_connections_per_address_per_second,omitempty"`
-	unknownFields                     protoimpl.UnknownFields
-	sizeCache                         protoimpl.SizeCache
+	// Streams and calls of one address that one server has open at once, of every
+	// kind.
+	StreamsPerAddress int32 `protobuf:"varint,15,opt,name=streams_per_address,json=streamsPerAddress,proto3" json:"streams_per_address,omitempty"`
+	// Streams of one connection, and of one address, whose request takes longer
+	// than half a second to arrive. A call whose request has not arrived five
+	// seconds after its headers ends with DEADLINE_EXCEEDED.
+	IncompletePerConnection int32 `protobuf:"varint,16,opt,name=incomplete_per_connection,json=incompletePerConnection,proto3" json:"incomplete_per_connection,omitempty"`
+	IncompletePerAddress    int32 `protobuf:"varint,17,opt,name=incomplete_per_address,json=incompletePerAddress,proto3" json:"incomplete_per_address,omitempty"`
+	// Bytes that one server holds for one address: the headers of its open streams
+	// and the answers that it has not read. A connection that leaves an eighth of
+	// this unread is closed.
+	HeldBytesPerAddress int32 `protobuf:"varint,18,opt,name=held_bytes_per_address,json=heldBytesPerAddress,proto3" json:"held_bytes_per_address,omitempty"`
+	// Health.Watch streams that one address may have open on one server.
+	HealthWatchesPerAddress int32 `protobuf:"varint,19,opt,name=health_watches_per_address,json=healthWatchesPerAddress,proto3" json:"health_watches_per_address,omitempty"`
+	// Reflection streams that one address may have open on one server, and the
+	// requests that it may send on them in a second, with ten seconds' worth at
+	// once.
+	ReflectionsPerAddress          int32 `protobuf:"varint,20,opt,name=reflections_per_address,json=reflectionsPerAddress,proto3" json:"reflections_per_address,omitempty"`
+	ReflectionsPerAddressPerSecond int32 `protobuf:"varint,21,opt,name=reflections_per_address_per_second,json=reflectionsPerAddressPerSecond,proto3" json:"reflections_per_address_per_second,omitempty"`
+	unknownFields                  protoimpl.UnknownFields
+	sizeCache                      protoimpl.SizeCache
 }
 
 func (x *Limits) Reset() {
@@ -472,6 +491,55 @@ func (x *Limits) GetNewGamesPerAddressPerMinute() int32 {
 func (x *Limits) GetNewConnectionsPerAddressPerSecond() int32 {
 	if x != nil {
 		return x.NewConnectionsPerAddressPerSecond
+	}
+	return 0
+}
+
+func (x *Limits) GetStreamsPerAddress() int32 {
+	if x != nil {
+		return x.StreamsPerAddress
+	}
+	return 0
+}
+
+func (x *Limits) GetIncompletePerConnection() int32 {
+	if x != nil {
+		return x.IncompletePerConnection
+	}
+	return 0
+}
+
+func (x *Limits) GetIncompletePerAddress() int32 {
+	if x != nil {
+		return x.IncompletePerAddress
+	}
+	return 0
+}
+
+func (x *Limits) GetHeldBytesPerAddress() int32 {
+	if x != nil {
+		return x.HeldBytesPerAddress
+	}
+	return 0
+}
+
+func (x *Limits) GetHealthWatchesPerAddress() int32 {
+	if x != nil {
+		return x.HealthWatchesPerAddress
+	}
+	return 0
+}
+
+func (x *Limits) GetReflectionsPerAddress() int32 {
+	if x != nil {
+		return x.ReflectionsPerAddress
+	}
+	return 0
+}
+
+func (x *Limits) GetReflectionsPerAddressPerSecond() int32 {
+	if x != nil {
+		return x.ReflectionsPerAddressPerSecond
 	}
 	return 0
 }
@@ -3249,7 +3317,7 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\x90\x06\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xa8\t\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3265,7 +3333,14 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x16new_players_per_minute\x18\v \x01(\x05R\x13newPlayersPerMinute\x12/\n" +
 	"\x14new_games_per_minute\x18\f \x01(\x05R\x11newGamesPerMinute\x12E\n" +
 	" new_games_per_address_per_minute\x18\r \x01(\x05R\x1bnewGamesPerAddressPerMinute\x12Q\n" +
-	"&new_connections_per_address_per_second\x18\x0e \x01(\x05R!newConnectionsPerAddressPerSecond\"\xdf\x01\n" +
+	"&new_connections_per_address_per_second\x18\x0e \x01(\x05R!newConnectionsPerAddressPerSecond\x12.\n" +
+	"\x13streams_per_address\x18\x0f \x01(\x05R\x11streamsPerAddress\x12:\n" +
+	"\x19incomplete_per_connection\x18\x10 \x01(\x05R\x17incompletePerConnection\x124\n" +
+	"\x16incomplete_per_address\x18\x11 \x01(\x05R\x14incompletePerAddress\x123\n" +
+	"\x16held_bytes_per_address\x18\x12 \x01(\x05R\x13heldBytesPerAddress\x12;\n" +
+	"\x1ahealth_watches_per_address\x18\x13 \x01(\x05R\x17healthWatchesPerAddress\x126\n" +
+	"\x17reflections_per_address\x18\x14 \x01(\x05R\x15reflectionsPerAddress\x12J\n" +
+	"\"reflections_per_address_per_second\x18\x15 \x01(\x05R\x1ereflectionsPerAddressPerSecond\"\xdf\x01\n" +
 	"\aVariant\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +

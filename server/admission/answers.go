@@ -1,0 +1,122 @@
+package admission
+
+import (
+	"google.golang.org/grpc/encoding"
+	codec "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
+)
+
+// answer is a message that counts from its encoding until gRPC lets go of it:
+// when all of it was written to the connection, or the stream was reset. As the
+// pool of its own bytes it learns of that.
+type answer struct {
+	message proto.Message
+	conn    *conn
+	from    *address
+
+	size   int64 // of the buffer
+	small  bool  // the buffer is of gRPC's pool
+	at     int   // place in conn.answers
+	listed bool  // guarded by conn.mu
+}
+
+func (a *answer) index() *int { return &a.at }
+
+// answer returns a reply in the form in which it is counted.
+func (s *call) answer(reply any) (any, error) {
+	m, ok := reply.(proto.Message)
+	if !ok {
+		return reply, nil
+	}
+	c := s.conn.control
+	if limit := int64(c.Limits.HeldBytesPerAddress); s.conn.proxy && limit > 0 && s.from.held.Load() > limit/2 {
+		if size := int64(proto.Size(m)); size > largeAnswer && s.from.held.Load()+size > limit {
+			return nil, c.refuse(c.holdsTooMuch())
+		}
+	}
+	return &answer{message: m, conn: s.conn, from: s.from}, nil
+}
+
+// counted is the codec of a server that counts answers. All others it leaves to
+// gRPC's own.
+type counted struct{ encoding.CodecV2 }
+
+func newCodec() encoding.CodecV2 { return counted{encoding.GetCodecV2(codec.Name)} }
+
+// pooled is a size that gRPC's buffers have at least to come back to their pool.
+var pooled = func() int {
+	n := 1
+	for mem.IsBelowBufferPoolingThreshold(n) {
+		n *= 2
+	}
+	return n
+}()
+
+// smallAnswer is the size up to which answers are put into gRPC's pooled buffers.
+// Above it those come in few sizes: of 43 kB one would hold a megabyte.
+const smallAnswer = 4 << 10
+
+// Marshal implements encoding.CodecV2.
+func (c counted) Marshal(v any) (mem.BufferSlice, error) {
+	a, ok := v.(*answer)
+	if !ok {
+		return c.CodecV2.Marshal(v)
+	}
+	size := proto.Size(a.message)
+	var buffer *[]byte
+	if a.small = size <= smallAnswer; a.small {
+		buffer = mem.DefaultBufferPool().Get(max(size, pooled))
+	} else {
+		exact := make([]byte, size)
+		buffer = &exact
+	}
+	encoded, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend((*buffer)[:0], a.message)
+	if err != nil {
+		return nil, err
+	}
+	*buffer = encoded
+	a.size = int64(cap(encoded))
+	a.hold()
+	return mem.BufferSlice{mem.NewBuffer(buffer, a)}, nil
+}
+
+// hold counts an answer. If a client leaves too much of them, its connection is
+// closed, unless it is a proxy's.
+func (a *answer) hold() {
+	c := a.conn
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return
+	}
+	c.answers.add(a)
+	a.listed = true
+	c.unread += a.size
+	unread, held := c.unread, a.from.held.Add(a.size)
+	c.mu.Unlock()
+	limit := c.control.Limits.HeldBytesPerAddress
+	if !c.proxy && (exceeds(unread, limit/connectionShare) || exceeds(held, limit) && unread > littleHeld) {
+		_ = c.Close()
+		c.control.Closed()
+	}
+}
+
+// Get implements mem.BufferPool. Nobody takes anything from an answer.
+func (a *answer) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
+
+// Put implements mem.BufferPool: gRPC has no more use for the answer.
+func (a *answer) Put(buffer *[]byte) {
+	c := a.conn
+	c.mu.Lock()
+	if a.listed && !c.closed {
+		a.listed = false
+		c.answers.remove(a)
+		c.unread -= a.size
+		a.from.held.Add(-a.size)
+	}
+	c.mu.Unlock()
+	if a.small {
+		mem.DefaultBufferPool().Put(buffer)
+	}
+}

@@ -1,0 +1,136 @@
+package admission
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridstand/gridstand/server/origin"
+)
+
+// conn is a connection that counts until it is closed.
+type conn struct {
+	net.Conn
+	control *Control
+	from    *address
+	// proxy says that the connection carries the calls of many, and is not closed
+	// for what one of them does.
+	proxy       bool
+	leave       func()
+	handshaking atomic.Bool
+	// waits is how many streams are in the list of those without a request.
+	waits atomic.Int64
+
+	mu      sync.Mutex
+	closed  bool
+	ending  bool
+	waiting set[*call] // streams without a request
+	late    int64      // how many of them are late
+	answers set[*answer]
+	unread  int64 // size of answers
+}
+
+// peerAddr is the remote address of a conn. gRPC passes it on with each call.
+type peerAddr struct {
+	net.Addr
+	conn *conn
+}
+
+// AddrPort is that of a TCP address, and invalid for any other.
+func (a *peerAddr) AddrPort() netip.AddrPort {
+	if tcp, ok := a.Addr.(*net.TCPAddr); ok {
+		return tcp.AddrPort()
+	}
+	return netip.AddrPort{}
+}
+
+// Accept implements net.Listener. Connections that are too many are closed.
+func (c *Control) Accept() (net.Conn, error) {
+	for {
+		accepted, err := c.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if conn := c.enter(accepted); conn != nil {
+			return conn, nil
+		}
+		_ = accepted.Close()
+		c.Closed()
+	}
+}
+
+// enter counts a connection; nil if its address has or opens too many.
+func (c *Control) enter(accepted net.Conn) *conn {
+	peer := accepted.RemoteAddr()
+	key := origin.Key(peer)
+	proxy := c.Proxies.Trusted(peer)
+	if !proxy && !c.pace.Take(key) {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	from := c.of(key)
+	if !proxy && exceeds(int64(from.connections)+1, c.Limits.ConnectionsPerAddress) {
+		return nil
+	}
+	conn := &conn{Conn: accepted, control: c, from: from, proxy: proxy}
+	conn.leave = sync.OnceFunc(conn.left)
+	conn.handshaking.Store(true)
+	from.connections++
+	c.conns[conn] = struct{}{}
+	return conn
+}
+
+// left takes the connection off all counts.
+func (c *conn) left() {
+	c.mu.Lock()
+	c.closed = true
+	for _, a := range c.answers.all {
+		a.from.held.Add(-a.size)
+	}
+	c.answers, c.unread = set[*answer]{}, 0
+	c.mu.Unlock()
+	// Streams that no handler was started for.
+	c.sweep(c.control.sweeps.Load())
+	control := c.control
+	control.mu.Lock()
+	defer control.mu.Unlock()
+	delete(control.conns, c)
+	c.from.connections--
+	control.forget(c.from)
+}
+
+// RemoteAddr implements net.Conn.
+func (c *conn) RemoteAddr() net.Addr { return &peerAddr{c.Conn.RemoteAddr(), c} }
+
+// SetDeadline implements net.Conn. gRPC sets one for the handshake and takes it
+// back afterwards.
+func (c *conn) SetDeadline(t time.Time) error {
+	c.handshaking.Store(!t.IsZero())
+	return c.Conn.SetDeadline(t)
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	err := c.Conn.Close()
+	c.leave()
+	return err
+}
+
+// HangUp closes a peer's connection after some time, unless it is a proxy's. If
+// it is to be closed already, it is closed no later.
+func (c *Control) HangUp(peer net.Addr, after time.Duration) {
+	p, ok := peer.(*peerAddr)
+	if !ok || p.conn.proxy {
+		return
+	}
+	p.conn.mu.Lock()
+	defer p.conn.mu.Unlock()
+	if !p.conn.ending {
+		p.conn.ending = true
+		// gRPC closes a connection that it cannot read from.
+		_ = p.conn.SetReadDeadline(time.Now().Add(after))
+	}
+}

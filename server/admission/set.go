@@ -1,0 +1,25 @@
+package admission
+
+// member is in at most one set and keeps its place there.
+type member interface{ index() *int }
+
+// set holds members in no order, with the memory of a slice.
+type set[T member] struct{ all []T }
+
+func (s *set[T]) add(m T) {
+	*m.index() = len(s.all)
+	s.all = append(s.all, m)
+}
+
+func (s *set[T]) remove(m T) {
+	last := len(s.all) - 1
+	moved := s.all[last]
+	s.all[*m.index()] = moved
+	*moved.index() = *m.index()
+	var none T
+	s.all[last] = none
+	s.all = s.all[:last]
+	if last == 0 && cap(s.all) > 64 {
+		s.all = nil // There may have been many.
+	}
+}

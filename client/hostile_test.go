@@ -170,6 +170,15 @@ func TestHostileServer(t *testing.T) {
 			{"move", evilID, "up"},
 			{"resign", evilID},
 			{"verify", evilID},
+			{"variants", "--json"},
+			{"games", "--json"},
+			{"top", "--json"},
+			{"show", evilID, "--json"},
+			{"watch", evilID, "--from", "3", "--json"},
+			{"whoami", "--json"},
+			{"new", "--json"},
+			{"move", evilID, "up", "--json"},
+			{"verify", evilID, "--json"},
 		} {
 			out, note, _ := u.run(args...)
 			for _, r := range out + note {

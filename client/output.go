@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -26,7 +30,7 @@ func (p *program) printMessage(m proto.Message) error {
 	if err := json.Compact(&line, text); err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
-	return p.printf("%s\n", line.Bytes())
+	return p.printf("%s\n", harmless(line.Bytes()))
 }
 
 // printMessages writes messages, one a line.
@@ -45,7 +49,26 @@ func (p *program) printJSON(v any) error {
 	if err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
-	return p.printf("%s\n", line)
+	return p.printf("%s\n", harmless(line))
+}
+
+// harmless escapes in JSON what a terminal might obey or what reorders text:
+// control and formatting characters, which JSON allows in strings. The values
+// stay the same.
+func harmless(line []byte) []byte {
+	out := make([]byte, 0, len(line))
+	for _, r := range string(line) {
+		switch {
+		case unicode.IsPrint(r):
+			out = utf8.AppendRune(out, r)
+		case r > math.MaxUint16:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // printGame writes a game as a line about it and its board.

@@ -31,12 +31,14 @@ var servingMetrics = regexp.MustCompile(`msg="serving metrics" address=(\S+)`)
 
 // TestNoSecrets runs a server at its most talkative through what can go well and
 // wrong, and looks through everything that it said, to its log, its operators
-// and its callers, for the seeds of games that are not over and for tokens.
+// and its callers, for the seeds of games that are not over, for tokens and for Redis's password.
 func TestNoSecrets(t *testing.T) {
 	t.Parallel()
 	store := redistest.StartRedis(t)
 	client := redistest.NewClient(t, store.Addr())
-	p := startProcess(t, "--redis", store.URL(), "--log-level", "debug", "--metrics", "127.0.0.1:0", "--pprof",
+	const password = "open-sesame-0123456789"
+	require.NoError(t, client.ACLSetUser(t.Context(), "gridstand", "on", ">"+password, "~*", "&*", "+@all").Err())
+	p := startProcess(t, "--redis", "redis://gridstand:"+password+"@"+store.Addr(), "--log-level", "debug", "--metrics", "127.0.0.1:0", "--pprof",
 		"--bot-pace", "1ms", "--max-moves-per-second", "20")
 	conn := apptest.Dial(t, p.addr)
 	games, ctx := pb.NewGameServiceClient(conn), t.Context()
@@ -100,7 +102,7 @@ func TestNoSecrets(t *testing.T) {
 	note(games.ListGames(ctx, &pb.ListGamesRequest{}))
 
 	// A log without an end, and one with another's seed, which says so.
-	secrets := map[string][]byte{"token": []byte(secret), "a wrong token": []byte(wrong)}
+	secrets := map[string][]byte{"token": []byte(secret), "a wrong token": []byte(wrong), "Redis's password": []byte(password)}
 	keys, err := client.Keys(ctx, "game:{*}:log").Result()
 	require.NoError(t, err)
 	require.Len(t, keys, 5)

@@ -32,8 +32,8 @@ func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func(
 		_, _ = w.Write([]byte("serving\n"))
 	})
 	if c.Pprof {
+		// Without cmdline, which would tell the password in --redis.
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)

@@ -3,6 +3,7 @@ package app_test
 import (
 	"io"
 	"net/http"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -64,10 +65,14 @@ func TestStart_PublicPort(t *testing.T) {
 			}
 			code, _ := get(t, server.MetricsAddr().String(), "/metrics", old)
 			assert.Equal(t, http.StatusOK, code)
-			for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/cmdline"} {
+			for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/symbol"} {
 				code, _ := get(t, server.MetricsAddr().String(), path, old)
 				assert.Equal(t, tt.pprof, code == http.StatusOK, path)
 			}
+			// The command line may hold Redis's password.
+			code, body := get(t, server.MetricsAddr().String(), "/debug/pprof/cmdline", old)
+			assert.Equal(t, http.StatusNotFound, code)
+			assert.NotContains(t, body, os.Args[0])
 			// Nor is the game served where metrics are.
 			_, err := pb.NewGameServiceClient(apptest.Dial(t, server.MetricsAddr())).ListGames(within(t), &pb.ListGamesRequest{})
 			assert.Contains(t, []codes.Code{codes.Unavailable, codes.Unimplemented}, status.Code(err), "%v", err)

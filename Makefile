@@ -117,7 +117,8 @@ licenses: ## Fail where a dependency has a licence that is not allowed
 
 .PHONY: vulnerabilities
 vulnerabilities: export GOVULNCHECK_VERSION := $(GOVULNCHECK_VERSION)
-vulnerabilities: ## Look for known vulnerabilities, where their database can be reached
+vulnerabilities: export VULNERABILITIES_UNCHECKED := $(VULNERABILITIES_UNCHECKED)
+vulnerabilities: ## Fail on known vulnerabilities, and if their database cannot be reached
 	scripts/vulnerabilities.sh
 
 .PHONY: fmt

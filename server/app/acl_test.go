@@ -57,7 +57,7 @@ func TestACL(t *testing.T) {
 	_, _ = pb.NewLeaderboardServiceClient(conn).GetRank(calls, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
 	_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return admin.Exists(ctx, "beat", "patrolled").Val() == 2 }, patience, patience/1000)
+	require.Eventually(t, func() bool { return admin.Exists(ctx, "heartbeats:{beat}", "patrolled").Val() == 2 }, patience, patience/1000)
 
 	operator, err := app.Operate(ctx, c)
 	require.NoError(t, err)

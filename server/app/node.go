@@ -82,9 +82,11 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		return nil, err
 	}
 	if c.Metrics != "" {
-		n.admin, err = newAdmin(c, n.logger, n.metrics.Handler(), n.healthy)
+		if n.admin, err = newAdmin(c, n.logger, n.metrics.Handler(), n.healthy); err != nil {
+			return nil, err
+		}
 	}
-	return n, err
+	return n, n.steward.Join(ctx)
 }
 
 // listen takes the listener that is given, or makes one.
@@ -113,12 +115,12 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	if err != nil {
 		return err
 	}
-	rooms.Recorded = n.metrics.Recorded
+	rooms.ServerID, rooms.Recorded = id.New(), n.metrics.Recorded
 	n.steward, n.directory = steward.New(rooms), rooms.Directory
 	n.follower = gamelog.NewFollower(n.store.reads, n.logger)
 	n.hub = match.NewHub(match.Config{
 		Log: rooms.Log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
-		Logger: n.logger, ServerID: id.New(), Idle: n.Idle, Stall: n.Stall,
+		Logger: n.logger, ServerID: rooms.ServerID, Idle: n.Idle, Stall: n.Stall,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 

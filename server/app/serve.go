@@ -90,6 +90,7 @@ func (n *node) serve(ctx context.Context) error {
 	calls.stop()
 	matches.stop()
 	rooms.stop()
+	n.steward.Leave(ctx)
 	base.stop()
 	n.logger.Info("stopped", "took", time.Since(began).Round(time.Millisecond))
 	return failure

@@ -1,7 +1,10 @@
 package faulttest
 
 import (
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,12 +18,48 @@ import (
 	"github.com/gridstand/gridstand/server/redistest"
 )
 
-// beat is when the servers of a world last said that they are alive.
+// heartbeats is when each server of a world last sent a heartbeat.
+func (w *world) heartbeats(t *testing.T) map[string]int64 {
+	t.Helper()
+	stored, err := w.store.HGetAll(t.Context(), heartbeatsKey).Result()
+	require.NoError(t, err)
+	last := map[string]int64{}
+	for id, value := range stored {
+		at, _, _ := strings.Cut(value, " ")
+		last[id], err = strconv.ParseInt(at, 10, 64)
+		require.NoError(t, err)
+	}
+	return last
+}
+
+const (
+	heartbeatsKey = "heartbeats:{beat}"
+	rollbackKey   = "rewound:{beat}"
+)
+
+// beat is when one of them last did.
 func (w *world) beat(t *testing.T) int64 {
 	t.Helper()
-	beat, err := w.store.Get(t.Context(), "beat").Int64()
-	require.NoError(t, err)
-	return beat
+	return slices.Max(slices.Collect(maps.Values(w.heartbeats(t))))
+}
+
+// acknowledged waits until every server that is there has heard that a heartbeat
+// was stored which it sends from now on.
+func (w *world) acknowledged(t *testing.T, servers int) {
+	t.Helper()
+	began := w.heartbeats(t)
+	for range 2 { // It has heard of one when it sends the next.
+		require.Eventually(t, func() bool {
+			newer := 0
+			for id, at := range w.heartbeats(t) {
+				if at > began[id] {
+					newer++
+				}
+			}
+			return newer == servers
+		}, patience, 20*time.Millisecond)
+		began = w.heartbeats(t)
+	}
 }
 
 // beatsOn waits until the servers have said that they are alive once more.
@@ -93,7 +132,8 @@ type restored struct {
 	// that starts after.
 	running, fresh *client
 	// lost was played on after the copy was made, and later began after it.
-	// kept stands as in the copy; so does unknown, but no server knows.
+	// kept stands as in the copy, and running has followed it; so does unknown,
+	// but no server knows.
 	lost, kept, later, unknown *pb.Event
 }
 
@@ -105,30 +145,29 @@ func goBack(t *testing.T, age time.Duration) (*world, *restored) {
 	w := newWorld(t, redis.Addr())
 	r := &restored{redis: redis, proxy: redistest.StartProxy(t, redis.Addr())}
 	r.running = w.player(w.serve(r.proxy.Addr()))
-	dying := r.running.on(w.serve(w.addr))
+	leaving := r.running.on(w.serve(w.addr))
 	start := func(c *client) *pb.Event { return c.playTo(t, seeded(t), c.start(t, "6x6"), 5) }
-	r.lost, r.kept, r.unknown = start(r.running), start(r.running), start(dying)
+	r.lost, r.kept, r.unknown = start(r.running), start(r.running), start(leaving)
+	w.anybody(r.running.server).watch(t, r.kept.GetGameId(), watching{}).sees(t, 5)
+	leaving.server.stop()
+	w.acknowledged(t, 1)
 
 	require.NoError(t, w.store.Save(t.Context()).Err())
-	copied := w.beat(t)
 	r.lost = r.running.playTo(t, seeded(t), after(r.lost), whole)
 	r.later = start(r.running)
 	w.spoil(r.lost.GetGameId())
 	w.spoil(r.later.GetGameId())
-	w.beatsOn(t, copied)
-	dying.server.stop()
-	// The one that runs on must have heard of a beat since all these games, which
-	// are older in a copy. It has when it sends the next; of that one it may not.
-	w.beatsOn(t, w.beat(t))
-	heard := w.beat(t)
-	w.beatsOn(t, heard)
+	w.acknowledged(t, 1)
 
 	r.proxy.Refuse()
 	redis.Restart()
-	// However long all this took.
-	require.NoError(t, w.store.Set(t.Context(), "beat", strconv.FormatInt(heard-1-age.Milliseconds(), 10), 0).Err())
+	for id, at := range w.heartbeats(t) {
+		value := w.store.HGet(t.Context(), heartbeatsKey, id).Val()
+		_, rest, _ := strings.Cut(value, " ")
+		value = strconv.FormatInt(at-age.Milliseconds(), 10) + " " + rest
+		require.NoError(t, w.store.HSet(t.Context(), heartbeatsKey, id, value).Err())
+	}
 	r.proxy.Accept()
-	require.Eventually(t, func() bool { return w.store.Exists(t.Context(), "rewound:{beat}").Val() == 1 }, patience, 20*time.Millisecond)
 	r.fresh = r.running.on(w.serve(w.addr))
 	return w, r
 }
@@ -144,13 +183,13 @@ func TestRestored(t *testing.T) {
 		c.scored(t)
 	}
 	wantRefused(t, r.fresh, r.lost, func(t *testing.T, err error) { wantDamaged(t, err, "5") })
-	// So little was lost that the running server would know.
+	// The one server that was alive in the copy knows of all that was lost.
 	r.fresh.goesOn(t, r.unknown)
 	r.fresh.goesOn(t, r.kept)
 }
 
-// Ensure that after a copy from long before, games that nobody can vouch for are
-// damaged too.
+// Ensure that after a copy from long before, games that no server can vouch for
+// are damaged too.
 func TestRestored_old_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -164,6 +203,86 @@ func TestRestored_old_long(t *testing.T) {
 	}
 	r.fresh.goesOn(t, r.kept)
 	r.running.goesOn(t, young)
+}
+
+// Ensure that a server that starts just when Redis is restored from a copy does
+// not hide from those that ran before that it went back: moves that are lost are
+// not played over, through whichever server.
+func TestRestored_anotherStarts(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	a := w.player(w.serve(w.addr))
+	b := a.on(w.serve(w.addr))
+	w.acknowledged(t, 2)
+	var lost []*pb.Event
+	for _, c := range []*client{a, b} {
+		for range 3 {
+			lost = append(lost, c.playTo(t, seeded(t), c.start(t, "6x6"), 5))
+		}
+	}
+	require.NoError(t, w.store.Save(t.Context()).Err())
+	for i, event := range lost {
+		c := []*client{a, b}[i/3]
+		lost[i] = c.playTo(t, seeded(t), after(event), whole)
+		w.spoil(event.GetGameId())
+	}
+	w.acknowledged(t, 2)
+
+	redis.Kill()
+	starts := make(chan struct{})
+	go func() {
+		defer close(starts)
+		redis.Restart()
+	}()
+	fresh := a.on(w.serve(w.addr)).elsewhere(t)
+	<-starts
+	for _, event := range lost {
+		// This may be before it is known what was lost.
+		if game, err := fresh.get(t.Context(), event.GetGameId()); err == nil {
+			_, _ = fresh.move(t.Context(), game.GetId(), game.GetVersion(), game.GetPosition().GetTwenty48().GetLegalMoves()[0])
+		}
+	}
+	for _, event := range lost {
+		for _, c := range []*client{a, b, fresh} {
+			var err error
+			require.Eventually(t, func() bool {
+				_, err = c.get(t.Context(), event.GetGameId())
+				return refusalOf(err).code == codes.DataLoss
+			}, patience, 50*time.Millisecond, "%s is played on", event.GetGameId())
+		}
+	}
+}
+
+// Ensure that games are damaged that a server played on which died together with
+// Redis, although another one lived on that knew nothing of them.
+func TestRestored_serverDied_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	running := w.player(w.serve(w.addr))
+	dying := running.on(w.serveProcess(w.addr))
+	var lost []*pb.Event
+	for range 10 {
+		lost = append(lost, dying.playTo(t, seeded(t), dying.start(t, "6x6"), 5))
+	}
+	kept := running.playTo(t, seeded(t), running.start(t, "6x6"), 5)
+	w.anybody(running.server).watch(t, kept.GetGameId(), watching{}).sees(t, 5)
+	w.acknowledged(t, 2)
+	require.NoError(t, w.store.Save(t.Context()).Err())
+	for i, event := range lost {
+		lost[i] = dying.playTo(t, seeded(t), after(event), whole)
+		w.spoil(event.GetGameId())
+	}
+	w.acknowledged(t, 2)
+
+	dying.server.stop()
+	redis.Restart()
+	for _, event := range lost {
+		running.damaged(t, event.GetGameId(), "5")
+	}
+	running.goesOn(t, kept)
 }
 
 // Ensure that where no server knew more, an operator says what is damaged: here

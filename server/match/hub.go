@@ -252,27 +252,27 @@ func (h *Hub) all() []*Match {
 	return all
 }
 
-// Since returns the matches that have been in memory since before the given
-// time, and so know of it what their logs held then. Each must be released.
-func (h *Hub) Since(then time.Time) []*Match {
+// Cached returns the matches in memory that were read from their logs. Each must
+// be released.
+func (h *Hub) Cached() []*Match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var known []*Match
+	var cached []*Match
 	for _, m := range h.matches {
-		if m.born.Before(then) && m.loaded() {
+		if m.loaded() {
 			m.users++
-			known = append(known, m)
+			cached = append(cached, m)
 		}
 	}
-	return known
+	return cached
 }
 
-// Clocked returns the states of the matches in memory in which somebody's clock
-// runs.
+// Clocked returns the states of the matches in memory in which a player's clock
+// runs, without those whose log cannot be read.
 func (h *Hub) Clocked() []*replay.State {
 	var clocked []*replay.State
 	for _, m := range h.all() {
-		if !m.loaded() {
+		if !m.loaded() || m.failure.Load() != nil {
 			continue
 		}
 		if state := m.State(); !state.Deadline().IsZero() {

@@ -55,7 +55,6 @@ type Match struct {
 
 	ready   chan struct{} // closed when loaded or failed
 	loadErr error         // set before ready is closed
-	born    time.Time     // when loading began
 
 	// Guarded by Hub.mu.
 	users    int
@@ -63,7 +62,7 @@ type Match struct {
 }
 
 func newMatch(h *Hub, gameID string) *Match {
-	m := &Match{id: gameID, hub: h, phase: rand.Int64N(1 << 16), writing: make(chan struct{}, 1), ready: make(chan struct{}), born: time.Now()}
+	m := &Match{id: gameID, hub: h, phase: rand.Int64N(1 << 16), writing: make(chan struct{}, 1), ready: make(chan struct{})}
 	m.tip.Store(&gamelog.Tip{})
 	return m
 }

@@ -58,6 +58,7 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, counted bool, giveUp func
 	m.crowd.mu.Lock()
 	defer m.crowd.mu.Unlock()
 	if len(m.crowd.all) == 0 {
+		m.crowd.followedFrom = time.Now()
 		// What was announced last was of those who left long ago.
 		m.crowd.announced.Store(nil)
 		m.hub.Follower.Follow(m.id, m)
@@ -132,6 +133,14 @@ func (m *Match) followed() bool {
 	m.crowd.mu.Lock()
 	defer m.crowd.mu.Unlock()
 	return len(m.crowd.all) > 0
+}
+
+// FollowedSince reports whether the match has heard of every entry of its log
+// since before a moment, whichever server appended it.
+func (m *Match) FollowedSince(then time.Time) bool {
+	m.crowd.mu.Lock()
+	defer m.crowd.mu.Unlock()
+	return len(m.crowd.all) > 0 && m.crowd.followedFrom.Before(then)
 }
 
 // Look is what a watcher finds. One of the fields is set, or none: then there
@@ -233,6 +242,8 @@ func (m *Match) Replay(ctx context.Context, after int32, do func(*Event) error) 
 type crowd struct {
 	mu  sync.Mutex
 	all []*Watcher // here, counted or not, in no order; guarded by mu
+	// followedFrom is when the first of all came; guarded by mu.
+	followedFrom time.Time
 
 	size      atomic.Int32 // of all, to be read without mu
 	local     atomic.Int32 // those that are counted

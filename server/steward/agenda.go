@@ -122,7 +122,7 @@ func (a agenda) claim(ctx context.Context, n int, span time.Duration) (gameIDs [
 
 // maxClaimed bounds the games that claimed finds: what is more waits for the end
 // of its claim.
-const maxClaimed = 1000
+const maxClaimed = maxScheduled
 
 // claimed finds the games that may have been claimed for the given span since so
 // long ago, by whoever: those that a server claimed and did not hear of are among

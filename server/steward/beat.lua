@@ -1,36 +1,121 @@
--- Says that a server is alive, and notes it when none was for a while.
+-- Records a server's heartbeat, and notes outages, rollbacks and missing servers.
 --
--- KEYS[1]  beat, a string: when a server last said so, in Unix milliseconds
+-- KEYS[1]  heartbeats:{beat}, a hash: server → 'at since' or 'at since mark': its
+--          last heartbeat and its first in Unix milliseconds; the mark is 'left'
+--          once it stopped in order, 'missing' once its absence was reported
 -- KEYS[2]  outages:{beat}, a sorted set: 'from to' by to, in Unix milliseconds
--- KEYS[3]  rewound:{beat}, a hash about the last time that all this went back, as
---          when Redis was restored from a copy: at (when that was seen), from
---          (the beat of the copy, 0 for none) and before (a beat that was lost)
--- ARGV[1]  how many milliseconds without a word are an outage
--- ARGV[2]  for how many milliseconds an outage is remembered
--- ARGV[3]  beat as this server saw it last, 0 if it never did
+-- KEYS[3]  rewound:{beat}, a hash about the last rollback, as when Redis was
+--          restored from a copy: at (when it was seen), from (a moment before the
+--          copy was made, 0 if unknown), before (a later moment that is lost) and
+--          swept (the at of the last one that was dealt with)
+-- ARGV[1]  the server
+-- ARGV[2]  its last heartbeat that was acknowledged, 0 for none
+-- ARGV[3]  its first one, 0 for none
+-- ARGV[4]  1 if Redis lost a log entry that was acknowledged after ARGV[2], else 0
+-- ARGV[5]  after how many milliseconds without a heartbeat a server is missing
+-- ARGV[6]  how many milliseconds without a heartbeat or an append are an outage
+-- ARGV[7]  for how many milliseconds outages and servers are remembered
+-- ARGV[8]  how many servers are remembered
+-- ARGV[9]  n, followed by n times 'from' and 'to': when this server's appends
+--          succeeded since ARGV[2], in order; and then by the other servers as
+--          ARGV[2] showed them: server and 'at since'
 --
--- Reply: {now, gap, beat, back}: the time in Unix milliseconds; how many
--- milliseconds nothing was heard, if that was an outage, else 0; beat as it is
--- now; and 1 if it is seen only now that it had gone back, else 0.
+-- Reply: {now, outage, at, since, rollback, missing, run, then at, from, before
+-- and swept of KEYS[3], then KEYS[1]}: the time in Unix milliseconds; how many of
+-- them were an outage that ends now; the stored heartbeat; 1 if this is the first
+-- to see a rollback, else 0; how many servers are newly missing; and the Redis
+-- process, '' if it does not say.
 --
--- Invariant: beat goes back only with all of Redis, and whoever saw the beat that
--- was lost notes it once; every gap between two of its values that is an outage
--- stands in the set once.
+-- Invariant: a server's at goes back only with all of Redis, and then that server
+-- notes it. No outage in the set covers an append that its server told of.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local stored, seen = tonumber(redis.call('GET', KEYS[1])), tonumber(ARGV[3])
-local last, back = stored or now, 0
-if seen > (stored or 0) then
-  back = 1
-  redis.call('HSET', KEYS[3], 'at', string.format('%.0f', now),
-    'from', string.format('%.0f', stored or 0), 'before', ARGV[3])
+local own, seen, since = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local missing_after, outage_after, kept = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local function text(n) return string.format('%.0f', n) end
+
+local servers = redis.call('HGETALL', KEYS[1])
+local newest, mine, missing, oldest, oldest_at = 0, nil, 0, nil, now
+for i = 1, #servers, 2 do
+  local id, value = servers[i], servers[i + 1]
+  local at = tonumber(string.match(value, '^%d+'))
+  newest = math.max(newest, at)
+  if id == own then
+    mine = at
+  else
+    if at < oldest_at then oldest, oldest_at = id, at end
+    if now - at > missing_after and string.find(value, '^%d+ %d+$') then
+      redis.call('HSET', KEYS[1], id, value .. ' missing')
+      missing = missing + 1
+    end
+  end
 end
-if now < last then return {now, 0, last, back} end
-redis.call('SET', KEYS[1], string.format('%.0f', now))
-local gap = now - last
-if gap <= tonumber(ARGV[1]) then return {now, 0, now, back} end
-local to = string.format('%.0f', now)
-redis.call('ZADD', KEYS[2], to, string.format('%.0f', last) .. ' ' .. to)
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now - ARGV[2]))
-return {now, gap, now, back}
+if oldest and (now - oldest_at > kept or #servers / 2 > tonumber(ARGV[8])) then
+  redis.call('HDEL', KEYS[1], oldest)
+end
+
+local spans, argument = {}, 10
+for _ = 1, tonumber(ARGV[9]) do
+  spans[#spans + 1] = {tonumber(ARGV[argument]), tonumber(ARGV[argument + 1])}
+  argument = argument + 2
+end
+
+local rollback = 0
+if ARGV[4] == '1' or seen > (mine or 0) then
+  local from = ARGV[4] == '1' and seen or mine or 0
+  local noted = redis.call('HMGET', KEYS[3], 'at', 'from', 'before')
+  if tonumber(noted[1] or 0) > seen then -- another server saw the same one
+    redis.call('HSET', KEYS[3], 'from', text(math.max(from, tonumber(noted[2]))),
+      'before', text(math.max(seen, tonumber(noted[3]))))
+  else
+    rollback = 1
+    redis.call('HSET', KEYS[3], 'at', text(now), 'from', text(from),
+      'before', text(seen))
+  end
+  -- Servers that started after the copy was made are not in it.
+  for i = argument, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1]) end
+end
+if since == 0 then since = now end
+local at = math.max(now, mine or 0)
+redis.call('HSET', KEYS[1], own, text(at) .. ' ' .. text(since))
+
+-- note keeps what is an outage of the time from one moment to another.
+local function note(from, to)
+  local total = 0
+  local function piece(a, b)
+    if b - a <= outage_after then return end
+    redis.call('ZADD', KEYS[2], text(b), text(a) .. ' ' .. text(b))
+    total = total + b - a
+  end
+  for _, span in ipairs(spans) do
+    if span[2] > from and span[1] < to then
+      piece(from, span[1])
+      from = span[2]
+    end
+  end
+  piece(from, to)
+  return total
+end
+if #spans > 0 then
+  for _, noted in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], text(spans[1][1]), '+inf')) do
+    local from, to = string.match(noted, '^(%d+) (%d+)$')
+    redis.call('ZREM', KEYS[2], noted)
+    note(tonumber(from), tonumber(to))
+  end
+end
+local outage = 0
+if newest > 0 and now - newest > outage_after then
+  outage = note(newest, now)
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', text(now - kept))
+end
+
+-- The imitation of Redis inside a server says nothing of its process.
+local info = redis.pcall('INFO', 'server')
+local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+local reply = {text(now), text(outage), text(at), text(since), text(rollback), text(missing), run}
+for _, field in ipairs({'at', 'from', 'before', 'swept'}) do
+  reply[#reply + 1] = redis.call('HGET', KEYS[3], field) or '0'
+end
+for _, word in ipairs(redis.call('HGETALL', KEYS[1])) do reply[#reply + 1] = word end
+return reply

@@ -73,9 +73,10 @@ func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func() []string)
 	}
 }
 
-// schedule lets the bot move that is to move in a state, in a while. It reports
-// false where bots do not move here, before start and after stop.
-func (b *bots) schedule(state *replay.State) bool {
+// schedule lets the bot move that is to move in a state, once it has waited for
+// its pace, of which the given time has passed. It reports false where bots do not
+// move here, before start and after stop.
+func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.hub == nil {
@@ -88,7 +89,7 @@ func (b *bots) schedule(state *replay.State) bool {
 	hub, ctx := b.hub, b.ctx
 	b.scheduled[state.ID] = state.Version
 	b.group.Go(func() {
-		err := b.paced(ctx, hub, state)
+		err := b.paced(ctx, hub, state, b.pace-waited)
 		b.mu.Lock()
 		if b.scheduled[state.ID] == state.Version && (err == nil || ctx.Err() == nil) {
 			delete(b.scheduled, state.ID)
@@ -105,11 +106,11 @@ func (b *bots) schedule(state *replay.State) bool {
 	return true
 }
 
-func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State) error {
+func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State, pace time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(b.pace):
+	case <-time.After(pace):
 	}
 	m, err := hub.Acquire(ctx, state.ID)
 	if err != nil {

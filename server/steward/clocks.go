@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +36,10 @@ func (s *Steward) timeUp(ctx context.Context, state *replay.State) (replay.Actio
 	if err != nil {
 		return nil, err
 	}
+	if len(noted.settled(now)) < len(noted) {
+		// Another server may have appended during it, and has still to say so.
+		return nil, gamelog.ErrTooEarly
+	}
 	if owed := noted.owed(state); owed > 0 {
 		return replay.ClockExtended{By: owed}, nil
 	}
@@ -48,11 +53,16 @@ func (s *Steward) timeUp(ctx context.Context, state *replay.State) (replay.Actio
 // is over, so that nobody plays in a hurry, or watches a clock, that is wrong.
 // Games that nobody plays or watches get it when their time is up.
 func (s *Steward) relieve(ctx context.Context, hub *match.Hub) {
+	h := s.seen.Load()
+	if h == nil {
+		return
+	}
 	noted, err := s.agenda.outages(ctx, time.Time{})
 	if err != nil {
 		s.Logger.Debug("cannot see what outages there were", "error", err)
 		return
 	}
+	noted = noted.settled(h.now)
 	if len(noted) == 0 {
 		return
 	}
@@ -66,8 +76,13 @@ func (s *Steward) relieve(ctx context.Context, hub *match.Hub) {
 		group.Go(func() error {
 			err := extend(ctx, hub, state, owed)
 			var conflict *match.VersionConflictError
-			if err != nil && ctx.Err() == nil && !errors.As(err, &conflict) && !errors.Is(err, replay.ErrGameOver) {
-				s.Logger.Warn("clock not extended yet", "game", state.ID, "error", err)
+			switch {
+			case err == nil, ctx.Err() != nil, errors.As(err, &conflict), errors.Is(err, replay.ErrGameOver):
+			case kindOf(err) != failed:
+				// The match shows no clock any more until its log is whole again.
+				s.Logger.Debug("no clock to credit", "game", state.ID, "error", err)
+			default:
+				s.Logger.Warn("clock not credited yet", "id", "clock-not-credited", "game", state.ID, "error", err)
 			}
 			return nil
 		})
@@ -93,6 +108,13 @@ type outages []struct{ from, to time.Time }
 func (o outages) owed(state *replay.State) time.Duration {
 	clock := state.Memory()
 	return o.since(clock.ClockFrom) - clock.ClockExtended
+}
+
+// settled returns those that all servers have told their appends of at a moment.
+func (o outages) settled(now time.Time) outages {
+	return slices.DeleteFunc(slices.Clone(o), func(each struct{ from, to time.Time }) bool {
+		return each.to.Add(outageSettles).After(now)
+	})
 }
 
 // since is how long no server could take moves from a moment on.

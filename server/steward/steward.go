@@ -34,7 +34,9 @@ import (
 
 // Config is what a Steward works with. All fields are needed.
 type Config struct {
-	Client redis.UniversalClient
+	// ServerID tells this server from the others.
+	ServerID string
+	Client   redis.UniversalClient
 	// Once is a client that sends no command again by itself.
 	Once        redis.UniversalClient
 	Log         *gamelog.Log
@@ -68,11 +70,18 @@ type Steward struct {
 	// unheard is when the first claim began of which it is not known whether Redis
 	// carried it out; zero for none. Only round uses it.
 	unheard time.Time
-	// seen is the beat as this server saw it last.
-	seen atomic.Int64
-	// vetted is the last time that Redis went back of which this server has
-	// looked what it knew better; only rewound uses it.
-	vetted int64
+	// seen is the last heartbeat, nil before the first.
+	seen atomic.Pointer[heartbeat]
+	// appends is when appends succeeded since then.
+	appends activity
+	// orphaned is set while leases of missing servers are still to be taken over.
+	orphaned atomic.Bool
+	// suspect is the last heartbeat before Redis became another process, until the
+	// games in memory have been compared with their logs; nil otherwise.
+	suspect atomic.Pointer[heartbeat]
+	// attested and swept are the last rollbacks that this server has verified its
+	// cached games against and has quarantined games after; only rewound uses them.
+	attested, swept int64
 }
 
 // New makes a Steward. Run must be called for it to work.
@@ -83,7 +92,7 @@ func New(c Config) *Steward {
 
 const (
 	// lookEvery is how often the list is asked for games that are due.
-	lookEvery = time.Second
+	lookEvery = 500 * time.Millisecond
 	// soonIn is when a game is looked at whose server should have seen to it
 	// itself by then: the one that appended to it, or that claimed it.
 	soonIn = 10 * time.Second
@@ -142,11 +151,12 @@ func (s *Steward) firstLook(state *replay.State) time.Duration {
 // the game finds it recorded, notes a deadline, and lets a bot move whose turn
 // it is. Where that fails or takes long, the list brings the game up again.
 func (s *Steward) Appended(ctx context.Context, state *replay.State) {
+	s.noteAppend(state)
 	var note func(context.Context) error
 	switch deadline := state.Deadline(); {
 	case state.Status == replay.Finished:
 		note = func(ctx context.Context) error { return s.record(ctx, state) }
-	case mover(state) != "" && !s.bots.schedule(state):
+	case mover(state) != "" && !s.bots.schedule(state, 0):
 		note = func(ctx context.Context) error { return s.agenda.now(ctx, state.ID) }
 	case mover(state) != "":
 	case !deadline.IsZero():
@@ -226,7 +236,7 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 	group.Go(func() {
 		every(ctx, beatEvery, func() {
 			if _, err := s.beat(ctx); err != nil {
-				s.Logger.Debug("beat not raised", "error", err)
+				s.Logger.Debug("no heartbeat sent", "error", err)
 			}
 		})
 	})
@@ -276,6 +286,15 @@ func (s *Steward) round(ctx context.Context, hub *match.Hub) {
 		}
 		s.missed.add(ids...)
 		s.unheard = time.Time{}
+	}
+	if s.orphaned.Swap(false) {
+		ids, err := s.agenda.claimed(ctx, beginIn, beginIn)
+		if err != nil {
+			s.orphaned.Store(true)
+			s.Logger.Debug("cannot see what missing servers had leased", "error", err)
+			return
+		}
+		s.missed.add(ids...)
 	}
 	missed := s.missed.take()
 	if err := s.agenda.now(ctx, missed...); err != nil {
@@ -360,11 +379,14 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until 
 	if state = m.State(); state.Status == replay.Finished {
 		return time.Time{}, s.record(ctx, state)
 	}
-	next := s.next(state)
+	next, now := s.next(state), until.Add(-soonIn)
+	if next.Before(now) {
+		next = now.Add(lookEvery) // The clock is still to be credited, or not yet.
+	}
 	if mover(state) != "" {
 		// Not here, where others wait for their turn. If it comes to nothing,
 		// the game comes up again.
-		s.bots.schedule(state)
+		s.bots.schedule(state, now.Sub(state.UpdateTime))
 		next = until
 	}
 	return next, s.Directory.Put(ctx, directory.Of(state, m.Watchers()))

@@ -104,7 +104,14 @@ func TestStore_Check(t *testing.T) {
 			[]string{"--appendonly", "yes", "--maxmemory-policy", "allkeys-lru"},
 			[]string{"setting=appendfsync", "setting=maxmemory-policy"},
 		},
-		{"not told", []string{"--rename-command", "CONFIG", ""}, []string{"level=DEBUG"}},
+		{
+			"not told", []string{"--appendonly", "yes", "--rename-command", "CONFIG", ""},
+			[]string{`level=INFO msg="redis does not tell its appendfsync`},
+		},
+		{
+			"not told, and kept nowhere", []string{"--rename-command", "CONFIG", "", "--maxmemory-policy", "allkeys-lru"},
+			[]string{"setting=appendonly", "setting=maxmemory-policy"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +136,7 @@ func TestCheckVersion(t *testing.T) {
 		"# Server\r\nredis_version:6.2.14\r\n":                         "redis at r:1 is version 6.2.14; it must be 7.0 or newer",
 		"# Server\r\nserver_name:other\r\n":                            "",
 	} {
-		err := checkInfo("r:1", info)
+		err := checkVersion("r:1", parseInfo(info))
 		if want == "" {
 			assert.NoError(t, err)
 		} else {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -25,10 +24,16 @@ func (s *store) check(ctx context.Context, logger *slog.Logger) error {
 	defer cancel()
 	node := func(ctx context.Context, client *redis.Client) error {
 		logger := logger.With("redis", client.Options().Addr)
-		if err := checkVersion(ctx, client, logger); err != nil {
+		text, err := client.Info(ctx).Result()
+		if err != nil {
+			logger.Warn("cannot ask redis what it is", "id", "redis-info", "error", err)
+			return nil
+		}
+		info := parseInfo(text)
+		if err := checkVersion(client.Options().Addr, info); err != nil {
 			return err
 		}
-		checkSettings(ctx, client, logger)
+		checkSettings(ctx, client, info, logger)
 		return nil
 	}
 	switch client := s.reads.(type) {
@@ -40,26 +45,23 @@ func (s *store) check(ctx context.Context, logger *slog.Logger) error {
 	return nil
 }
 
-func checkVersion(ctx context.Context, client *redis.Client, logger *slog.Logger) error {
-	info, err := client.Info(ctx, "server").Result()
-	if err != nil {
-		logger.Debug("cannot ask redis for its version", "error", err)
-		return nil
+// parseInfo reads the reply to INFO.
+func parseInfo(text string) map[string]string {
+	info := map[string]string{}
+	for line := range strings.SplitSeq(text, "\n") {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
 	}
-	return checkInfo(client.Options().Addr, info)
+	return info
 }
 
-// checkInfo checks what the Redis at addr says of itself.
-func checkInfo(addr, info string) error {
-	for line := range strings.SplitSeq(info, "\n") {
-		version, ok := strings.CutPrefix(strings.TrimSpace(line), "redis_version:")
-		if !ok {
-			continue
-		}
-		major, _, _ := strings.Cut(version, ".")
-		if n, err := strconv.Atoi(major); err == nil && n < oldestRedis {
-			return fmt.Errorf("redis at %s is version %s; it must be %d.0 or newer", addr, version, oldestRedis)
-		}
+// checkVersion returns an error for a Redis that is too old.
+func checkVersion(addr string, info map[string]string) error {
+	version := info["redis_version"]
+	major, _, _ := strings.Cut(version, ".")
+	if n, err := strconv.Atoi(major); err == nil && n < oldestRedis {
+		return fmt.Errorf("redis at %s is version %s; it must be %d.0 or newer", addr, version, oldestRedis)
 	}
 	return nil
 }
@@ -75,27 +77,22 @@ var lacks = []struct {
 	{"maxmemory-policy", "noeviction", "games, accounts and scores, when the memory of redis is full"},
 }
 
-func checkSettings(ctx context.Context, client *redis.Client, logger *slog.Logger) {
-	settings := map[string]string{}
-	for _, lack := range lacks {
-		found, err := client.ConfigGet(ctx, lack.setting).Result()
+// checkSettings warns about them. Two of them are in INFO; the third needs CONFIG
+// GET, which also tells passwords and which the servers' user need not be
+// allowed (see SECURITY.md).
+func checkSettings(ctx context.Context, client *redis.Client, info map[string]string, logger *slog.Logger) {
+	settings := map[string]string{"maxmemory-policy": info["maxmemory_policy"], "appendonly": "no"}
+	if info["aof_enabled"] == "1" {
+		settings["appendonly"] = "yes"
+		found, err := client.ConfigGet(ctx, "appendfsync").Result()
 		if err != nil {
-			var answer redis.Error
-			if errors.As(err, &answer) {
-				logger.Debug("redis does not tell its settings; whether it keeps what it acknowledges is not known", "error", err)
-			} else {
-				logger.Warn("cannot ask redis for its settings", "error", err)
-			}
-			return
+			logger.Info("redis does not tell its appendfsync; see to it that it is always", "error", err)
 		}
-		settings[lack.setting] = found[lack.setting]
+		settings["appendfsync"] = found["appendfsync"]
 	}
 	for _, lack := range lacks {
-		if lack.setting == "appendfsync" && settings["appendonly"] != "yes" {
-			continue // said already, and worse
-		}
-		if value := settings[lack.setting]; value != lack.wanted {
-			logger.Warn("redis can lose what it acknowledged",
+		if value := settings[lack.setting]; value != "" && value != lack.wanted {
+			logger.Warn("redis can lose what it acknowledged", "id", "redis-can-lose",
 				"setting", lack.setting, "value", value, "wanted", lack.wanted, "loses", lack.loses)
 		}
 	}

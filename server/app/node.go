@@ -13,9 +13,11 @@ import (
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/version"
+	"github.com/gridstand/gridstand/server/account"
 	"github.com/gridstand/gridstand/server/admission"
 	"github.com/gridstand/gridstand/server/directory"
 	"github.com/gridstand/gridstand/server/gamelog"
+	"github.com/gridstand/gridstand/server/leaderboard"
 	"github.com/gridstand/gridstand/server/match"
 	"github.com/gridstand/gridstand/server/metrics"
 	"github.com/gridstand/gridstand/server/origin"
@@ -117,15 +119,16 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	}
 	rooms.ServerID, rooms.Recorded = id.New(), n.metrics.Recorded
 	n.steward, n.directory = steward.New(rooms), rooms.Directory
+	log := rooms.Log.ReadingFrom(n.store.reads)
 	n.follower = gamelog.NewFollower(n.store.reads, n.logger)
 	n.hub = match.NewHub(match.Config{
-		Log: rooms.Log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
+		Log: log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
 		Logger: n.logger, ServerID: rooms.ServerID, Idle: n.Idle, Stall: n.Stall,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
 	games := service.New(service.Config{
-		Hub: n.hub, Log: rooms.Log, Accounts: rooms.Accounts, Leaderboard: rooms.Leaderboard, Directory: n.directory,
+		Hub: n.hub, Log: log, Accounts: account.New(n.store.reads), Leaderboard: leaderboard.New(n.store.reads), Directory: n.directory,
 		Planner: n.steward, Meter: n.metrics, Logger: n.logger,
 		Version: version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,

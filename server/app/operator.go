@@ -130,13 +130,14 @@ func (o *Operator) FenceBefore(ctx context.Context, before time.Time) ([]string,
 
 // rooms is what a steward works with on a store, but for what it reports to.
 func (c *Config) rooms(s *store, logger *slog.Logger) (steward.Config, error) {
-	log, err := gamelog.New(s.appends, s.reads)
+	log, err := gamelog.New(s.appends, s.scheduler)
 	if err != nil {
 		return steward.Config{}, fmt.Errorf("opening the log: %w", err)
 	}
 	return steward.Config{
-		Client: s.reads, Once: s.appends, Log: log, Accounts: account.New(s.reads), Leaderboard: leaderboard.New(s.reads),
-		Directory: directory.New(s.reads, max(c.KeepFinished, c.AbandonAfter), logger),
+		Client: s.scheduler, Once: s.once, Log: log,
+		Accounts: account.New(s.scheduler), Leaderboard: leaderboard.New(s.scheduler),
+		Directory: directory.New(s.scheduler, s.reads, max(c.KeepFinished, c.AbandonAfter), logger),
 		Logger:    logger, AbandonAfter: c.AbandonAfter, WaitingFor: c.WaitingFor,
 		KeepFinished: c.KeepFinished, BotPace: c.BotPace, Memory: c.Idle,
 	}, nil

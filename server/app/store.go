@@ -19,8 +19,12 @@ type store struct {
 	// appends is for short commands that people wait for, and sends nothing
 	// twice: whether an append may be repeated is judged above.
 	appends redis.UniversalClient
-	// reads is for everything else.
+	// reads is for what callers ask for.
 	reads redis.UniversalClient
+	// scheduler is for the heartbeat, the scheduler and health checks, and once for
+	// those of its commands that must not be repeated: they have connections of
+	// their own, so that callers cannot keep them waiting.
+	scheduler, once redis.UniversalClient
 	// embedded is set where the store lives in this process.
 	embedded *embedded
 	// name says which Redis it is, without a password.
@@ -67,20 +71,26 @@ func newStore(base *redis.UniversalOptions, e *embedded) *store {
 	reads.WriteTimeout = cmp.Or(base.WriteTimeout, 5*time.Second)
 	reads.ContextTimeoutEnabled = true
 
+	once := reads
+	once.MaxRetries = -1
+
 	name := strings.Join(base.Addrs, ",")
 	if e != nil {
 		name = Embedded
 	}
 	return &store{
-		appends:  redis.NewUniversalClient(&appends),
-		reads:    redis.NewUniversalClient(&reads),
-		embedded: e, name: name,
+		appends:   redis.NewUniversalClient(&appends),
+		reads:     redis.NewUniversalClient(&reads),
+		scheduler: redis.NewUniversalClient(&reads),
+		once:      redis.NewUniversalClient(&once),
+		embedded:  e, name: name,
 	}
 }
 
 func (s *store) close() {
-	_ = s.appends.Close()
-	_ = s.reads.Close()
+	for _, client := range []redis.UniversalClient{s.appends, s.reads, s.scheduler, s.once} {
+		_ = client.Close()
+	}
 	if s.embedded != nil {
 		s.embedded.close()
 	}
@@ -149,7 +159,7 @@ func (s *store) watch(ctx context.Context, logger *slog.Logger, every time.Durat
 		case <-ticker.C:
 		}
 		ping, cancel := context.WithTimeout(ctx, pingTimeout)
-		err := s.reads.Ping(ping).Err()
+		err := s.scheduler.Ping(ping).Err()
 		cancel()
 		switch {
 		case ctx.Err() != nil:

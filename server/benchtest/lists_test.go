@@ -140,7 +140,7 @@ func BenchmarkBoard(b *testing.B) {
 func fillLists(b *testing.B, store *redistest.Server, variant string, games int) {
 	b.Helper()
 	library := newLibrary(b, store)
-	lists := directory.New(library.client, 0, nil)
+	lists := directory.New(library.client, library.client, 0, nil)
 	group, ctx := errgroup.WithContext(context.Background())
 	group.SetLimit(64)
 	for n := range games {

@@ -84,6 +84,7 @@ type Listing struct {
 // concurrently.
 type Directory struct {
 	client redis.UniversalClient
+	reads  redis.UniversalClient // for Page
 	tokens *page.Tokens
 	keep   time.Duration
 	log    *slog.Logger
@@ -96,17 +97,21 @@ type Directory struct {
 	pending map[string]Listing
 }
 
-// New returns the lists in client's Redis, which remains the caller's to
-// close. Games without an event for as long as keep drop out of them, so it
+// New returns the lists in client's Redis. Pages are read through reads, which
+// may be the same client: what callers ask for must not keep waiting what servers
+// write. Both remain the caller's to close. Games without an event for as long as keep drop out of them, so it
 // must be no shorter than finished games are kept, and than unfinished ones may
 // stand still; 0 means that none ever drops out. What goes wrong in the
 // background is logged to log.
-func New(client redis.UniversalClient, keep time.Duration, log *slog.Logger) *Directory {
+func New(client, reads redis.UniversalClient, keep time.Duration, log *slog.Logger) *Directory {
 	lasting, err := lru.New[string, time.Time](maxLasting)
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
-	return &Directory{client: client, tokens: page.NewTokens(client), keep: keep, log: log, lasting: lasting, pending: map[string]Listing{}}
+	return &Directory{
+		client: client, reads: reads, tokens: page.NewTokens(reads), keep: keep, log: log,
+		lasting: lasting, pending: map[string]Listing{},
+	}
 }
 
 // maxLasting bounds for how many players is remembered that their lists live on.

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 const month = 30 * 24 * time.Hour
 
 func open(client redis.UniversalClient) *Directory {
-	return New(client, month, slog.New(slog.DiscardHandler))
+	return New(client, client, month, slog.New(slog.DiscardHandler))
 }
 
 // game makes a game's id that is easy to tell from others.
@@ -210,7 +210,7 @@ func TestDirectory_PlayersListLasts(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		const keep = time.Minute
-		d, ctx := New(client, keep, slog.New(slog.DiscardHandler)), t.Context()
+		d, ctx := New(client, client, keep, slog.New(slog.DiscardHandler)), t.Context()
 		key := "player:{" + player(1) + "}:games"
 		ttl := func(l Listing) time.Duration {
 			require.NoError(t, d.Put(ctx, l))
@@ -233,7 +233,7 @@ func TestDirectory_PlayersListLasts(t *testing.T) {
 func TestDirectory_Trim_Never(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		d, ctx := New(client, 0, slog.New(slog.DiscardHandler)), t.Context()
+		d, ctx := New(client, client, 0, slog.New(slog.DiscardHandler)), t.Context()
 		old, young := listing(1), listing(2)
 		old.Status, young.Status = Finished, Finished
 		old.Updated, old.Players = start.AddDate(-10, 0, 0), young.Players

@@ -121,7 +121,7 @@ func (d *Directory) Page(ctx context.Context, q Query, after Place, size int) (P
 	if after != (Place{}) {
 		args = append(args, after.rank, after.gameID)
 	}
-	reply, err := pageScript.Run(ctx, d.client, []string{q.key()}, args...).StringSlice()
+	reply, err := pageScript.Run(ctx, d.reads, []string{q.key()}, args...).StringSlice()
 	if err != nil {
 		return p, fmt.Errorf("reading a list of games: %w", err)
 	}

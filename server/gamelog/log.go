@@ -85,6 +85,13 @@ func New(appends, reads redis.UniversalClient) (*Log, error) {
 	return &Log{pipeline: pipeline, direct: appends, reads: reads}, nil
 }
 
+// ReadingFrom is l with another client for long reads.
+func (l *Log) ReadingFrom(reads redis.UniversalClient) *Log {
+	other := *l
+	other.reads = reads
+	return &other
+}
+
 func logKey(gameID string) string  { return "game:{" + gameID + "}:log" }
 func metaKey(gameID string) string { return "game:{" + gameID + "}:meta" }
 func feedKey(gameID string) string { return "game:{" + gameID + "}:feed" }

@@ -99,7 +99,8 @@ type Directory struct {
 
 // New returns the lists in client's Redis. Pages are read through reads, which
 // may be the same client: what callers ask for must not keep waiting what servers
-// write. Both remain the caller's to close. Games without an event for as long as keep drop out of them, so it
+// write. Both remain the caller's to close. Games without an event for as long as
+// keep drop out of them, so it
 // must be no shorter than finished games are kept, and than unfinished ones may
 // stand still; 0 means that none ever drops out. What goes wrong in the
 // background is logged to log.

@@ -117,14 +117,20 @@ func (s *sitter) run(ctx context.Context) error {
 	}
 }
 
-// last is the last event seen; nil before the first.
-func (s *sitter) last() *pb.Event {
+// seen returns the events seen so far.
+func (s *sitter) seen() []*pb.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.events) == 0 {
+	return s.events
+}
+
+// last is the last event seen; nil before the first.
+func (s *sitter) last() *pb.Event {
+	events := s.seen()
+	if len(events) == 0 {
 		return nil
 	}
-	return s.events[len(s.events)-1]
+	return events[len(events)-1]
 }
 
 // follow reads one stream, and plays meanwhile. It reports whether another one

@@ -20,6 +20,9 @@ type Limits struct {
 	NewConnectionsPerAddressPerSecond int
 	WatchesPerAddress                 int
 	WatchesPerAddressPerSecond        int
+	ReadsPerAddress                   int
+	ReadsPerAddressPerSecond          int
+	ReadsAtOnce                       int
 	WrongTokensPerMinute              int
 	NewPlayersPerMinute               int
 	NewGamesPerMinute                 int
@@ -99,6 +102,23 @@ var Table = []Limit{
 		"max-watches-per-address-per-second", "watches_per_address_per_second", 2_000,
 		"watch streams that one address may open in a second on this server, with ten seconds' worth at once",
 		func(l *Limits) *int { return &l.WatchesPerAddressPerSecond },
+	},
+	{
+		"max-reads-per-address", "reads_per_address", 2_048,
+		"calls other than moves of one address that this server works on or keeps waiting",
+		func(l *Limits) *int { return &l.ReadsPerAddress },
+	},
+	{
+		"max-reads-per-address-per-second", "reads_per_address_per_second", 2_000,
+		"calls other than moves of one address to this server in a second, with ten seconds' worth at once; " +
+			"a page counts as one for each 50 entries asked for",
+		func(l *Limits) *int { return &l.ReadsPerAddressPerSecond },
+	},
+	{
+		"max-reads-at-once", "reads_at_once", 32,
+		"calls other than moves that this server works on at the same time, a quarter of them for one address; " +
+			"others wait up to a second",
+		func(l *Limits) *int { return &l.ReadsAtOnce },
 	},
 	{
 		"max-wrong-tokens-per-minute", "wrong_tokens_per_minute", 1_000,

@@ -46,7 +46,12 @@ func (p *Pacer) of(who string) *rate.Limiter {
 }
 
 // Take reports whether somebody may do it once more now, and counts it.
-func (p *Pacer) Take(who string) bool { return p.limit == 0 || p.of(who).Allow() }
+func (p *Pacer) Take(who string) bool { return p.TakeN(who, 1) }
+
+// TakeN is Take for n times at once.
+func (p *Pacer) TakeN(who string, n int) bool {
+	return p.limit == 0 || p.of(who).AllowN(time.Now(), n)
+}
 
 // Spent reports whether somebody may not do it any more for now.
 func (p *Pacer) Spent(who string) bool { return p.limit > 0 && p.of(who).Tokens() < 1 }

@@ -37,17 +37,27 @@ func (s *Service) unary(ctx context.Context, request any, info *grpc.UnaryServer
 	bounded, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 
-	bounded, err := s.authenticate(bounded)
-	var response any
-	if err == nil {
-		response, err = handler(bounded, request)
-	}
+	response, err := s.answer(bounded, request, handler)
 	if err != nil {
 		f := s.fail(ctx, info.FullMethod, err)
 		_ = grpc.SetTrailer(ctx, f.trailer())
 		return nil, f
 	}
 	return response, nil
+}
+
+// answer carries out a call of the contract once there is room for it.
+func (s *Service) answer(ctx context.Context, request any, handler grpc.UnaryHandler) (any, error) {
+	leave, err := s.read(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	ctx, err = s.authenticate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return handler(ctx, request)
 }
 
 // stream is unary for streams, which last as long as they like.

@@ -82,6 +82,7 @@ type Service struct {
 	// address opens streams and shows wrong tokens.
 	moves, opens, wrong *quota.Pacer
 	crowd               crowd
+	reads               *readGate
 	// damaged keeps those who ask for a damaged game again and again from
 	// filling the log.
 	damaged rate.Sometimes
@@ -98,6 +99,7 @@ func New(c Config) *Service {
 		moves:   quota.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
 		opens:   quota.NewPacer(rate.Limit(l.WatchesPerAddressPerSecond), quota.Burst*l.WatchesPerAddressPerSecond),
 		wrong:   quota.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
+		reads:   newReadGate(&l),
 		crowd:   crowd{limits: &l, open: map[string]*visitors{}},
 		damaged: rate.Sometimes{First: 10, Interval: time.Second},
 	}

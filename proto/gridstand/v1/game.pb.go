@@ -363,8 +363,19 @@ type Limits struct {
 	// once.
 	ReflectionsPerAddress          int32 `protobuf:"varint,20,opt,name=reflections_per_address,json=reflectionsPerAddress,proto3" json:"reflections_per_address,omitempty"`
 	ReflectionsPerAddressPerSecond int32 `protobuf:"varint,21,opt,name=reflections_per_address_per_second,json=reflectionsPerAddressPerSecond,proto3" json:"reflections_per_address_per_second,omitempty"`
-	unknownFields                  protoimpl.UnknownFields
-	sizeCache                      protoimpl.SizeCache
+	// Calls other than Move, Undo and Resign of one address that one server works
+	// on or keeps waiting.
+	ReadsPerAddress int32 `protobuf:"varint,22,opt,name=reads_per_address,json=readsPerAddress,proto3" json:"reads_per_address,omitempty"`
+	// Calls other than Move, Undo and Resign of one address to one server in a
+	// second, with ten seconds' worth at once. A page counts as one call for each 50
+	// entries asked for.
+	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
+	// Calls other than Move, Undo and Resign that one server works on at the same
+	// time, a quarter of them for one address. Others wait up to a second, and are
+	// refused then.
+	ReadsAtOnce   int32 `protobuf:"varint,24,opt,name=reads_at_once,json=readsAtOnce,proto3" json:"reads_at_once,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Limits) Reset() {
@@ -540,6 +551,27 @@ func (x *Limits) GetReflectionsPerAddress() int32 {
 func (x *Limits) GetReflectionsPerAddressPerSecond() int32 {
 	if x != nil {
 		return x.ReflectionsPerAddressPerSecond
+	}
+	return 0
+}
+
+func (x *Limits) GetReadsPerAddress() int32 {
+	if x != nil {
+		return x.ReadsPerAddress
+	}
+	return 0
+}
+
+func (x *Limits) GetReadsPerAddressPerSecond() int32 {
+	if x != nil {
+		return x.ReadsPerAddressPerSecond
+	}
+	return 0
+}
+
+func (x *Limits) GetReadsAtOnce() int32 {
+	if x != nil {
+		return x.ReadsAtOnce
 	}
 	return 0
 }
@@ -3317,7 +3349,8 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xa8\t\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xb8\n" +
+	"\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3340,7 +3373,10 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x16held_bytes_per_address\x18\x12 \x01(\x05R\x13heldBytesPerAddress\x12;\n" +
 	"\x1ahealth_watches_per_address\x18\x13 \x01(\x05R\x17healthWatchesPerAddress\x126\n" +
 	"\x17reflections_per_address\x18\x14 \x01(\x05R\x15reflectionsPerAddress\x12J\n" +
-	"\"reflections_per_address_per_second\x18\x15 \x01(\x05R\x1ereflectionsPerAddressPerSecond\"\xdf\x01\n" +
+	"\"reflections_per_address_per_second\x18\x15 \x01(\x05R\x1ereflectionsPerAddressPerSecond\x12*\n" +
+	"\x11reads_per_address\x18\x16 \x01(\x05R\x0freadsPerAddress\x12>\n" +
+	"\x1creads_per_address_per_second\x18\x17 \x01(\x05R\x18readsPerAddressPerSecond\x12\"\n" +
+	"\rreads_at_once\x18\x18 \x01(\x05R\vreadsAtOnce\"\xdf\x01\n" +
 	"\aVariant\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +

@@ -52,7 +52,7 @@ func BenchmarkCostOfMetrics(b *testing.B) {
 	b.Run("event", func(b *testing.B) {
 		each := func(server *process) func() float64 {
 			p := begun(b, server, "watched")
-			game := show(b, server, p, watchers)
+			game := show(b, server, p, watchers, perConnection)
 			return func() float64 { return costOfAnEvent(b, server, "work", game) }
 		}
 		ratio.Compare(b, "µs/event", ratio.Goal{}, each(metered), each(bare))

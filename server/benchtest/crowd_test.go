@@ -1,24 +1,17 @@
 package benchtest
 
 import (
-	"bufio"
-	"bytes"
-	"crypto/tls"
-	"encoding/binary"
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/hpack"
-	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/internal/lightwatch"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -30,12 +23,14 @@ type crowd struct {
 
 // crowdConn is one connection of a crowd and its streams.
 type crowdConn struct {
-	conn    net.Conn
-	framer  *http2.Framer
+	conn    *lightwatch.Conn
+	plan    crowdPlan
 	opened  chan struct{} // closed when every stream has its header
-	closing atomic.Bool
-	done    chan struct{} // closed when nothing is read any more
-	failure error         // why, to be read after done
+	waiting int           // streams that have none
+	closing chan struct{} // closed when the crowd leaves
+	done    chan struct{} // closed when a stream has ended
+	end     sync.Once
+	failure error // why, to be read after done
 
 	streams []place
 	// lag counts the events by the milliseconds from their time, which is
@@ -45,10 +40,11 @@ type crowdConn struct {
 
 const maxLag = 2000
 
-// place is how far a stream has come.
+// place is how far a stream has come. It is the stream's lightwatch.Receiver.
 type place struct {
+	conn    *crowdConn
 	seen    atomic.Int64 // events
-	version uint64       // of the last, 0 before the first
+	version int32        // of the last, 0 before the first
 }
 
 // crowdPlan says how a crowd watches.
@@ -81,7 +77,7 @@ func gather(b *testing.B, address string, plan crowdPlan) *crowd {
 	c := &crowd{}
 	for requests := plan.requests; len(requests) > 0; {
 		n := min(plan.perConnection, len(requests))
-		conn, err := openCrowdConn(address, requests[:n], plan)
+		conn, err := openCrowdConn(b.Context(), address, requests[:n], plan)
 		require.NoError(b, err)
 		c.conns = append(c.conns, conn)
 		requests = requests[n:]
@@ -101,82 +97,45 @@ func gather(b *testing.B, address string, plan crowdPlan) *crowd {
 func (c *crowd) leave(b *testing.B) {
 	b.Helper()
 	for _, conn := range c.conns {
-		conn.closing.Store(true)
-		_ = conn.conn.Close()
+		close(conn.closing)
 	}
 	for _, conn := range c.conns {
-		<-conn.done
-		require.NoError(b, conn.failure)
+		conn.conn.Close()
+		select {
+		case <-conn.done:
+			require.NoError(b, conn.failure)
+		default:
+		}
 	}
 	c.conns = nil
 }
 
-const (
-	// window is for whatever a server may send before it is told to go on.
-	window = 1 << 30
-	// deafWindow is what HTTP/2 begins with.
-	deafWindow = 1<<16 - 1
-)
+// deafWindow is how much a server may send to those who never read: what HTTP/2
+// begins with.
+const deafWindow = 1<<16 - 1
 
-func openCrowdConn(address string, requests []*pb.WatchRequest, plan crowdPlan) (*crowdConn, error) {
-	conn, err := net.Dial("tcp", address)
+func openCrowdConn(ctx context.Context, address string, requests []*pb.WatchRequest, plan crowdPlan) (*crowdConn, error) {
+	options := lightwatch.Options{UserAgent: "crowd", Streams: len(requests)}
+	if plan.tls {
+		options.TLS = anyCertificate
+	}
+	if plan.deaf {
+		options.Window = deafWindow
+	}
+	conn, err := lightwatch.Dial(ctx, address, options)
 	if err != nil {
 		return nil, err
 	}
-	if plan.tls {
-		conn = tls.Client(conn, anyCertificate)
-	}
-	out := bufio.NewWriterSize(conn, 64<<10)
 	c := &crowdConn{
-		conn: conn, framer: http2.NewFramer(out, bufio.NewReaderSize(conn, 32<<10)),
-		opened: make(chan struct{}), done: make(chan struct{}),
-		streams: make([]place, len(requests)),
+		conn: conn, plan: plan, opened: make(chan struct{}), waiting: len(requests),
+		closing: make(chan struct{}), done: make(chan struct{}), streams: make([]place, len(requests)),
 	}
-	c.framer.SetReuseFrames()
-	_, _ = out.WriteString(http2.ClientPreface)
-	settings := []http2.Setting{{ID: http2.SettingEnablePush, Val: 0}}
-	if !plan.deaf {
-		settings = append(settings, http2.Setting{ID: http2.SettingInitialWindowSize, Val: window})
-	}
-	_ = c.framer.WriteSettings(settings...)
-	if !plan.deaf {
-		_ = c.framer.WriteWindowUpdate(0, window-deafWindow)
-	}
-	var block bytes.Buffer
-	headers := hpack.NewEncoder(&block)
 	for i, request := range requests {
-		block.Reset()
-		for _, h := range []hpack.HeaderField{
-			{Name: ":method", Value: "POST"},
-			{Name: ":scheme", Value: "http"},
-			{Name: ":path", Value: pb.GameService_Watch_FullMethodName},
-			{Name: ":authority", Value: address},
-			{Name: "content-type", Value: "application/grpc"},
-			{Name: "user-agent", Value: "crowd"},
-			{Name: "te", Value: "trailers"},
-		} {
-			_ = headers.WriteField(h)
+		c.streams[i].conn, c.streams[i].version = c, request.GetAfterVersion()
+		if _, err := conn.Watch(request, &c.streams[i]); err != nil {
+			return c, err
 		}
-		id := uint32(2*i + 1)
-		message, err := proto.Marshal(request)
-		if err != nil {
-			return nil, err
-		}
-		if request.AfterVersion != nil {
-			c.streams[i].version = uint64(request.GetAfterVersion())
-		}
-		_ = c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndHeaders: true})
-		_ = c.framer.WriteData(id, true, append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...))
 	}
-	if err := out.Flush(); err != nil {
-		return nil, err
-	}
-	go func() {
-		defer close(c.done)
-		if err := c.read(out, plan); !c.closing.Load() {
-			c.failure = err
-		}
-	}()
 	return c, nil
 }
 
@@ -192,69 +151,24 @@ func (c *crowdConn) await() error {
 	}
 }
 
-// read reads until the connection ends, or all headers came and the crowd is
-// deaf.
-func (c *crowdConn) read(out *bufio.Writer, plan crowdPlan) error {
-	opened, unread := 0, uint32(0)
-	for {
-		frame, err := c.framer.ReadFrame()
-		if err != nil {
-			return err
-		}
-		switch frame := frame.(type) {
-		case *http2.HeadersFrame:
-			if frame.StreamEnded() {
-				return fmt.Errorf("stream %d was ended", frame.StreamID)
-			}
-			if opened++; opened == len(c.streams) {
-				close(c.opened)
-				if plan.deaf {
-					return nil
-				}
-			}
-		case *http2.DataFrame:
-			if err := c.receive(&c.streams[frame.StreamID/2], frame.Data(), plan.versioned); err != nil {
-				return err
-			}
-			if unread += frame.Length; unread >= window/2 {
-				_ = c.framer.WriteWindowUpdate(0, unread)
-				unread = 0
-			}
-		case *http2.SettingsFrame:
-			if !frame.IsAck() {
-				_ = c.framer.WriteSettingsAck()
-			}
-		case *http2.PingFrame:
-			if !frame.IsAck() {
-				_ = c.framer.WritePing(true, frame.Data)
-			}
-		case *http2.GoAwayFrame:
-			return errors.New("the server goes away")
-		case *http2.RSTStreamFrame:
-			return fmt.Errorf("stream %d was reset", frame.StreamID)
-		}
-		if out.Buffered() > 0 {
-			if err := out.Flush(); err != nil {
-				return err
-			}
-		}
+// Opened implements lightwatch.Receiver. When the last stream has opened, nothing
+// more is read for a deaf crowd until it leaves.
+func (p *place) Opened() {
+	c := p.conn
+	if c.waiting--; c.waiting > 0 {
+		return
+	}
+	close(c.opened)
+	if c.plan.deaf {
+		<-c.closing
 	}
 }
 
-// receive takes a message. Servers send each in a frame of its own, while there
-// is room in the window.
-func (c *crowdConn) receive(p *place, data []byte, versioned bool) error {
-	if len(data) < 5 || int(binary.BigEndian.Uint32(data[1:])) != len(data)-5 {
-		return errors.New("a message does not fill its frame")
-	}
-	data = data[5:]
-	if len(data) == 0 {
-		return nil // An audience of nobody.
-	}
-	field, _, n := protowire.ConsumeTag(data)
-	switch field {
-	case 2: // an event
-	case 1:
+// Update implements lightwatch.Receiver.
+func (p *place) Update(u *lightwatch.Update) error {
+	switch u.Kind {
+	case lightwatch.Event:
+	case lightwatch.Game:
 		if p.version == 0 {
 			return nil // The first message of a stream.
 		}
@@ -262,50 +176,27 @@ func (c *crowdConn) receive(p *place, data []byte, versioned bool) error {
 	default:
 		return nil
 	}
-	version, at, err := versionAndTime(data[n:])
-	if err != nil {
-		return err
+	if p.conn.plan.versioned && p.version > 0 && u.Version != p.version+1 {
+		return fmt.Errorf("version %d after %d", u.Version, p.version)
 	}
-	if versioned && p.version > 0 && version != p.version+1 {
-		return fmt.Errorf("version %d after %d", version, p.version)
-	}
-	p.version = version
-	c.lag[min(maxLag, max(0, time.Since(at).Milliseconds()))].Add(1)
+	p.version = u.Version
+	p.conn.lag[min(maxLag, max(0, time.Since(u.Time()).Milliseconds()))].Add(1)
 	p.seen.Add(1)
 	return nil
 }
 
-// versionAndTime are fields 2 and 3 of an event.
-func versionAndTime(data []byte) (version uint64, at time.Time, err error) {
-	event, n := protowire.ConsumeBytes(data)
-	if n < 0 {
-		return 0, at, io.ErrUnexpectedEOF
+// Ended implements lightwatch.Receiver. Only the crowd may end a stream.
+func (p *place) Ended(err error) {
+	c := p.conn
+	select {
+	case <-c.closing:
+		return
+	default:
 	}
-	var stamp [3]uint64 // by the numbers of Timestamp's fields
-	for len(event) > 0 && stamp == [3]uint64{} {
-		field, kind, n := protowire.ConsumeTag(event)
-		switch field {
-		case 2:
-			version, _ = protowire.ConsumeVarint(event[n:])
-		case 3:
-			fields, _ := protowire.ConsumeBytes(event[n:])
-			for len(fields) > 0 {
-				part, _, m := protowire.ConsumeTag(fields)
-				value, v := protowire.ConsumeVarint(fields[m:])
-				if part > 2 || v < 0 {
-					return 0, at, io.ErrUnexpectedEOF
-				}
-				stamp[part] = value
-				fields = fields[m+v:]
-			}
-		}
-		m := protowire.ConsumeFieldValue(field, kind, event[n:])
-		if m < 0 {
-			return 0, at, io.ErrUnexpectedEOF
-		}
-		event = event[n+m:]
-	}
-	return version, time.Unix(int64(stamp[1]), int64(stamp[2])), nil
+	c.end.Do(func() {
+		c.failure = errors.Join(errors.New("a stream was ended"), err)
+		close(c.done)
+	})
 }
 
 // size is how many streams there are.

@@ -40,7 +40,7 @@ func BenchmarkDelivery(b *testing.B) {
 	}
 	server := startOurs(b)
 	p := begun(b, server, "player")
-	game := show(b, server, p, n)
+	game := show(b, server, p, n, perConnection)
 	var lags, between, ratios []float64
 	for range ratio.Rounds {
 		before := game.least()
@@ -73,7 +73,7 @@ func BenchmarkStalled(b *testing.B) {
 	measure := func(stalled bool) (moved, delivered float64) {
 		games++
 		p := begun(b, server, fmt.Sprintf("player %d", games))
-		game := show(b, server, p, readers)
+		game := show(b, server, p, readers, perConnection)
 		defer game.leave(b)
 		if stalled {
 			deaf := gather(b, server.address, crowdPlan{

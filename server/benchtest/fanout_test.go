@@ -32,8 +32,9 @@ type shown struct {
 	publish func() error // brings one event to everybody
 }
 
-// show gathers watchers around one of the player's games.
-func show(b *testing.B, server *process, p *player, n int) shown {
+// show gathers watchers around one of the player's games, so many on each
+// connection.
+func show(b *testing.B, server *process, p *player, n, perConnection int) shown {
 	b.Helper()
 	version := p.event.GetVersion()
 	request := &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}
@@ -44,7 +45,7 @@ func show(b *testing.B, server *process, p *player, n int) shown {
 }
 
 // showBare gathers watchers around a bare server that sends the event.
-func showBare(b *testing.B, server *process, event *pb.Event, n int) shown {
+func showBare(b *testing.B, server *process, event *pb.Event, n, perConnection int) shown {
 	b.Helper()
 	request := &pb.WatchRequest{GameId: event.GetGameId()}
 	return shown{
@@ -66,7 +67,7 @@ func begun(b *testing.B, server *process, name string) *player {
 func shownAnew(b *testing.B, server *process, n int) (*player, shown) {
 	b.Helper()
 	p := begun(b, server, fmt.Sprintf("player %d", n))
-	return p, show(b, server, p, watchers)
+	return p, show(b, server, p, watchers, perConnection)
 }
 
 // BenchmarkEvents compares events shown to all watchers of one game with
@@ -83,7 +84,7 @@ func BenchmarkEvents(b *testing.B) {
 	} {
 		b.Run(bare.name, func(b *testing.B) {
 			p, game := shownAnew(b, server, n)
-			stream := showBare(b, startBareProcess(b, bare.side, p.event), p.event, watchers)
+			stream := showBare(b, startBareProcess(b, bare.side, p.event), p.event, watchers, perConnection)
 			ratio.Compare(b, "events/s", bare.goal,
 				func() float64 { return game.perSecond(b, game.publish) },
 				func() float64 { return stream.perSecond(b, stream.publish) })
@@ -93,18 +94,24 @@ func BenchmarkEvents(b *testing.B) {
 
 // BenchmarkCostOfAnEvent is what an event costs the server for each watcher:
 // time on a processor, which is nearly the same on a busy machine, and
-// allocations.
+// allocations. Watchers share connections, as they do behind a proxy, or have one
+// each, as people have who come by themselves.
 func BenchmarkCostOfAnEvent(b *testing.B) {
 	server := startOurs(b)
-	for n, cost := range []struct{ name, question, unit, side string }{
-		{"allocations", "allocations", "allocations/event", prepared},
-		{"time_beside_a_prepared_message", "work", "µs/event", prepared},
-		{"time_beside_a_message_encoded_for_each", "work", "µs/event", marshalling},
+	for n, cost := range []struct {
+		name, question, unit, side string
+		watchers, perConnection    int
+	}{
+		{"allocations", "allocations", "allocations/event", prepared, watchers, perConnection},
+		{"time_beside_a_prepared_message", "work", "µs/event", prepared, watchers, perConnection},
+		{"time_beside_a_message_encoded_for_each", "work", "µs/event", marshalling, watchers, perConnection},
+		{"time_with_a_connection_each", "work", "µs/event", prepared, watchers / 4, 1},
 	} {
 		b.Run(cost.name, func(b *testing.B) {
-			p, game := shownAnew(b, server, n)
+			p := begun(b, server, fmt.Sprintf("player %d", n))
+			game := show(b, server, p, cost.watchers, cost.perConnection)
 			plain := startBareProcess(b, cost.side, p.event)
-			stream := showBare(b, plain, p.event, watchers)
+			stream := showBare(b, plain, p.event, cost.watchers, cost.perConnection)
 			ratio.Compare(b, cost.unit, ratio.Goal{},
 				func() float64 { return costOfAnEvent(b, server, cost.question, game) },
 				func() float64 { return costOfAnEvent(b, plain, cost.question, stream) })

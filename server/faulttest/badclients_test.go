@@ -3,9 +3,14 @@ package faulttest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
+	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,6 +18,9 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -128,6 +136,76 @@ var badClients = []badClient{
 			return err
 		}))
 	}},
+	{"requests that never come", true, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			_, err := c.open(pb.GameService_ListGames_FullMethodName)
+			return err
+		})
+	}},
+	{"requests that drip", true, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			stream, err := c.open(pb.GameService_ListGames_FullMethodName)
+			if err == nil {
+				err = c.send(stream, false, []byte{0, 0, 0, 15})
+			}
+			for range 64 {
+				if err == nil {
+					err = c.send(stream, false, []byte{0})
+				}
+			}
+			return err
+		})
+	}},
+	{"long headers of streams", true, 0, func(ctx context.Context, f *flood) error {
+		request := frame(&pb.WatchRequest{GameId: f.gameID})
+		long := strings.Repeat("x", 14<<10)
+		return f.raw(ctx, 3, func(c *rawConn, n uint32) error {
+			stream, err := c.open(pb.GameService_Watch_FullMethodName, "x-long", long+fmt.Sprint(n))
+			if err == nil {
+				err = c.send(stream, true, request)
+			}
+			return err
+		})
+	}},
+	{"streams reset at once", false, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			stream, err := c.call(pb.GameService_GetGame_FullMethodName, &pb.GetGameRequest{GameId: f.gameID})
+			if err == nil {
+				err = c.reset(stream)
+			}
+			return err
+		})
+	}},
+	{"health watches", true, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			_, err := c.call(grpc_health_v1.Health_Watch_FullMethodName, &grpc_health_v1.HealthCheckRequest{})
+			return err
+		})
+	}},
+	{"reflection", true, 0, func(ctx context.Context, f *flood) error {
+		conn, err := grpc.NewClient(f.server.addr, f.from(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		return f.again(ctx, same(func(*rand.Rand) error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			stream, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
+			for err == nil {
+				err = stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
+					MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: "gridstand.v1.GameService"},
+				})
+				if err == nil || errors.Is(err, io.EOF) { // Recv says why.
+					_, err = stream.Recv()
+				}
+				if err == nil {
+					f.granted.Add(1)
+				}
+			}
+			return err
+		}))
+	}},
 }
 
 // flood is what a bad client works on.
@@ -201,6 +279,46 @@ func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) e
 	f.ready()
 	<-ctx.Done()
 	return nil
+}
+
+// raw does something on connections over which little is sent, each time with its
+// number, as fast as it goes, and counts what is refused. A connection that is
+// closed is opened again.
+func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n uint32) error) error {
+	var group errgroup.Group
+	for range connections {
+		group.Go(func() error {
+			for n := uint32(0); ctx.Err() == nil; {
+				c, err := dialRaw(ctx, f.dialer, f.server.addr, slowWindow)
+				if err != nil {
+					if ctx.Err() == nil {
+						return err
+					}
+					return nil
+				}
+				stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
+				var reading sync.WaitGroup
+				reading.Go(func() {
+					c.read(func(_ uint32, status string) {
+						if status == strconv.Itoa(int(codes.ResourceExhausted)) {
+							f.refused.Add(1)
+						}
+					})
+				})
+				for ; do(c, n) == nil; n++ {
+					f.granted.Add(1)
+					if n == 2000 {
+						f.ready()
+					}
+				}
+				stop()
+				_ = c.conn.Close()
+				reading.Wait()
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // same has everybody do the same.

@@ -29,6 +29,12 @@ const (
 	lateAfter = int64(2)
 	// retryAfter is when a client that holds too much open should try again.
 	retryAfter = 5 * time.Second
+	// A connection is read from so much later for a stream that was refused before
+	// its request came, and for a call that was refused or that its client gave up;
+	// in all for no longer than maxPenalty.
+	refusedPenalty = 5 * time.Millisecond
+	callPenalty    = time.Millisecond
+	maxPenalty     = 250 * time.Millisecond
 	// A connection may hold one in connectionShare of the bytes that are held for
 	// its address. If the address holds too many, connections with more than
 	// littleHeld of them are closed.

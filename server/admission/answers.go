@@ -76,6 +76,7 @@ func (c counted) Marshal(v any) (mem.BufferSlice, error) {
 		return nil, err
 	}
 	*buffer = encoded
+	a.message = nil // It is larger than its encoding.
 	a.size = int64(cap(encoded))
 	a.hold()
 	return mem.BufferSlice{mem.NewBuffer(buffer, a)}, nil

@@ -20,6 +20,7 @@ type conn struct {
 	proxy       bool
 	leave       func()
 	handshaking atomic.Bool
+	penalty     atomic.Int64 // how much later to read on, in nanoseconds
 	// waits is how many streams are in the list of those without a request.
 	waits atomic.Int64
 
@@ -100,6 +101,22 @@ func (c *conn) left() {
 	delete(control.conns, c)
 	c.from.connections--
 	control.forget(c.from)
+}
+
+// Read implements net.Conn. It waits if streams of the connection were refused or
+// given up: to say no again and again costs more than to answer.
+func (c *conn) Read(b []byte) (int, error) {
+	if c.penalty.Load() > 0 {
+		<-time.After(min(time.Duration(c.penalty.Swap(0)), maxPenalty))
+	}
+	return c.Conn.Read(b)
+}
+
+// slow has the connection read from later.
+func (c *conn) slow(by time.Duration) {
+	if !c.proxy {
+		c.penalty.Add(int64(by))
+	}
 }
 
 // RemoteAddr implements net.Conn.

@@ -6,9 +6,11 @@ import (
 	"sync/atomic"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 
 	"github.com/gridstand/gridstand/server/limits"
@@ -111,6 +113,7 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 	if exceeded != nil {
 		s.cancel()
 		s.release()
+		s.conn.slow(refusedPenalty)
 		return ctx, c.refuse(exceeded)
 	}
 	return s, nil
@@ -296,6 +299,9 @@ func (c *Control) unary(handle grpc.MethodHandler) grpc.MethodHandler {
 		if s.running {
 			c.running.Add(-1)
 		}
+		if s.Context.Err() != nil || status.Code(err) == codes.ResourceExhausted {
+			s.conn.slow(callPenalty)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -316,10 +322,15 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	switch {
 	case strings.HasPrefix(info.FullMethod, "/gridstand."):
 		// What it sends is bounded by how long its reader takes for it.
-		return handler(service, &with)
+		err := handler(service, &with)
+		if status.Code(err) == codes.ResourceExhausted {
+			s.conn.slow(callPenalty)
+		}
+		return err
 	case info.FullMethod == grpc_health_v1.Health_Watch_FullMethodName:
 		defer s.from.healthWatches.Add(-1)
 		if exceeds(s.from.healthWatches.Add(1), l.HealthWatchesPerAddress) {
+			s.conn.slow(refusedPenalty)
 			return c.refuse(l.Exceeded(&l.HealthWatchesPerAddress, l.HealthWatchesPerAddress,
 				"health watches of one address at once", retryAfter))
 		}
@@ -327,6 +338,7 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	default:
 		defer s.from.reflections.Add(-1)
 		if exceeds(s.from.reflections.Add(1), l.ReflectionsPerAddress) {
+			s.conn.slow(refusedPenalty)
 			return c.refuse(l.Exceeded(&l.ReflectionsPerAddress, l.ReflectionsPerAddress,
 				"reflection streams of one address at once", retryAfter))
 		}

@@ -143,6 +143,8 @@ func TestFloods_long(t *testing.T) {
 			f.granted.Load(), f.refused.Load(), closes(), cores, memory>>20, before>>20)
 		if !childtest.Race {
 			assert.Less(t, memory, before+roomFor, bad.name)
+			// The bad clients take as much of the machine as they can.
+			assert.Less(t, at(busy, 99), longestMove/2+50*at(calm, 99), bad.name)
 		}
 		g.collect(t)
 	}

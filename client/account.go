@@ -21,7 +21,10 @@ func (p *program) loginCommand() *cobra.Command {
 1 to 24 letters, digits, spaces and - _ . and is yours for good.
 
 With --rotate and no name it replaces the token of the account that is kept here,
-as when somebody may have seen it. The old one works for half a minute more.`,
+as when somebody may have seen it. The old one works for half a minute more.
+
+A token that was used over TLS is never sent without: an account is refused where
+--tls is forgotten. On a server that has no TLS any more --replace makes a new one.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -66,10 +69,12 @@ func (p *program) login(ctx context.Context, wanted string, replace bool) error 
 		return err
 	}
 	defer hangUp()
+	p.warnExposed(c)
 	player, err := p.known(ctx, c)
 	var missing *missingError
 	switch {
 	case errors.As(err, &missing):
+	case errors.Is(err, session.ErrClearText) && replace:
 	case err != nil:
 		return err
 	case strings.EqualFold(player.GetName(), wanted):

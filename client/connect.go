@@ -40,9 +40,23 @@ func (p *program) dial() (c *session.Client, hangUp func(), err error) {
 	return c, func() { _ = c.Close() }, nil
 }
 
+// warnExposed warns once before a token goes to another machine in clear text.
+func (p *program) warnExposed(c *session.Client) {
+	if !c.Exposed() || p.warned {
+		return
+	}
+	if cred, _, err := p.store.Load(c.Target()); err == nil && cred.TLS {
+		return // It will not be sent.
+	}
+	p.warned = true
+	p.notef("Warning: the connection to %s is not encrypted, so that others on the way can read your token. "+
+		"If the server has TLS, add --tls, or --ca for an authority of its own.", c.Target())
+}
+
 // logIn makes the client act for the user's account. Where there is none yet,
 // it is created.
 func (p *program) logIn(ctx context.Context, c *session.Client) error {
+	p.warnExposed(c)
 	names := session.NumberedName(loginName(p))
 	switch {
 	case p.flags.name != "":
@@ -110,6 +124,7 @@ func (p *program) known(ctx context.Context, c *session.Client) (*pb.Player, err
 	if !found || cred.Token == "" {
 		return nil, missingf("you have no account on %s yet. Make one: %s login <name>", c.Target(), name)
 	}
+	p.warnExposed(c)
 	player, err := session.Recall(ctx, c, p.store)
 	if err == nil && player == nil {
 		return nil, missingf("%s does not know your account %s any more. Make one: %s login <name>",

@@ -33,6 +33,8 @@ type program struct {
 	width    func() int
 
 	flags globalFlags
+	// warned is set once the user knows of an exposed connection.
+	warned bool
 }
 
 // globalFlags are those of every command.

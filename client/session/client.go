@@ -59,9 +59,11 @@ type Client struct {
 	// Players keeps the accounts.
 	Players pb.PlayerServiceClient
 
-	conn   *grpc.ClientConn
-	target string
-	bearer *bearer
+	conn      *grpc.ClientConn
+	target    string
+	encrypted bool // as the Config says
+	exposed   bool
+	bearer    *bearer
 
 	// newBackOff paces the tries after a failure; tests make it faster.
 	newBackOff func() *backoff.ExponentialBackOff
@@ -114,6 +116,8 @@ func Dial(config Config) (*Client, error) {
 	}
 	c := &Client{
 		target:     to.String(),
+		encrypted:  config.encrypted(),
+		exposed:    !config.encrypted() && !to.loopback(),
 		newBackOff: newBackOff,
 		silence:    silence,
 	}
@@ -208,6 +212,10 @@ func (c *Client) Close() error { return c.conn.Close() }
 // Target is the server in the form under which a Store keeps its credential;
 // see NormalTarget.
 func (c *Client) Target() string { return c.target }
+
+// Exposed reports whether calls go to another machine in clear text, where
+// others on the way can read and change them, tokens too.
+func (c *Client) Exposed() bool { return c.exposed }
 
 // SetToken changes the account that later calls act for; empty means none. A
 // token is "<player id>.<secret>".

@@ -48,6 +48,10 @@ var (
 	// ErrUnsettled is added where it is not known whether a call took effect.
 	ErrUnsettled = errors.New("it is not known whether this took effect")
 
+	// ErrClearText refuses to send a token without TLS that was used over TLS
+	// before. Nothing was sent.
+	ErrClearText = errors.New("a token that was used over TLS is not sent in clear text")
+
 	// ErrBadStream is a server that breaks the contract's promises.
 	ErrBadStream = errors.New("the server sent something that does not fit")
 )

@@ -44,7 +44,8 @@ func NumberedName(name string) NameSource {
 // server, and for a new one where there is none, which is then kept. Where the
 // server does not know the account any more, as when it kept its games in
 // memory and was restarted, it gets a new one of the same name, with a number if
-// that is taken. notice is a line for the user about that, else empty.
+// that is taken. notice is a line for the user about that, else empty. The error
+// is ErrClearText for an account that was used over TLS and a client without.
 func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred Credential, notice string, err error) {
 	l := login{c, store}
 	cred, found, err := store.Load(c.Target())
@@ -96,6 +97,8 @@ func Replace(ctx context.Context, c *Client, store *Store, names NameSource) (Cr
 
 // Recall makes the client act for the account that the store keeps for its
 // server, and returns it: nil where none is kept, or the server does not know it.
+// The error is ErrClearText for an account that was used over TLS and a client
+// without.
 func Recall(ctx context.Context, c *Client, store *Store) (*pb.Player, error) {
 	cred, found, err := store.Load(c.Target())
 	if err != nil || !found {
@@ -112,9 +115,13 @@ func (l login) recall(ctx context.Context, cred Credential) (Credential, *pb.Pla
 		if candidate.Token == "" {
 			continue // never confirmed
 		}
+		if err := l.mayUse(candidate); err != nil {
+			return Credential{}, nil, err
+		}
 		player, err := l.client.me(ctx, candidate.Token)
 		switch {
 		case err == nil:
+			candidate.TLS = candidate.TLS || l.client.encrypted
 			candidate.PlayerID, candidate.Name, candidate.Pending = player.GetId(), CleanName(player.GetName()), ""
 			l.client.SetToken(candidate.Token)
 			if candidate == cred {
@@ -137,9 +144,13 @@ func RotateKept(ctx context.Context, c *Client, store *Store) error {
 	if err == nil && (!found || cred.Token == "") {
 		err = errors.New("no account is kept for " + c.Target())
 	}
+	if err == nil {
+		err = login{c, store}.mayUse(cred)
+	}
 	if err != nil {
 		return err
 	}
+	cred.TLS = cred.TLS || c.encrypted
 	token, err := c.Rotate(ctx, func(secret string) error {
 		cred.Pending = secret
 		return store.Save(c.Target(), cred)
@@ -149,6 +160,14 @@ func RotateKept(ctx context.Context, c *Client, store *Store) error {
 	}
 	cred.Token, cred.Pending = token, ""
 	return store.Save(c.Target(), cred)
+}
+
+// mayUse returns an error for an account whose token this client must not send.
+func (l login) mayUse(cred Credential) error {
+	if cred.TLS && !l.client.encrypted {
+		return fmt.Errorf("%s on %s: %w", CleanName(cred.Name), l.client.Target(), ErrClearText)
+	}
+	return nil
 }
 
 // candidates are the accounts that cred may stand for, in the order in which to
@@ -221,6 +240,10 @@ func (l login) create(ctx context.Context, cred Credential, names NameSource) (C
 // ask creates the account that cred describes. It keeps the secret before it
 // asks: were it lost with the reply, the name would be lost for good.
 func (l login) ask(ctx context.Context, cred Credential) (Credential, error) {
+	if err := l.mayUse(cred); err != nil {
+		return Credential{}, err
+	}
+	cred.TLS = l.client.encrypted
 	target := l.client.Target()
 	if err := l.store.Save(target, cred); err != nil {
 		return Credential{}, err

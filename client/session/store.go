@@ -20,6 +20,9 @@ type Credential struct {
 	Name string `json:"name"`
 	// Token that acts for it.
 	Token string `json:"token,omitempty"`
+	// TLS says that the token, or the Pending secret, was used over TLS. It is not
+	// sent in clear text then: see ErrClearText.
+	TLS bool `json:"tls,omitempty"`
 	// Bot says that a program plays under it.
 	Bot bool `json:"bot,omitempty"`
 	// Durable says that the server keeps its accounts when it ends.

@@ -93,6 +93,14 @@ func (t target) String() string {
 	return list
 }
 
+// loopback reports whether all addresses can only be this machine's.
+func (t target) loopback() bool {
+	return !slices.ContainsFunc(t.addresses, func(address string) bool {
+		host, _, err := net.SplitHostPort(address)
+		return err != nil || host != "localhost" && !net.ParseIP(host).IsLoopback()
+	})
+}
+
 // dial returns what to give gRPC. A single address is resolved anew at every
 // connection and tried at each of its addresses in turn; gRPC's own resolver
 // would keep a connection to each, two for a localhost.

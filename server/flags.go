@@ -40,8 +40,9 @@ func addFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls under way")
 	// For tests, which cannot wait so long.
 	flags.DurationVar(&c.Idle, "idle", c.Idle, "how long a game stays in memory that nobody plays or watches")
+	flags.DurationVar(&c.PauseAfter, "pause-after", c.PauseAfter, "how long a game between bots alone goes on after the last look at it")
 	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a watcher may take over one message")
-	for _, hidden := range []string{"idle", "stall"} {
+	for _, hidden := range []string{"idle", "pause-after", "stall"} {
 		_ = flags.MarkHidden(hidden) // It is there.
 	}
 	for _, limit := range limits.Table {
@@ -63,7 +64,7 @@ func redisFlag(flags *pflag.FlagSet, value *string) {
 }
 
 func abandonFlag(flags *pflag.FlagSet, value *time.Duration) {
-	flags.DurationVar(value, "abandon-after", *value, "after what time without a move a game ends")
+	flags.DurationVar(value, "abandon-after", *value, "after what time without a move a game ends; one between bots alone is paused instead")
 }
 
 func keepFlag(flags *pflag.FlagSet, value *time.Duration) {

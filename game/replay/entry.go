@@ -81,6 +81,13 @@ type Created struct {
 	Commitment [game.SeedSize]byte
 }
 
+// Exhibition reports whether the game is one in which bots sit in all seats.
+func (c Created) Exhibition() bool { return botsOnly(c.Seats) }
+
+func botsOnly(seats []Seat) bool {
+	return !slices.ContainsFunc(seats, func(s Seat) bool { return s.Bot == "" })
+}
+
 // Joined seats a player in the entry's seat, or gives it back to the player for
 // whom a bot stood in.
 type Joined struct{ Player Player }

@@ -352,6 +352,9 @@ func (s *State) Turn() int {
 	return s.Position.Turn()
 }
 
+// Exhibition reports whether bots sit in all seats.
+func (s *State) Exhibition() bool { return botsOnly(s.Seats) }
+
 // LegalMoves are the moves of the seat to move; none when there is no turn.
 func (s *State) LegalMoves() []game.Move {
 	if s.Status != Active {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app"
 )
 
 var (
@@ -64,7 +65,7 @@ func TestListVariants(t *testing.T) {
 		again, err := s.ListVariants(p.ctx, &pb.ListVariantsRequest{})
 		require.NoError(t, err)
 		assert.True(t, proto.Equal(listed, again), "in a fixed order")
-	})
+	}, func(c *app.Config) { c.Limits.BotGamesPerPlayer, c.Limits.BotGamesPerAddress = 0, 0 })
 }
 
 // Ensure a new game is what was asked for.

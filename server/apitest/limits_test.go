@@ -56,6 +56,51 @@ func TestLimit_Moves(t *testing.T) {
 	}, func(c *app.Config) { c.Limits.MovesPerSecond = 2 })
 }
 
+// Ensure an account has no more games run at once in which only bots play than it
+// may, that the same request finds its game, and that one which is over makes room.
+func TestLimit_BotGames(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		p, other := s.player(t), s.player(t)
+		bots := func(variant string, seats ...*pb.SeatRequest) *pb.CreateGameRequest {
+			return &pb.CreateGameRequest{Variant: variant, Seats: seats, RequestId: newID()}
+		}
+		full := func(p player, name, limit string) {
+			t.Helper()
+			_, err := s.CreateGame(p.ctx, bots("classic", botSeat("greedy")))
+			told := wantReason(t, err, pb.ReasonRateLimited)
+			assert.Equal(t, name, told["limit_name"])
+			assert.Equal(t, limit, told["limit"])
+			assert.LessOrEqual(t, refusalOf(t, err).retry.GetRetryDelay().AsDuration(), 2*time.Hour)
+		}
+		first := bots("6x6", botSeat("greedy"))
+		a := s.create(t, p, first)
+		assert.False(t, a.GetRanked())
+		quick := s.create(t, p, bots("tribolo", botSeat("random"), botSeat("greedy"), botSeat("random")))
+		full(p, "bot_games_per_player", "2")
+		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "the same request")
+		s.game(t, p, "classic") // Games that somebody plays are not counted.
+		s.create(t, p, bots("tribolo", callerSeat, botSeat("greedy"), botSeat("greedy")))
+		s.create(t, p, bots("tribolo", openSeat, botSeat("greedy"), botSeat("greedy")))
+		s.create(t, other, bots("6x6", botSeat("greedy")))
+		full(other, "bot_games_per_address", "3")
+		full(p, "bot_games_per_player", "2")
+
+		watching := s.watch(t, s.anyone, from(quick.GetId(), 0))
+		for watching.event(t).GetResult() == nil {
+			continue
+		}
+		eventually(t, "the game that is over makes room", func() bool {
+			_, err := s.CreateGame(p.ctx, bots("6x6", botSeat("greedy")))
+			return err == nil
+		})
+		full(p, "bot_games_per_player", "2")
+	}, func(c *app.Config) {
+		c.BotPace, c.PauseAfter = 0, time.Hour
+		c.Limits.BotGamesPerPlayer, c.Limits.BotGamesPerAddress, c.Limits.BotGamesPerStore = 2, 3, 4
+	})
+}
+
 // Ensure an account keeps no more open games than it may, and that every end of
 // a game frees its place.
 func TestLimit_OpenGames(t *testing.T) {

@@ -50,6 +50,12 @@ func TestACL(t *testing.T) {
 	require.NoError(t, err)
 	_, err = games.CreateGame(calls, &pb.CreateGameRequest{Variant: "tribolo"}) // with bots
 	require.NoError(t, err)
+	exhibition, err := games.CreateGame(calls, &pb.CreateGameRequest{Variant: "twos", Seats: []*pb.SeatRequest{
+		{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}},
+	}})
+	require.NoError(t, err)
+	_, err = games.GetGame(calls, &pb.GetGameRequest{GameId: exhibition.GetGame().GetId()})
+	require.NoError(t, err)
 	_, err = games.ListGames(calls, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: pb.OrderBy_ORDER_BY_WATCHERS})
 	require.NoError(t, err)
 	_, err = games.Resign(calls, &pb.ResignRequest{GameId: g.GetId()})

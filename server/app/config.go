@@ -73,6 +73,9 @@ type Config struct {
 	// on one store need the same, since it bounds what they know of a store that
 	// went back in time.
 	Idle time.Duration
+	// PauseAfter is how long a game between bots alone goes on after the last
+	// Watch or GetGame. Servers on one store need the same.
+	PauseAfter time.Duration
 	// Stall is how long a watcher may take over one message before the stream is
 	// ended, and its connection as much later.
 	Stall time.Duration
@@ -102,6 +105,7 @@ func DefaultConfig() Config {
 		Reflection:   true,
 		StopTimeout:  10 * time.Second,
 		Idle:         time.Minute,
+		PauseAfter:   time.Minute,
 		Stall:        time.Minute,
 	}
 }
@@ -178,6 +182,8 @@ func (c *Config) validate() error {
 		return wrong("stop-timeout", "must not be negative")
 	case c.Idle <= 0:
 		return wrong("idle", "must be more than 0")
+	case c.PauseAfter < time.Second:
+		return wrong("pause-after", "must be at least 1s")
 	case c.Stall < time.Second:
 		return wrong("stall", "must be at least 1s")
 	}

@@ -140,5 +140,6 @@ func (c *Config) rooms(s *store, logger *slog.Logger) (steward.Config, error) {
 		Directory: directory.New(s.scheduler, s.reads, max(c.KeepFinished, c.AbandonAfter), logger),
 		Logger:    logger, AbandonAfter: c.AbandonAfter, WaitingFor: c.WaitingFor,
 		KeepFinished: c.KeepFinished, BotPace: c.BotPace, Memory: c.Idle,
+		Limits: c.Limits, PauseAfter: c.PauseAfter,
 	}, nil
 }

@@ -35,6 +35,10 @@ type Limits struct {
 	HealthWatchesPerAddress        int
 	ReflectionsPerAddress          int
 	ReflectionsPerAddressPerSecond int
+
+	BotGamesPerPlayer  int
+	BotGamesPerAddress int
+	BotGamesPerStore   int
 }
 
 // Limit describes one field of Limits.
@@ -176,6 +180,22 @@ var Table = []Limit{
 		"max-reflections-per-address-per-second", "reflections_per_address_per_second", 50,
 		"reflection requests of one address in a second on this server, with ten seconds' worth at once",
 		func(l *Limits) *int { return &l.ReflectionsPerAddressPerSecond },
+	},
+	{
+		"max-bot-games-per-player", "bot_games_per_player", 4,
+		"games between bots alone that run at once for the account that created them, over all servers; " +
+			"one is paused a minute after the last client looked at it, and counts no more",
+		func(l *Limits) *int { return &l.BotGamesPerPlayer },
+	},
+	{
+		"max-bot-games-per-address", "bot_games_per_address", 16,
+		"games between bots alone that run at once for clients of one address, over all servers",
+		func(l *Limits) *int { return &l.BotGamesPerAddress },
+	},
+	{
+		"max-bot-games-per-store", "bot_games_per_store", 64,
+		"games between bots alone that run at once on all servers together",
+		func(l *Limits) *int { return &l.BotGamesPerStore },
 	},
 }
 

@@ -59,6 +59,11 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	if err := s.quota(ctx, "games-from", s.address(ctx), &s.Limits.NewGamesPerAddressPerMinute, "new games of one address a minute"); err != nil {
 		return nil, err
 	}
+	if created.Exhibition() {
+		if err := s.Planner.Admit(ctx, newID, player.ID, s.address(ctx)); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.reserve(ctx, player.ID, newID); err != nil {
 		return nil, err
 	}
@@ -214,6 +219,7 @@ func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Planner.Looked(state, s.address(ctx))
 	return translate.Game(state, m.Watchers()), nil
 }
 

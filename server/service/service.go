@@ -33,6 +33,13 @@ type Planner interface {
 	Begin(ctx context.Context, gameID string) error
 	// Plan notes when the game is to be looked at next.
 	Plan(ctx context.Context, state *replay.State) error
+	// Admit counts a game between bots alone, which is about to be created, among
+	// those that run: *limits.ExceededError if there are as many as may be.
+	Admit(ctx context.Context, gameID, playerID, address string) error
+	// Looked and Watched are told of games that a client of an address is shown,
+	// and watches until it calls the function returned. They never wait.
+	Looked(state *replay.State, address string)
+	Watched(state *replay.State, address string) (left func())
 }
 
 // Meter measures what only the service sees.

@@ -45,6 +45,7 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 		return err
 	}
 	defer v.watcher.Close()
+	defer s.Planner.Watched(state, visitors.address)()
 	if request.AfterVersion == nil {
 		err = v.sendGame(state)
 	} else {

@@ -33,6 +33,8 @@ type bots struct {
 	pace   time.Duration
 	logger *slog.Logger
 	missed *missed
+	// running reports whether a game between bots alone goes on.
+	running func(ctx context.Context, gameID string) (bool, error)
 	// thinkers are the places to think in: fewer than processors, where there
 	// are several, so that bots never starve the moves of people.
 	thinkers chan struct{}
@@ -47,9 +49,11 @@ type bots struct {
 
 type botKey struct{ variant, name string }
 
-func newBots(pace time.Duration, logger *slog.Logger, missed *missed) *bots {
+func newBots(
+	pace time.Duration, logger *slog.Logger, missed *missed, running func(ctx context.Context, gameID string) (bool, error),
+) *bots {
 	return &bots{
-		pace: pace, logger: logger, missed: missed, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
+		pace: pace, logger: logger, missed: missed, running: running, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
 		thinkers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
 	}
 }
@@ -111,6 +115,12 @@ func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State, p
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(pace):
+	}
+	if state.Exhibition() {
+		// Whoever claims a game that is paused puts it off.
+		if running, err := b.running(ctx, state.ID); err != nil || !running {
+			return err
+		}
 	}
 	m, err := hub.Acquire(ctx, state.ID)
 	if err != nil {

@@ -29,6 +29,7 @@ import (
 	"github.com/gridstand/gridstand/server/directory"
 	"github.com/gridstand/gridstand/server/gamelog"
 	"github.com/gridstand/gridstand/server/leaderboard"
+	"github.com/gridstand/gridstand/server/limits"
 	"github.com/gridstand/gridstand/server/match"
 )
 
@@ -50,6 +51,10 @@ type Config struct {
 	// KeepFinished is for how long a game is kept after its end. One that an
 	// all-time board points to is kept for as long as it does.
 	KeepFinished time.Duration
+	// Limits bound the games between bots alone that run; PauseAfter is how long
+	// one runs after the last look at it.
+	Limits     limits.Limits
+	PauseAfter time.Duration
 	// BotPace is how long a bot waits before it moves, so that people can
 	// follow.
 	BotPace time.Duration
@@ -63,9 +68,10 @@ type Config struct {
 // Steward works through the list. It implements match.Agenda.
 type Steward struct {
 	Config
-	agenda agenda
-	bots   *bots
-	missed *missed
+	agenda      agenda
+	bots        *bots
+	exhibitions *exhibitions
+	missed      *missed
 
 	// unheard is when the first claim began of which it is not known whether Redis
 	// carried it out; zero for none. Only round uses it.
@@ -87,7 +93,12 @@ type Steward struct {
 // New makes a Steward. Run must be called for it to work.
 func New(c Config) *Steward {
 	missed := &missed{}
-	return &Steward{Config: c, agenda: agenda{c.Client, c.Once}, bots: newBots(c.BotPace, c.Logger, missed), missed: missed}
+	agenda := agenda{c.Client, c.Once}
+	exhibitions := newExhibitions(c, func(ctx context.Context, gameID string) error { return agenda.now(ctx, gameID) })
+	return &Steward{
+		Config: c, agenda: agenda, exhibitions: exhibitions,
+		bots: newBots(c.BotPace, c.Logger, missed, exhibitions.running), missed: missed,
+	}
 }
 
 const (
@@ -182,13 +193,17 @@ func mover(state *replay.State) string {
 }
 
 // next is when somebody must look at a game that is not over and in which no
-// bot is to move.
+// bot is to move, or not for now.
 func (s *Steward) next(state *replay.State) time.Time {
-	if deadline := state.Deadline(); !deadline.IsZero() {
+	deadline := state.Deadline()
+	switch {
+	case !deadline.IsZero():
 		return deadline
-	}
-	if state.Status == replay.Waiting {
+	case state.Status == replay.Waiting:
 		return state.UpdateTime.Add(s.WaitingFor)
+	case state.Exhibition():
+		// It is paused, which is no reason to end it while the lists have it.
+		return state.UpdateTime.Add(max(s.KeepFinished, s.AbandonAfter))
 	}
 	return state.UpdateTime.Add(s.AbandonAfter)
 }
@@ -213,6 +228,11 @@ func (s *Steward) record(ctx context.Context, final *replay.State) error {
 	}
 	if err := s.Log.Expire(ctx, final.UpdateTime.Add(s.KeepFinished), final.ID); err != nil {
 		return err
+	}
+	if final.Exhibition() {
+		if err := s.exhibitions.end(ctx, final.ID); err != nil {
+			return err
+		}
 	}
 	if err := s.agenda.remove(ctx, final.ID); err != nil {
 		return err
@@ -241,6 +261,7 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 		})
 	})
 	group.Go(func() { every(ctx, lookEvery, func() { s.round(ctx, hub) }) })
+	group.Go(func() { s.exhibitions.work(ctx) })
 	group.Go(func() { every(ctx, beatEvery, func() { s.relieve(ctx, hub) }) })
 	group.Go(func() { every(ctx, beatEvery, func() { s.rewound(ctx, hub) }) })
 	group.Go(func() {
@@ -368,7 +389,15 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until 
 	if err != nil {
 		return time.Time{}, err
 	}
-	if state.Status == replay.Active && mover(state) == "" || state.Status == replay.Waiting {
+	paused := false
+	if state.Status == replay.Active && state.Exhibition() {
+		running, err := s.exhibitions.running(ctx, gameID)
+		if err != nil {
+			return time.Time{}, err
+		}
+		paused = !running
+	}
+	if state.Status == replay.Active && mover(state) == "" || state.Status == replay.Waiting || paused {
 		err = s.overdue(ctx, m, state)
 	}
 	// What this server or another one appended meanwhile is seen to by it.
@@ -383,7 +412,7 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until 
 	if next.Before(now) {
 		next = now.Add(lookEvery) // The clock is still to be credited, or not yet.
 	}
-	if mover(state) != "" {
+	if mover(state) != "" && !paused {
 		// Not here, where others wait for their turn. If it comes to nothing,
 		// the game comes up again.
 		s.bots.schedule(state, now.Sub(state.UpdateTime))

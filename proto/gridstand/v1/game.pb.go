@@ -373,9 +373,17 @@ type Limits struct {
 	// Calls other than Move, Undo and Resign that one server works on at the same
 	// time, a quarter of them for one address. Others wait up to a second, and are
 	// refused then.
-	ReadsAtOnce   int32 `protobuf:"varint,24,opt,name=reads_at_once,json=readsAtOnce,proto3" json:"reads_at_once,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ReadsAtOnce int32 `protobuf:"varint,24,opt,name=reads_at_once,json=readsAtOnce,proto3" json:"reads_at_once,omitempty"`
+	// Games between bots alone that may run at once, over all servers: of the
+	// account that created them. One that is paused (see SeatRequest) does not
+	// count; it goes on as soon as there is room.
+	BotGamesPerPlayer int32 `protobuf:"varint,31,opt,name=bot_games_per_player,json=botGamesPerPlayer,proto3" json:"bot_games_per_player,omitempty"`
+	// The same, of the address from which a call made them run.
+	BotGamesPerAddress int32 `protobuf:"varint,32,opt,name=bot_games_per_address,json=botGamesPerAddress,proto3" json:"bot_games_per_address,omitempty"`
+	// The same, of all.
+	BotGamesPerStore int32 `protobuf:"varint,33,opt,name=bot_games_per_store,json=botGamesPerStore,proto3" json:"bot_games_per_store,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Limits) Reset() {
@@ -576,6 +584,27 @@ func (x *Limits) GetReadsAtOnce() int32 {
 	return 0
 }
 
+func (x *Limits) GetBotGamesPerPlayer() int32 {
+	if x != nil {
+		return x.BotGamesPerPlayer
+	}
+	return 0
+}
+
+func (x *Limits) GetBotGamesPerAddress() int32 {
+	if x != nil {
+		return x.BotGamesPerAddress
+	}
+	return 0
+}
+
+func (x *Limits) GetBotGamesPerStore() int32 {
+	if x != nil {
+		return x.BotGamesPerStore
+	}
+	return 0
+}
+
 // Variant is one set of rules that can be played.
 type Variant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -769,6 +798,11 @@ func (*Caller) Descriptor() ([]byte, []int) {
 }
 
 // SeatRequest says who gets a seat of a new game.
+//
+// A game in which bots have all seats runs while somebody looks at it: it is
+// paused a minute after the last Watch or GetGame, and goes on with the next. A
+// pause does not count towards the time after which a game is abandoned; a game
+// that nobody looks at for as long as finished games are kept ends abandoned.
 type SeatRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Who; one that is unset is a field error.
@@ -3349,8 +3383,7 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xb8\n" +
-	"\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xcb\v\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3376,7 +3409,10 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\"reflections_per_address_per_second\x18\x15 \x01(\x05R\x1ereflectionsPerAddressPerSecond\x12*\n" +
 	"\x11reads_per_address\x18\x16 \x01(\x05R\x0freadsPerAddress\x12>\n" +
 	"\x1creads_per_address_per_second\x18\x17 \x01(\x05R\x18readsPerAddressPerSecond\x12\"\n" +
-	"\rreads_at_once\x18\x18 \x01(\x05R\vreadsAtOnce\"\xdf\x01\n" +
+	"\rreads_at_once\x18\x18 \x01(\x05R\vreadsAtOnce\x12/\n" +
+	"\x14bot_games_per_player\x18\x1f \x01(\x05R\x11botGamesPerPlayer\x121\n" +
+	"\x15bot_games_per_address\x18  \x01(\x05R\x12botGamesPerAddress\x12-\n" +
+	"\x13bot_games_per_store\x18! \x01(\x05R\x10botGamesPerStore\"\xdf\x01\n" +
 	"\aVariant\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +

@@ -78,7 +78,8 @@ type GameServiceClient interface {
 	// Errors: INVALID_ARGUMENT for seats, a turn_limit or a request_id that does
 	// not fit; NOT_FOUND, reason VARIANT_NOT_FOUND; RESOURCE_EXHAUSTED, reason
 	// TOO_MANY_GAMES, when the account has as many open games as the server
-	// allows.
+	// allows; RATE_LIMITED also for a game between bots alone, when as many run as
+	// the server allows.
 	CreateGame(ctx context.Context, in *CreateGameRequest, opts ...grpc.CallOption) (*CreateGameResponse, error)
 	// Sits the caller down in a seat. Needs a token.
 	//
@@ -337,7 +338,8 @@ type GameServiceServer interface {
 	// Errors: INVALID_ARGUMENT for seats, a turn_limit or a request_id that does
 	// not fit; NOT_FOUND, reason VARIANT_NOT_FOUND; RESOURCE_EXHAUSTED, reason
 	// TOO_MANY_GAMES, when the account has as many open games as the server
-	// allows.
+	// allows; RATE_LIMITED also for a game between bots alone, when as many run as
+	// the server allows.
 	CreateGame(context.Context, *CreateGameRequest) (*CreateGameResponse, error)
 	// Sits the caller down in a seat. Needs a token.
 	//

@@ -1,0 +1,54 @@
+-- Says whether a game between bots alone runs, and lets it run for a while.
+--
+-- KEYS[1]  exhibitions, a sorted set: '<game> <player> <address>' by the Unix
+--          milliseconds at which the game is paused. player created it; address
+--          is where the call came from that made it run
+-- ARGV[1]  'ask', 'run' or 'end'
+-- ARGV[2]  the game
+-- ARGV[3]  the player who created it
+-- ARGV[4]  the address of the caller
+-- ARGV[5]  for how many milliseconds the game runs from now on
+-- ARGV[6]  how many may run of one player, ARGV[7] of one address, ARGV[8] in
+--          all; 0 for any number
+--
+-- Reply: {left, began, full, retry}: for how many milliseconds the game still
+-- runs, 0 if it is paused; 1 if it was paused until now, else 0; if there is no
+-- room for it, which limit stands against it: 1 that of the player, 2 that of the
+-- address, 3 that of all, else 0; and after how many milliseconds there may be
+-- room.
+--
+-- Invariant: no game begins to run at or above a limit. What nobody renews is
+-- gone by itself, so that a server that dies leaves no count behind.
+
+local set, order, game, player, address = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local entries = redis.call('ZRANGEBYSCORE', set, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES')
+
+-- The first to end of each player, address and of all come first.
+local count, first = {0, 0, 0}, {}
+local own, left
+for i = 1, #entries, 2 do
+  local g, p, a = string.match(entries[i], '^(%S+) (%S+) (%S*)$')
+  if g == game then own, left = entries[i], tonumber(entries[i + 1]) - now end
+  for n, counts in ipairs({p == player, a == address, true}) do
+    if counts then
+      count[n] = count[n] + 1
+      first[n] = first[n] or tonumber(entries[i + 1]) - now
+    end
+  end
+end
+if order == 'ask' then return {left or 0, 0, 0, 0} end
+if order == 'end' then
+  if own then redis.call('ZREM', set, own) end
+  return {0, 0, 0, 0}
+end
+if not own then
+  for n = 1, 3 do
+    local limit = tonumber(ARGV[5 + n])
+    if limit > 0 and count[n] >= limit then return {0, 0, n, first[n]} end
+  end
+end
+redis.call('ZREMRANGEBYSCORE', set, '-inf', string.format('%.0f', now))
+redis.call('ZADD', set, string.format('%.0f', now + ARGV[5]), own or (game .. ' ' .. player .. ' ' .. address))
+return {tonumber(ARGV[5]), own and 0 or 1, 0, 0}

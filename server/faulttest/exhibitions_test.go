@@ -133,7 +133,7 @@ func TestExhibition_bounds(t *testing.T) {
 	t.Parallel()
 	const perPlayer, perAddress, perStore = 3, 7, 7
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
+	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	flags := []string{
 		fmt.Sprint("--max-bot-games-per-player=", perPlayer), fmt.Sprint("--max-bot-games-per-address=", perAddress),
 		fmt.Sprint("--max-bot-games-per-store=", perStore), "--pause-after=2s",

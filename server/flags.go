@@ -78,7 +78,8 @@ func certFlag(flags *pflag.FlagSet, value *string) {
 
 func metricsFlag(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "metrics", *value,
-		"`address` for Prometheus metrics (/metrics) and a health check (/healthz), not for the public; none if empty")
+		"`address` for Prometheus metrics (/metrics), a health check (/healthz) and a "+
+			"readiness check (/readyz: whether the store would take a move now, asked without writing), not for the public; none if empty")
 }
 
 // variable is the environment variable of a flag.

@@ -127,7 +127,7 @@ func TestNoSecrets(t *testing.T) {
 
 	p.waitFor(t, servingMetrics)
 	admin := "http://" + servingMetrics.FindStringSubmatch(p.output())[1]
-	pages := []string{"/metrics", "/healthz", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2"}
+	pages := []string{"/metrics", "/healthz", "/readyz", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2"}
 	for _, profile := range []string{"allocs", "block", "goroutine", "heap", "mutex", "threadcreate"} {
 		pages = append(pages, "/debug/pprof/"+profile, "/debug/pprof/"+profile+"?debug=1")
 	}

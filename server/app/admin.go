@@ -16,8 +16,12 @@ type admin struct {
 	server   *http.Server
 }
 
-// newAdmin listens on the metrics address. healthy answers /healthz.
-func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func() bool) (*admin, error) {
+// readyWithin is how long Redis has to answer a readiness check.
+const readyWithin = time.Second
+
+// newAdmin listens on the metrics address. healthy answers /healthz, and ready
+// /readyz, with the reason why the server is not ready.
+func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func() bool, ready func(context.Context) error) (*admin, error) {
 	listener, err := net.Listen("tcp", c.Metrics)
 	if err != nil {
 		return nil, err
@@ -30,6 +34,15 @@ func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func(
 			return
 		}
 		_, _ = w.Write([]byte("serving\n"))
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), readyWithin)
+		defer cancel()
+		if err := ready(ctx); err != nil {
+			http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("ready\n"))
 	})
 	if c.Pprof {
 		// Without cmdline, which would tell the password in --redis.

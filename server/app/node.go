@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 
@@ -33,6 +35,7 @@ type node struct {
 	metrics *metrics.Metrics
 
 	store     *store
+	log       *gamelog.Log // as callers read it
 	follower  *gamelog.Follower
 	directory *directory.Directory
 	steward   *steward.Steward
@@ -84,7 +87,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		return nil, err
 	}
 	if c.Metrics != "" {
-		if n.admin, err = newAdmin(c, n.logger, n.metrics.Handler(), n.healthy); err != nil {
+		if n.admin, err = newAdmin(c, n.logger, n.metrics.Handler(), n.healthy, n.ready); err != nil {
 			return nil, err
 		}
 	}
@@ -119,16 +122,16 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	}
 	rooms.ServerID, rooms.Recorded = id.New(), n.metrics.Recorded
 	n.steward, n.directory = steward.New(rooms), rooms.Directory
-	log := rooms.Log.ReadingFrom(n.store.reads)
+	n.log = rooms.Log.ReadingFrom(n.store.reads)
 	n.follower = gamelog.NewFollower(n.store.reads, n.logger)
 	n.hub = match.NewHub(match.Config{
-		Log: log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
+		Log: n.log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
 		Logger: n.logger, ServerID: rooms.ServerID, Idle: n.Idle, Stall: n.Stall,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
 	games := service.New(service.Config{
-		Hub: n.hub, Log: log, Accounts: account.New(n.store.reads), Leaderboard: leaderboard.New(n.store.reads), Directory: n.directory,
+		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.reads), Leaderboard: leaderboard.New(n.store.reads), Directory: n.directory,
 		Planner: n.steward, Meter: n.metrics, Logger: n.logger,
 		Version: version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
@@ -181,6 +184,17 @@ func (n *node) endHealthWatch(server any, stream grpc.ServerStream, info *grpc.S
 func (n *node) healthy() bool {
 	answer, err := n.health.Check(context.Background(), &grpc_health_v1.HealthCheckRequest{})
 	return err == nil && answer.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING
+}
+
+// ready returns why the server cannot take moves, nil if it can.
+func (n *node) ready(ctx context.Context) error {
+	if !n.healthy() {
+		return errors.New("the server is stopping")
+	}
+	if err := n.log.Ready(ctx); err != nil {
+		return fmt.Errorf("the store takes no moves: %w", err)
+	}
+	return nil
 }
 
 // close gives back what open took. Nothing runs any more, or ever did.

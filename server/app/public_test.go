@@ -39,7 +39,7 @@ func TestStart_PublicPort(t *testing.T) {
 		}
 		return response.StatusCode, string(body)
 	}
-	paths := []string{"/", "/metrics", "/healthz", "/debug/pprof/", "/debug/pprof/heap?debug=1", "/debug/pprof/cmdline", "/debug/vars"}
+	paths := []string{"/", "/metrics", "/healthz", "/readyz", "/debug/pprof/", "/debug/pprof/heap?debug=1", "/debug/pprof/cmdline", "/debug/vars"}
 	for name, tt := range map[string]struct {
 		metrics string
 		pprof   bool

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -36,7 +37,9 @@ func TestRecoverers(t *testing.T) {
 func TestAdmin(t *testing.T) {
 	t.Parallel()
 	healthy := true
-	a, err := newAdmin(Config{Metrics: "127.0.0.1:0"}, slog.New(slog.DiscardHandler), http.NotFoundHandler(), func() bool { return healthy })
+	var unready error
+	a, err := newAdmin(Config{Metrics: "127.0.0.1:0"}, slog.New(slog.DiscardHandler), http.NotFoundHandler(),
+		func() bool { return healthy }, func(context.Context) error { return unready })
 	require.NoError(t, err)
 	defer func() { _ = a.listener.Close() }()
 	get := func(path string) int {
@@ -47,5 +50,8 @@ func TestAdmin(t *testing.T) {
 	assert.Equal(t, http.StatusOK, get("/healthz"))
 	healthy = false
 	assert.Equal(t, http.StatusServiceUnavailable, get("/healthz"))
+	assert.Equal(t, http.StatusOK, get("/readyz"))
+	unready = errors.New("OOM")
+	assert.Equal(t, http.StatusServiceUnavailable, get("/readyz"))
 	assert.Equal(t, http.StatusNotFound, get("/debug/pprof/"), "not asked for")
 }

@@ -34,10 +34,14 @@ var tailSource string
 //go:embed mend.lua
 var mendSource string
 
+//go:embed ready.lua
+var readySource string
+
 var (
 	appendScript = newScript(appendSource)
 	tailScript   = newScript(tailSource)
 	mendScript   = newScript(mendSource)
+	readyScript  = newScript(readySource)
 )
 
 // ErrNotFound means there is no such game.
@@ -84,6 +88,19 @@ func New(appends, reads redis.UniversalClient) (*Log, error) {
 	}
 	return &Log{pipeline: pipeline, direct: appends, reads: reads}, nil
 }
+
+// Ready returns the error that an append would meet now, nil for none. It goes
+// the way of appends and writes nothing. Of a Redis Cluster it asks one node.
+func (l *Log) Ready(ctx context.Context) error {
+	err := l.run(ctx, readyScript, []string{logKey(readyID)}).Err()
+	if errors.Is(err, redis.Nil) {
+		return nil
+	}
+	return err
+}
+
+// readyID is the ID of no game.
+const readyID = "ready"
 
 // ReadingFrom is l with another client for long reads.
 func (l *Log) ReadingFrom(reads redis.UniversalClient) *Log {

@@ -23,8 +23,8 @@ import (
 // values.
 func (p *program) printMessage(m proto.Message) error {
 	text, err := protojson.MarshalOptions{EmitUnpopulated: true}.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("output: %w", err)
+	if err != nil { // protobuf varies the spaces of its errors, too
+		return fmt.Errorf("the server's answer cannot be written as JSON: %s", clean(err.Error(), 200))
 	}
 	var line bytes.Buffer // protojson varies its spaces on purpose
 	if err := json.Compact(&line, text); err != nil {

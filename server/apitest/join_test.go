@@ -2,8 +2,10 @@ package apitest
 
 import (
 	"math"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,6 +13,7 @@ import (
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app"
+	"github.com/gridstand/gridstand/server/redistest"
 )
 
 // Ensure seats are taken as the contract says, one after the other.
@@ -192,4 +195,59 @@ func TestLimit_OpenGamesJoined(t *testing.T) {
 		_, err = s.joins(p, full.GetId())
 		wantReason(t, err, pb.ReasonSeatTaken)
 	}, func(c *app.Config) { c.Limits.OpenGamesPerPlayer = 2 })
+}
+
+// Ensure a player who joins too fast is told when to come again, and only that
+// player.
+func TestLimit_Joins(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		host, p, other := s.player(t), s.player(t), s.player(t)
+		g := s.table(t, host, openSeat, openSeat, openSeat)
+		var group sync.WaitGroup
+		refused := make(chan error, 50)
+		for range cap(refused) {
+			group.Go(func() {
+				if _, err := s.joins(p, g.GetId()); err != nil {
+					refused <- err
+				}
+			})
+		}
+		group.Wait()
+		close(refused)
+		require.NotEmpty(t, refused)
+		for err := range refused {
+			assert.Equal(t, "moves_per_second", wantReason(t, err, pb.ReasonRateLimited)["limit_name"])
+		}
+		s.join(t, other, g.GetId())
+	}, func(c *app.Config) { c.Limits.MovesPerSecond = 2 })
+}
+
+// Ensure that a player with as many games as allowed who goes on joining has the
+// server look through them once in a while, not each time.
+func TestLimit_OpenGamesRecounted(t *testing.T) {
+	t.Parallel()
+	store := redistest.StartRedis(t)
+	s := start(t, store.URL(), func(c *app.Config) { c.Limits.OpenGamesPerPlayer = 1 })
+	client := redistest.NewClient(t, store.Addr())
+	looks := func() string {
+		stats, err := client.Info(t.Context(), "commandstats").Result()
+		require.NoError(t, err)
+		calls, _, _ := strings.Cut(strings.Split(stats+"cmdstat_zrange:calls=0,", "cmdstat_zrange:calls=")[1], ",")
+		return calls
+	}
+	host, p := s.player(t), s.player(t)
+	g := s.table(t, host, openSeat, openSeat, openSeat)
+	s.game(t, p, "classic")
+	began := time.Now()
+	_, err := s.joins(p, g.GetId())
+	wantReason(t, err, pb.ReasonTooManyGames)
+	before := looks()
+	for range 20 {
+		_, err := s.joins(p, g.GetId())
+		wantReason(t, err, pb.ReasonTooManyGames)
+	}
+	if time.Since(began) < 5*time.Second { // On a slower machine it may have looked again.
+		assert.Equal(t, before, looks())
+	}
 }

@@ -72,7 +72,7 @@ var Table = []Limit{
 	},
 	{
 		"max-moves-per-second", "moves_per_second", 200,
-		"moves of one player in a second",
+		"moves of one player in a second, and other calls that change something",
 		func(l *Limits) *int { return &l.MovesPerSecond },
 	},
 	{

@@ -35,6 +35,9 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	if err != nil {
 		return nil, err
 	}
+	if err := s.pace(player.ID); err != nil {
+		return nil, err
+	}
 	seed := game.NewSeed()
 	created, err := s.newGame(request, player, seed)
 	if err != nil {
@@ -162,13 +165,17 @@ func newSeats(requested []*pb.SeatRequest, v game.Variant, creator replay.Player
 // longer than any call takes.
 const bornWithin = time.Minute
 
+// recountEvery is how often the open games of a player who has as many as allowed
+// are looked at again: it reads a head of each.
+const recountEvery = 5 * time.Second
+
 // reserve counts a new game among the player's open ones. A player who seems
 // to have too many gets those off the count that are over or never came to be,
 // as after a server died.
 func (s *Service) reserve(ctx context.Context, playerID, gameID string) error {
 	limit := s.Limits.OpenGamesPerPlayer
 	err := s.Accounts.Reserve(ctx, playerID, gameID, limit)
-	if !errors.Is(err, account.ErrTooManyGames) {
+	if !errors.Is(err, account.ErrTooManyGames) || !s.recounts.Take(playerID) {
 		return err
 	}
 	open, err := s.Accounts.OpenGames(ctx, playerID)
@@ -227,6 +234,9 @@ func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
 func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*pb.JoinGameResponse, error) {
 	player, err := mustCaller(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.pace(player.ID); err != nil {
 		return nil, err
 	}
 	seat, err := seatNamed(request.Seat)

@@ -117,7 +117,8 @@ func (s *Service) quota(ctx context.Context, what, who string, limit *int, text 
 	return err
 }
 
-// pace refuses a player who moves faster than the limit.
+// pace refuses a player who moves, or changes something else, faster than the
+// limit.
 func (s *Service) pace(playerID string) error {
 	if s.moves.Take(playerID) {
 		return nil

@@ -41,6 +41,9 @@ func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenReques
 	if err != nil {
 		return nil, err
 	}
+	if err := s.pace(p.ID); err != nil {
+		return nil, err
+	}
 	token, err := s.Accounts.Rotate(ctx, p.ID, request.GetSecret())
 	if err != nil {
 		return nil, err

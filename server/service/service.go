@@ -88,8 +88,10 @@ type Service struct {
 	// moves bounds how fast each player moves; opens and wrong how fast each
 	// address opens streams and shows wrong tokens.
 	moves, opens, wrong *quota.Pacer
-	crowd               crowd
-	reads               *readGate
+	// recounts bounds how often each player's open games are counted anew.
+	recounts *quota.Pacer
+	crowd    crowd
+	reads    *readGate
 	// damaged keeps those who ask for a damaged game again and again from
 	// filling the log.
 	damaged rate.Sometimes
@@ -102,13 +104,14 @@ type Service struct {
 func New(c Config) *Service {
 	l := c.Limits
 	return &Service{
-		Config:  c,
-		moves:   quota.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
-		opens:   quota.NewPacer(rate.Limit(l.WatchesPerAddressPerSecond), quota.Burst*l.WatchesPerAddressPerSecond),
-		wrong:   quota.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
-		reads:   newReadGate(&l),
-		crowd:   crowd{limits: &l, open: map[string]*visitors{}},
-		damaged: rate.Sometimes{First: 10, Interval: time.Second},
+		Config:   c,
+		moves:    quota.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
+		opens:    quota.NewPacer(rate.Limit(l.WatchesPerAddressPerSecond), quota.Burst*l.WatchesPerAddressPerSecond),
+		wrong:    quota.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
+		recounts: quota.NewPacer(rate.Every(recountEvery), 1),
+		reads:    newReadGate(&l),
+		crowd:    crowd{limits: &l, open: map[string]*visitors{}},
+		damaged:  rate.Sometimes{First: 10, Interval: time.Second},
 	}
 }
 

@@ -315,7 +315,8 @@ type Limits struct {
 	MessageBytes int32 `protobuf:"varint,1,opt,name=message_bytes,json=messageBytes,proto3" json:"message_bytes,omitempty"`
 	// Streams that may be open at once on one connection.
 	StreamsPerConnection int32 `protobuf:"varint,2,opt,name=streams_per_connection,json=streamsPerConnection,proto3" json:"streams_per_connection,omitempty"`
-	// Moves that one player may make in a second.
+	// Calls that change something, most of them moves, that one player may make in a
+	// second.
 	MovesPerSecond int32 `protobuf:"varint,3,opt,name=moves_per_second,json=movesPerSecond,proto3" json:"moves_per_second,omitempty"`
 	// Games that are not over which one account may have created or sit in.
 	OpenGamesPerPlayer int32 `protobuf:"varint,4,opt,name=open_games_per_player,json=openGamesPerPlayer,proto3" json:"open_games_per_player,omitempty"`

@@ -262,6 +262,55 @@ func TestClocks_GivenBackAtOnce(t *testing.T) {
 	assert.Equal(t, 1, extensions, "once")
 }
 
+// Ensure that a gap in the heartbeats of all servers is credited to no clock for
+// the time in which moves succeed, and that one without moves is.
+func TestClocks_HeartbeatsAway_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	servers := []*server{w.serve(w.addr), w.serve(w.addr)}
+	w.acknowledged(t, 2)
+	game, players := waitingTable(t, w, servers[0], time.Hour)
+	watcher := sit(t, &sitter{gameID: game.GetId(), clients: []*client{w.anybody(servers[1])}})
+	const gap = 4500 * time.Millisecond
+	without := func(during func(ctx context.Context)) {
+		rules := func(words ...any) {
+			require.NoError(t, w.store.Do(t.Context(), append([]any{"ACL", "SETUSER", "default", "resetkeys"}, words...)...).Err())
+		}
+		rules("~game*", "~scores:*", "~player*", "~rate:*", "~due", "~hidden", "~patrolled")
+		ctx, cancel := context.WithTimeout(t.Context(), gap)
+		defer cancel()
+		during(ctx)
+		<-ctx.Done()
+		rules("~*")
+		w.acknowledged(t, 2)
+	}
+
+	moves := 0
+	without(func(ctx context.Context) {
+		busy := w.player(servers[1])
+		for ctx.Err() == nil {
+			moves += int(busy.playTo(t, seeded(t), busy.start(t, "6x6"), whole).GetVersion())
+		}
+	})
+	t.Logf("%d moves while no heartbeat succeeded", moves)
+	outages, err := w.store.ZRange(t.Context(), "outages:{beat}", 0, -1).Result()
+	require.NoError(t, err)
+	require.Empty(t, outages)
+
+	without(func(context.Context) {})
+	e := watcher.sees(t, "time credited", func(e *pb.Event) bool { return e.GetClockExtended() != nil })
+	by := e.GetClockExtended().GetBy().AsDuration()
+	assert.GreaterOrEqual(t, by, gap-time.Second)
+	assert.Less(t, by, 2*gap, "the first gap is credited too")
+	for _, each := range players {
+		_, err := each.games.Resign(each.authorized(t.Context()), &pb.ResignRequest{GameId: game.GetId()})
+		require.NoError(t, err)
+	}
+	watcher.ends(t)
+}
+
 // Ensure that whoever comes back gets the seat and a full turn, and that the
 // others' results count and the late one's does not.
 func TestClocks_TakenBack(t *testing.T) {

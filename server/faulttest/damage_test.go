@@ -1,15 +1,23 @@
 package faulttest
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
 	"maps"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/internal/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/app/apptest"
+	"github.com/gridstand/gridstand/server/redistest"
 )
 
 // whole is the version of a game before something happens to its log.
@@ -233,4 +241,55 @@ func (c *client) elsewhere(t *testing.T) *client {
 	other := *c
 	other.w = w
 	return &other
+}
+
+// warnings counts what a server logs about a game from warnings on.
+type warnings struct {
+	slog.Handler
+	gameID string
+	count  *atomic.Int32
+}
+
+func (w warnings) Handle(ctx context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if r.Level >= slog.LevelWarn && a.Value.String() == w.gameID {
+			w.count.Add(1)
+		}
+		return true
+	})
+	return w.Handler.Handle(ctx, r)
+}
+
+// Ensure that a damaged game whose clock is to be credited is neither warned of
+// again and again nor kept in memory.
+func TestDamagedLog_clock_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	w := newWorld(t, redistest.StartRedis(t).Addr())
+	game, _ := waitingTable(t, w, w.serve(w.addr), time.Hour)
+	var count atomic.Int32
+	config := quick(w.addr)
+	config.Metrics, config.Idle = "127.0.0.1:0", 4*time.Second
+	config.Logger = slog.New(warnings{slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}), game.GetId(), &count})
+	running, _ := apptest.Start(t, config)
+	metrics := gauges{"http://" + running.MetricsAddr().String()}
+	other := w.anybody(&server{addr: running.Addr().String()})
+	w.acknowledged(t, 2) // so that the outage is none of a time in which there were appends
+	_, err := other.get(t.Context(), game.GetId())
+	require.NoError(t, err)
+
+	w.spoil(game.GetId())
+	before := w.read(t, game.GetId())
+	damages[0].do(t, w, game.GetId(), "")
+	began := game.GetPosition().GetTurnDeadline().AsTime().Add(-time.Hour).UnixMilli()
+	require.NoError(t, w.store.ZAdd(t.Context(), "outages:{beat}", redis.Z{
+		Score: float64(began + 1), Member: fmt.Sprintf("%d %d", began-10_000, began+1),
+	}).Err())
+	require.Eventually(t, func() bool { return metrics.read(t, "gridstand_games_live") == 0 }, patience, 100*time.Millisecond)
+	require.LessOrEqual(t, count.Load(), int32(1))
+
+	w.write(t, game.GetId(), before)
+	w.unspoil(game.GetId())
+	_, err = other.get(t.Context(), game.GetId())
+	require.NoError(t, err)
 }

@@ -2,6 +2,7 @@ package faulttest
 
 import (
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,6 +67,15 @@ func (w *world) acknowledged(t *testing.T, servers int) {
 func (w *world) beatsOn(t *testing.T, since int64) {
 	t.Helper()
 	require.Eventually(t, func() bool { return w.beat(t) > since }, patience, 20*time.Millisecond)
+}
+
+// recovered waits until the servers have dealt with a rollback.
+func (w *world) recovered(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		r := w.store.HGetAll(t.Context(), rollbackKey).Val()
+		return r["at"] != "" && r["at"] == r["swept"]
+	}, patience, 20*time.Millisecond)
 }
 
 // damaged waits until a server says that a game is damaged, and requires that
@@ -176,7 +186,8 @@ func goBack(t *testing.T, age time.Duration) (*world, *restored) {
 // was lost is damaged for everybody, the rest goes on.
 func TestRestored(t *testing.T) {
 	t.Parallel()
-	_, r := goBack(t, 0)
+	w, r := goBack(t, 0)
+	w.recovered(t)
 	for _, c := range []*client{r.running, r.fresh} {
 		c.damaged(t, r.lost.GetGameId(), "5")
 		c.damaged(t, r.later.GetGameId(), "0")
@@ -237,6 +248,7 @@ func TestRestored_anotherStarts(t *testing.T) {
 	}()
 	fresh := a.on(w.serve(w.addr)).elsewhere(t)
 	<-starts
+	defer w.recovered(t)
 	for _, event := range lost {
 		// This may be before it is known what was lost.
 		if game, err := fresh.get(t.Context(), event.GetGameId()); err == nil {
@@ -252,6 +264,47 @@ func TestRestored_anotherStarts(t *testing.T) {
 			}, patience, 50*time.Millisecond, "%s is played on", event.GetGameId())
 		}
 	}
+}
+
+// Ensure that games which lost moves in a failover to a replica that lags are
+// damaged for everybody, however little it lags, and that the others go on.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	master := redistest.StartRedis(t, "--repl-diskless-sync-delay", "0")
+	_, port, err := net.SplitHostPort(master.Addr())
+	require.NoError(t, err)
+	replica := redistest.StartRedis(t, "--replicaof", "127.0.0.1 "+port)
+	promoted := redistest.NewClient(t, replica.Addr())
+	proxy := redistest.StartProxy(t, master.Addr())
+	w := newWorld(t, proxy.Addr())
+	a := w.player(w.serve(w.addr))
+	b := a.on(w.serve(w.addr))
+	w.acknowledged(t, 2)
+	var lost []*pb.Event
+	for _, c := range []*client{a, b} {
+		lost = append(lost, c.playTo(t, seeded(t), c.start(t, "6x6"), 5))
+	}
+	kept := a.playTo(t, seeded(t), a.start(t, "6x6"), 5)
+	require.Eventually(t, func() bool {
+		return promoted.XLen(t.Context(), logKey(kept.GetGameId())).Val() == 5
+	}, patience, 10*time.Millisecond)
+	require.NoError(t, promoted.Do(t.Context(), "REPLICAOF", "NO", "ONE").Err())
+	for i, event := range lost {
+		c := []*client{a, b}[i]
+		lost[i] = c.playTo(t, seeded(t), after(event), 6)
+		w.spoil(event.GetGameId())
+	}
+	master.Kill()
+	proxy.Redirect(replica.Addr())
+	proxy.Cut()
+
+	for _, event := range lost {
+		for _, c := range []*client{a, b} {
+			c.damaged(t, event.GetGameId(), "5")
+		}
+	}
+	w.recovered(t)
+	b.goesOn(t, kept)
 }
 
 // Ensure that games are damaged that a server played on which died together with
@@ -282,6 +335,7 @@ func TestRestored_serverDied_long(t *testing.T) {
 	for _, event := range lost {
 		running.damaged(t, event.GetGameId(), "5")
 	}
+	w.recovered(t)
 	running.goesOn(t, kept)
 }
 

@@ -23,6 +23,9 @@ func (t Tail) Sound() bool {
 	return t.Length == int64(t.Last.Version) && t.Length > 0 && t.Meta == t.Last
 }
 
+// Quarantined reports whether the game was made damaged by Fence.
+func (t Tail) Quarantined() bool { return t.Meta == fenced }
+
 // Load reads a whole log, checks it from the first entry to the last, and
 // keeps the latest events. Where through is not zero, the log must hold it. A
 // meta that stands behind its log is mended.

@@ -12,10 +12,10 @@ import (
 // concurrent use.
 type Proxy struct {
 	listener net.Listener
-	target   string
 	group    sync.WaitGroup
 
 	mu      sync.Mutex
+	target  string
 	pairs   map[*pair]struct{}
 	losing  int           // requests whose answers are still to be lost
 	marker  []byte        // that those requests contain
@@ -105,6 +105,13 @@ func (p *Proxy) Cut() {
 	}
 }
 
+// Redirect takes new connections to the Redis at another address.
+func (p *Proxy) Redirect(addr string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = addr
+}
+
 // Refuse cuts every connection, and every new one, until Accept.
 func (p *Proxy) Refuse() {
 	p.mu.Lock()
@@ -126,7 +133,10 @@ func (p *Proxy) accept() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", p.target)
+		p.mu.Lock()
+		target := p.target
+		p.mu.Unlock()
+		server, err := net.Dial("tcp", target)
 		if err != nil {
 			_ = client.Close()
 			continue

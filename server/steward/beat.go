@@ -116,7 +116,7 @@ func (s *Steward) beat(ctx context.Context) (time.Time, error) {
 // taken over.
 func (s *Steward) report(h, seen *heartbeat) {
 	if h.outage > 0 {
-		s.Logger.Warn("no moves could be taken; crediting running clocks for the outage", "id", "outage-credited", "for", h.outage)
+		s.Logger.Warn("no server sent a heartbeat; crediting running clocks for the time without moves", "id", "outage-credited", "for", h.outage)
 	}
 	if h.rolledBack {
 		s.Logger.Error("redis went back in time: it lost what it acknowledged", "id", "redis-rolled-back", "before", time.UnixMilli(seen.at).UTC())

@@ -287,6 +287,8 @@ func TestJoin(t *testing.T) {
 		}
 		assert.False(t, waits(0))
 		require.NoError(t, client.HSet(ctx, rewoundKey, "at", 7, "from", 5, "before", 6).Err())
+		assert.False(t, waits(0), "no server is there to deal with the rollback")
+		lastHeard(t, client, "a", 0)
 		assert.True(t, waits(0), "a rollback is being dealt with")
 		assert.False(t, waits(joinAtMost))
 		require.NoError(t, client.HSet(ctx, rewoundKey, "swept", 7).Err())

@@ -54,6 +54,7 @@ func (s *Steward) mustWait(ctx context.Context, waited time.Duration) (bool, err
 		return false, fmt.Errorf("asking for heartbeats: %w", err)
 	}
 	var newest time.Time
+	others := false // are there who deal with a rollback
 	servers := map[string]presence{}
 	for id, value := range stored.Val() {
 		p, err := parsePresence(value)
@@ -61,6 +62,7 @@ func (s *Steward) mustWait(ctx context.Context, waited time.Duration) (bool, err
 			return false, err
 		}
 		servers[id] = p
+		others = others || !p.left && now.Sub(p.at) <= missingAfter
 		if p.at.After(newest) {
 			newest = p.at
 		}
@@ -73,5 +75,5 @@ func (s *Steward) mustWait(ctx context.Context, waited time.Duration) (bool, err
 		}
 	}
 	r := noted.Val()
-	return r["at"] != r["swept"] && waited < joinAtMost, nil
+	return r["at"] != r["swept"] && others && waited < joinAtMost, nil
 }

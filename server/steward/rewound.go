@@ -152,8 +152,11 @@ func (s *Steward) verifyCached(ctx context.Context, hub *match.Hub, since time.T
 					sound[i] = state.ID
 				}
 			case damaged:
-				quarantined.Add(1)
-				return s.fenceLost(grouped, state)
+				done, err := s.fenceLost(grouped, state)
+				if done {
+					quarantined.Add(1)
+				}
+				return err
 			case failed:
 				return err
 			case unknown, gone:
@@ -173,18 +176,19 @@ func (s *Steward) verifyCached(ctx context.Context, hub *match.Hub, since time.T
 	return int(quarantined.Load()), s.Client.Expire(ctx, r.vouchedKey(), attestedFor).Err()
 }
 
-// fenceLost quarantines a game of which more was known than its log holds.
-func (s *Steward) fenceLost(ctx context.Context, known *replay.State) error {
+// fenceLost quarantines a game of which more was known than its log holds. It
+// reports false for one that is in quarantine already.
+func (s *Steward) fenceLost(ctx context.Context, known *replay.State) (bool, error) {
 	tail, err := s.Log.Tail(ctx, known.ID)
-	if err != nil {
-		return err
+	if err != nil || tail.Quarantined() {
+		return false, err
 	}
 	err = s.fence(ctx, known, tail.Last)
 	if err == nil {
 		s.Logger.Error("game damaged", "id", "game-damaged", "game", known.ID, "version", tail.Last.Version,
 			"detail", fmt.Sprintf("it had %d versions before redis went back", known.Version))
 	}
-	return err
+	return err == nil, err
 }
 
 // allAttested reports whether every server that was alive in the copy has

@@ -56,9 +56,8 @@ type Config struct {
 	Stopping error
 	// Closed is called for each connection that is closed because of what its
 	// client does, Refused for each stream that a limit refuses before its request
-	// has arrived, with the limit's name.
-	Closed  func()
-	Refused func(limit string)
+	// has arrived, with the limit's name and the address it applies to.
+	Closed, Refused func(limit, address string)
 }
 
 // Control accepts connections and streams. It is the listener of a gRPC server

@@ -51,7 +51,7 @@ func newControl(t *testing.T) *Control {
 	}
 	return New(nil, Config{
 		Limits: l, Proxies: proxies, Refuse: func(e *limits.ExceededError) error { return e },
-		Stopping: errors.New("stopping"), Closed: func() {}, Refused: func(string) {},
+		Stopping: errors.New("stopping"), Closed: func(string, string) {}, Refused: func(string, string) {},
 	})
 }
 
@@ -60,7 +60,7 @@ func connections(t *testing.T, c *Control, address string, n int) (fakes []*fake
 	t.Helper()
 	for port := range n {
 		fake := &fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(address), Port: port + 1}}
-		conn := c.enter(fake)
+		conn, _ := c.enter(fake)
 		require.NotNil(t, conn)
 		fakes, conns = append(fakes, fake), append(conns, conn)
 	}
@@ -106,7 +106,7 @@ func TestControl_Enter(t *testing.T) {
 	c := newControl(t)
 	took := func(address string, n int) (taken int) {
 		for port := range n {
-			if conn := c.enter(&fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(address), Port: port + 1}}); conn != nil {
+			if conn, _ := c.enter(&fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(address), Port: port + 1}}); conn != nil {
 				taken++
 				require.NoError(t, conn.Close())
 				require.NoError(t, conn.Close(), "once more")
@@ -121,7 +121,8 @@ func TestControl_Enter(t *testing.T) {
 	assert.Equal(t, 300, took(proxyAddress, 300))
 
 	_, conns := connections(t, c, "192.0.2.3", 100)
-	assert.Nil(t, c.enter(&fakeConn{peer: conns[0].Conn.RemoteAddr()}))
+	_, exceeded := c.enter(&fakeConn{peer: conns[0].Conn.RemoteAddr()})
+	assert.NotNil(t, exceeded)
 	for _, conn := range conns {
 		require.NoError(t, conn.Close())
 	}

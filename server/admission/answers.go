@@ -32,7 +32,7 @@ func (s *call) answer(reply any) (any, error) {
 	c := s.conn.control
 	if limit := int64(c.Limits.HeldBytesPerAddress); s.conn.proxy && limit > 0 && s.from.held.Load() > limit/2 {
 		if size := int64(proto.Size(m)); size > largeAnswer && s.from.held.Load()+size > limit {
-			return nil, c.refuse(c.holdsTooMuch())
+			return nil, s.refuse(c.holdsTooMuch())
 		}
 	}
 	return &answer{message: m, conn: s.conn, from: s.from}, nil
@@ -99,7 +99,7 @@ func (a *answer) hold() {
 	limit := c.control.Limits.HeldBytesPerAddress
 	if !c.proxy && (exceeds(unread, limit/connectionShare) || exceeds(held, limit) && unread > littleHeld) {
 		_ = c.Close()
-		c.control.Closed()
+		c.control.Closed(c.control.Limits.Name(&c.control.Limits.HeldBytesPerAddress), a.from.key)
 	}
 }
 

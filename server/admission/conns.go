@@ -54,34 +54,36 @@ func (c *Control) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if conn := c.enter(accepted); conn != nil {
+		conn, exceeded := c.enter(accepted)
+		if exceeded == nil {
 			return conn, nil
 		}
 		_ = accepted.Close()
-		c.Closed()
+		c.Closed(c.Limits.Name(exceeded), origin.Key(accepted.RemoteAddr()))
 	}
 }
 
-// enter counts a connection; nil if its address has or opens too many.
-func (c *Control) enter(accepted net.Conn) *conn {
+// enter counts a connection, unless its address has or opens too many: then it
+// returns the limit.
+func (c *Control) enter(accepted net.Conn) (_ *conn, exceeded *int) {
 	peer := accepted.RemoteAddr()
 	key := origin.Key(peer)
 	proxy := c.Proxies.Trusted(peer)
 	if !proxy && !c.pace.Take(key) {
-		return nil
+		return nil, &c.Limits.NewConnectionsPerAddressPerSecond
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	from := c.of(key)
 	if !proxy && exceeds(int64(from.connections)+1, c.Limits.ConnectionsPerAddress) {
-		return nil
+		return nil, &c.Limits.ConnectionsPerAddress
 	}
 	conn := &conn{Conn: accepted, control: c, from: from, proxy: proxy}
 	conn.leave = sync.OnceFunc(conn.left)
 	conn.handshaking.Store(true)
 	from.connections++
 	c.conns[conn] = struct{}{}
-	return conn
+	return conn, nil
 }
 
 // left takes the connection off all counts.

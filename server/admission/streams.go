@@ -114,7 +114,7 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 		s.cancel()
 		s.release()
 		s.conn.slow(refusedPenalty)
-		return ctx, c.refuse(exceeded)
+		return ctx, s.refuse(exceeded)
 	}
 	return s, nil
 }
@@ -331,7 +331,7 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 		defer s.from.healthWatches.Add(-1)
 		if exceeds(s.from.healthWatches.Add(1), l.HealthWatchesPerAddress) {
 			s.conn.slow(refusedPenalty)
-			return c.refuse(l.Exceeded(&l.HealthWatchesPerAddress, l.HealthWatchesPerAddress,
+			return s.refuse(l.Exceeded(&l.HealthWatchesPerAddress, l.HealthWatchesPerAddress,
 				"health watches of one address at once", retryAfter))
 		}
 		return handler(service, &counting{with})
@@ -339,16 +339,17 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 		defer s.from.reflections.Add(-1)
 		if exceeds(s.from.reflections.Add(1), l.ReflectionsPerAddress) {
 			s.conn.slow(refusedPenalty)
-			return c.refuse(l.Exceeded(&l.ReflectionsPerAddress, l.ReflectionsPerAddress,
+			return s.refuse(l.Exceeded(&l.ReflectionsPerAddress, l.ReflectionsPerAddress,
 				"reflection streams of one address at once", retryAfter))
 		}
 		return handler(service, &paced{counting{with}})
 	}
 }
 
-func (c *Control) refuse(e *limits.ExceededError) error {
-	c.Refused(e.Field)
-	return c.Refuse(e)
+// refuse returns the status for a limit that the stream exceeds.
+func (s *call) refuse(e *limits.ExceededError) error {
+	s.conn.control.Refused(e.Field, s.from.key)
+	return s.conn.control.Refuse(e)
 }
 
 // arriving is a stream that notes when its request is there.
@@ -388,6 +389,6 @@ func (p *paced) RecvMsg(m any) error {
 		return nil
 	}
 	l := c.Limits
-	return c.refuse(l.Exceeded(&l.ReflectionsPerAddressPerSecond, l.ReflectionsPerAddressPerSecond,
+	return p.call.refuse(l.Exceeded(&l.ReflectionsPerAddressPerSecond, l.ReflectionsPerAddressPerSecond,
 		"reflection requests of one address in a second", c.reflections.Wait()))
 }

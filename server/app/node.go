@@ -33,6 +33,8 @@ type node struct {
 	Config
 	logger  *slog.Logger
 	metrics *metrics.Metrics
+	// refusals are what clients are refused.
+	refusals *refusals
 
 	store     *store
 	log       *gamelog.Log // as callers read it
@@ -67,6 +69,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		return nil, err
 	}
 	n.logger = c.logger()
+	n.refusals = newRefusals(n.metrics, n.logger)
 	transport, err := transportOptions(c, n.logger)
 	if err != nil {
 		return nil, err
@@ -107,7 +110,7 @@ func (n *node) listen() (err error) {
 	}
 	n.admission = admission.New(inner, admission.Config{
 		Limits: &n.Limits, Proxies: n.proxies, Refuse: service.Refuse, Stopping: service.ErrStopping,
-		Closed: n.metrics.ConnectionRefused, Refused: n.metrics.StreamRefused,
+		Closed: n.refusals.closed, Refused: n.refusals.refused,
 	})
 	n.metrics.Connections(n.admission.Connections)
 	n.metrics.Streams(n.admission.Streams)
@@ -132,7 +135,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 
 	games := service.New(service.Config{
 		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.reads), Leaderboard: leaderboard.New(n.store.reads), Directory: n.directory,
-		Planner: n.steward, Meter: n.metrics, Logger: n.logger,
+		Planner: n.steward, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
 		Quotas: quota.New(n.store.reads), Proxies: n.proxies,

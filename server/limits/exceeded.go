@@ -20,13 +20,17 @@ type ExceededError struct {
 // Exceeded returns the error for the limit in field, which is one of l's, or for
 // a share of it: value is what was exceeded.
 func (l *Limits) Exceeded(field *int, value int, what string, retry time.Duration) *ExceededError {
-	e := &ExceededError{Value: value, What: what, Retry: max(retry, time.Millisecond)}
+	return &ExceededError{Field: l.Name(field), Value: value, What: what, Retry: max(retry, time.Millisecond)}
+}
+
+// Name returns what the contract calls a field of l.
+func (l *Limits) Name(field *int) string {
 	for _, limit := range Table {
 		if limit.Of(l) == field {
-			e.Field = limit.Field
+			return limit.Field
 		}
 	}
-	return e
+	return ""
 }
 
 func (e *ExceededError) Error() string { return "at most " + strconv.Itoa(e.Value) + " " + e.What }

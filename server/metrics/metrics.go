@@ -38,7 +38,7 @@ type Metrics struct {
 	storageErrors            *prometheus.CounterVec
 	storageUp                prometheus.Gauge
 	refused                  prometheus.Counter
-	streamsRefused           *prometheus.CounterVec
+	refusals                 *prometheus.CounterVec
 }
 
 // New makes the metrics of a server of the given version and commit.
@@ -80,9 +80,10 @@ func New(version, commit string) *Metrics {
 		refused: with.NewCounter(prometheus.CounterOpts{
 			Name: "gridstand_connections_refused_total", Help: "Connections that were closed since their address had or opened as many as it may, or left too much unread.",
 		}),
-		streamsRefused: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "gridstand_streams_refused_total", Help: "Streams that were refused before a handler saw their request, by the limit that was exceeded.",
-		}, []string{"limit"}),
+		refusals: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "gridstand_refusals_total",
+			Help: "Connections that were closed, and streams and calls that were refused, by reason: wrong_token, or the limit that was exceeded. The log names some of their addresses.",
+		}, []string{"reason"}),
 		storageUp: with.NewGauge(prometheus.GaugeOpts{
 			Name: "gridstand_redis_up", Help: "Whether Redis answered when it was asked last.",
 		}),
@@ -174,8 +175,8 @@ func (m *Metrics) Appended(event *replay.Event) {
 	}
 }
 
-// StreamRefused counts a stream that was refused because of a limit.
-func (m *Metrics) StreamRefused(limit string) { m.streamsRefused.WithLabelValues(limit).Inc() }
+// Refused counts a connection, stream or call that was refused.
+func (m *Metrics) Refused(reason string) { m.refusals.WithLabelValues(reason).Inc() }
 
 // ConnectionRefused counts a connection that was closed for what its client does.
 func (m *Metrics) ConnectionRefused() { m.refused.Inc() }

@@ -111,6 +111,9 @@ var (
 	errBadToken        = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "the token is not valid"}
 )
 
+// wrongToken is the reason of a refusal that is no limit's.
+const wrongToken = "wrong_token"
+
 // fail turns an error of the rooms beneath into the contract's. It is the only
 // place that does; what it does not know is logged, and told to nobody.
 func (s *Service) fail(ctx context.Context, method string, err error) *failure {
@@ -125,6 +128,7 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &exceeded):
+		s.Refused(exceeded.Field, s.address(ctx))
 		return rateLimited(exceeded)
 	case errors.As(err, &field):
 		return &failure{code: codes.InvalidArgument, message: field.Error(), field: field}
@@ -156,11 +160,13 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 	case errors.Is(err, account.ErrNotFound):
 		return errPlayerNotFound
 	case errors.Is(err, account.ErrBadToken):
+		s.Refused(wrongToken, s.address(ctx))
 		return errBadToken
 	case errors.Is(err, account.ErrNameTaken):
 		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name belongs to another account"}
 	case errors.Is(err, account.ErrTooManyGames):
 		exceeded := s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
+		s.Refused(exceeded.Field, s.address(ctx))
 		return &failure{
 			code: codes.ResourceExhausted, reason: pb.ReasonTooManyGames,
 			message:  "you have " + strconv.Itoa(exceeded.Value) + " open games; end one first",

@@ -62,7 +62,10 @@ type Config struct {
 	Directory   *directory.Directory
 	Planner     Planner
 	Meter       Meter
-	Logger      *slog.Logger
+	// Refused is called for each call that is refused because of a limit, with the
+	// limit's name, or of a wrong token, and with the address it came from.
+	Refused func(reason, address string)
+	Logger  *slog.Logger
 	// Version of the software.
 	Version string
 	// Durable says that the store outlives the server.

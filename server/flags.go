@@ -33,6 +33,7 @@ func addFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest time for a move that a game may have, at most 5s")
 	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "how long a bot waits before it moves, so that people can follow")
 	keepFlag(flags, &c.KeepFinished)
+	keepAccountsFlag(flags, &c.KeepAccounts)
 	flags.StringVar(&c.Proxies, "proxies", c.Proxies,
 		"`addresses` and networks of proxies, separated by commas, that say in x-forwarded-for whom they were "+
 			"called by; the limits of an address hold for that one then")
@@ -70,6 +71,11 @@ func abandonFlag(flags *pflag.FlagSet, value *time.Duration) {
 func keepFlag(flags *pflag.FlagSet, value *time.Duration) {
 	flags.DurationVar(value, "keep-finished", *value,
 		"how long finished games are kept; those on an all-time leaderboard stay")
+}
+
+func keepAccountsFlag(flags *pflag.FlagSet, value *time.Duration) {
+	flags.DurationVar(value, "keep-accounts", *value,
+		"how long accounts are kept that make no call and have no game that is kept; their names stay taken")
 }
 
 func certFlag(flags *pflag.FlagSet, value *string) {

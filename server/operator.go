@@ -32,6 +32,7 @@ func operatorCommand(cmd *cobra.Command, do func(*cobra.Command, *app.Operator, 
 	redisFlag(flags, &config.Redis)
 	abandonFlag(flags, &config.AbandonAfter)
 	keepFlag(flags, &config.KeepFinished)
+	keepAccountsFlag(flags, &config.KeepAccounts)
 	nameVariables(flags)
 	return cmd
 }
@@ -46,7 +47,9 @@ kept. Servers may go on serving meanwhile.
 Entries that no log proves are taken off the leaderboards, those that are missing
 are put there, and games that wait for something to happen are looked at. Scores
 that counted by earlier rules and do not by today's are taken off, too: those of
-Tribolo games with more than one human seat. Players who are hidden stay hidden.`,
+Tribolo games with more than one human seat. Accounts that were made when
+none lapsed lapse from now on, after --keep-accounts. Players who are hidden stay
+hidden.`,
 	}, func(cmd *cobra.Command, operator *app.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
 		fmt.Fprintf(cmd.OutOrStdout(), "%d games read, %d of them over; %d entries taken off the leaderboards.\n", r.Games, r.Finished, r.Pruned)

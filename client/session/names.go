@@ -18,13 +18,14 @@ func inName(r rune) bool {
 }
 
 // FitName turns any text, such as the name under which somebody is logged in,
-// into a name that a server accepts: 1–24 out of a–z, A–Z, 0–9, space and
-// "-_.", with no space at either end. Where nothing is left it is "player".
+// into a name of the form that a server accepts: 1–24 out of a–z, A–Z, 0–9, space
+// and "-_.", the first a letter or a digit, with no two spaces in a row and none at
+// the end. Where nothing is left it is "player".
 func FitName(s string) string {
 	// A Windows login reads DOMAIN\name.
 	s = s[strings.LastIndexByte(s, '\\')+1:]
-	s = keep(s, '-')
-	s = strings.TrimSpace(cut(strings.Trim(s, " -"), maxName))
+	s = strings.Join(strings.Fields(keep(s, '-')), " ")
+	s = strings.TrimSpace(cut(strings.TrimRight(strings.TrimLeft(s, " -_."), " -"), maxName))
 	if s == "" {
 		return nobody
 	}

@@ -11,7 +11,10 @@ import (
 	"github.com/gridstand/gridstand/client/session"
 )
 
-var validName = regexp.MustCompile(`^[a-zA-Z0-9._-]([a-zA-Z0-9 ._-]{0,22}[a-zA-Z0-9._-])?$`)
+var validName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9 ._-]{0,22}[a-zA-Z0-9._-])?$`)
+
+// shownName is what any name is drawn as, also one that no new account gets.
+var shownName = regexp.MustCompile(`^[a-zA-Z0-9._-]([a-zA-Z0-9 ._-]{0,22}[a-zA-Z0-9._-])?$`)
 
 func TestFitName(t *testing.T) {
 	t.Parallel()
@@ -25,6 +28,10 @@ func TestFitName(t *testing.T) {
 		"日本":                          "player",
 		"":                            "player",
 		"-":                           "player",
+		"..":                          "player",
+		"--help":                      "help",
+		".hidden_":                    "hidden_",
+		"a  b   c":                    "a b c",
 		"a\x1b[31mb":                  "a-31mb",
 		"twenty three chars long x y": "twenty three chars long",
 		strings.Repeat("n", 30):       strings.Repeat("n", 24),
@@ -37,7 +44,7 @@ func TestWithNumber(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "ada-2", session.WithNumber("ada", 2))
 	assert.Equal(t, strings.Repeat("n", 20)+"-123", session.WithNumber(strings.Repeat("n", 24), 123))
-	assert.Equal(t, "twenty three chars-123", session.WithNumber("twenty three chars    long", 123))
+	assert.Equal(t, "twenty three charss-123", session.WithNumber("twenty three charss  long", 123))
 }
 
 func TestNamesAlwaysFit(t *testing.T) {
@@ -47,7 +54,7 @@ func TestNamesAlwaysFit(t *testing.T) {
 		assert.Regexp(t, validName, session.FitName(s))
 		assert.Regexp(t, validName, session.WithNumber(s, rapid.IntRange(0, 1<<31).Draw(t, "number")))
 		if clean := session.CleanName(s); clean != "?" {
-			assert.Regexp(t, validName, clean)
+			assert.Regexp(t, shownName, clean)
 		}
 		text := session.CleanText(s, 10)
 		assert.NotRegexp(t, `[\p{Cc}\p{Cf}\n]`, text)

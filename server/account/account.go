@@ -28,6 +28,8 @@ var (
 	ErrNotFound = errors.New("no such player")
 	// ErrNameTaken is returned for a name that belongs to another account.
 	ErrNameTaken = errors.New("the name is taken")
+	// ErrNameReserved is returned for a name that no new account gets.
+	ErrNameReserved = errors.New("the name is reserved")
 	// ErrBadToken is returned for a token that is malformed, unknown or wrong.
 	ErrBadToken = errors.New("bad token")
 	// ErrTooManyGames is returned to a player who has as many open games as
@@ -48,7 +50,7 @@ type Player struct {
 	Created time.Time
 }
 
-// cacheSize bounds each of a store's two caches: some 10 MB when full.
+// cacheSize bounds each of a store's caches: some 15 MB when full.
 const cacheSize = 1 << 16
 
 // Store is the accounts in one Redis. Any number of stores, in any number of
@@ -56,15 +58,20 @@ const cacheSize = 1 << 16
 // concurrently.
 type Store struct {
 	client redis.UniversalClient
+	keep   time.Duration
 	// players that were read once: good for ever, since none changes.
 	players *lru.Cache[string, Player]
 	// verified tokens by their digest, so that no secret is kept in memory.
 	verified *lru.Cache[digest, verification]
+	// renewed is when players were last kept for longer.
+	renewed *lru.Cache[string, time.Time]
 }
 
 // New returns the accounts in client's Redis. The client remains the caller's
-// to close.
-func New(client redis.UniversalClient) *Store {
+// to close. An account lapses when it is not used for as long as keep, in which
+// its token proved nobody and Renew was not called: then it is gone, but for its
+// name, which nobody gets any more. 0 keeps accounts for ever.
+func New(client redis.UniversalClient, keep time.Duration) *Store {
 	players, err := lru.New[string, Player](cacheSize)
 	if err != nil {
 		panic(err) // Only a size below 1 is refused.
@@ -73,7 +80,11 @@ func New(client redis.UniversalClient) *Store {
 	if err != nil {
 		panic(err)
 	}
-	return &Store{client: client, players: players, verified: verified}
+	renewed, err := lru.New[string, time.Time](cacheSize)
+	if err != nil {
+		panic(err)
+	}
+	return &Store{client: client, keep: keep, players: players, verified: verified, renewed: renewed}
 }
 
 // Get returns a player, or ErrNotFound. An id that has not the form of one is

@@ -23,6 +23,9 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
+// keep is how long accounts are kept.
+const keep = 90 * 24 * time.Hour
+
 const (
 	secretA = "aaaaaaaaaaaaaaaaaaaaaaaaaa"
 	secretB = "bbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -33,7 +36,7 @@ const (
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	client := redistest.StartCluster(t, 1).Client()
-	store, ctx := account.New(client), t.Context()
+	store, ctx := account.New(client, keep), t.Context()
 	ann, _, err := store.Create(ctx, "Ann", secretA, false)
 	require.NoError(t, err)
 	bob, _, err := store.Create(ctx, "Bob", secretA, false)
@@ -45,7 +48,7 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, store.Reserve(ctx, ann.ID, id.New(), 1))
 	require.ErrorIs(t, store.Reserve(ctx, ann.ID, id.New(), 1), account.ErrTooManyGames)
 
-	players, err := account.New(client).Players(ctx, []string{ann.ID, bob.ID})
+	players, err := account.New(client, keep).Players(ctx, []string{ann.ID, bob.ID})
 	require.NoError(t, err)
 	assert.Equal(t, map[string]account.Player{ann.ID: ann, bob.ID: bob}, players)
 }
@@ -53,7 +56,7 @@ func TestCluster(t *testing.T) {
 func TestStore_Create(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		store, ctx := account.New(client), t.Context()
+		store, ctx := account.New(client, keep), t.Context()
 
 		ann, token, err := store.Create(ctx, "Ann-1_. x", secretA, false)
 		require.NoError(t, err)
@@ -65,7 +68,7 @@ func TestStore_Create(t *testing.T) {
 		assert.EqualValues(t, -1, client.TTL(ctx, "player-name:{ann-1_. x}").Val(), "held for good")
 
 		// The same call again, also on another server: the same player.
-		again, token2, err := account.New(client).Create(ctx, "ANN-1_. X", secretA, true)
+		again, token2, err := account.New(client, keep).Create(ctx, "ANN-1_. X", secretA, true)
 		require.NoError(t, err)
 		assert.Equal(t, ann, again)
 		assert.Equal(t, token, token2)
@@ -76,7 +79,7 @@ func TestStore_Create(t *testing.T) {
 			require.ErrorIs(t, err, account.ErrNameTaken)
 		}
 
-		bot, token, err := store.Create(ctx, "bot", "", true)
+		bot, token, err := store.Create(ctx, "Robot", "", true)
 		require.NoError(t, err)
 		assert.True(t, bot.Bot)
 		verified, err := store.Verify(ctx, token)
@@ -89,7 +92,7 @@ func TestStore_Create(t *testing.T) {
 // Ensure that what is no name and no secret is refused before Redis is asked.
 func TestStore_Create_Invalid(t *testing.T) {
 	t.Parallel()
-	store := account.New(noRedis(t))
+	store := account.New(noRedis(t), keep)
 	for _, name := range []string{
 		"", " ", " a", "a ", "a\n", "a\tb", "\x1b[31m", "ä", "a/b", "a{b}", "a:b", "a\u00a0b",
 		strings.Repeat("a", 25), strings.Repeat("a", 1<<20),
@@ -122,7 +125,7 @@ func TestStore_Create_Concurrent(t *testing.T) {
 		for i := range 16 {
 			wg.Go(func() {
 				secret := strings.Repeat(string(rune('a'+i%4)), 26)
-				player, _, err := account.New(client).Create(t.Context(), "Ann", secret, false)
+				player, _, err := account.New(client, keep).Create(t.Context(), "Ann", secret, false)
 				if errors.Is(err, account.ErrNameTaken) {
 					taken.Add(1)
 					return
@@ -148,7 +151,7 @@ func TestStore_Create_Concurrent(t *testing.T) {
 func TestStore_Create_Interrupted(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		store, ctx := account.New(client), t.Context()
+		store, ctx := account.New(client, keep), t.Context()
 		// What the call leaves behind when it dies: its claim and no player.
 		playerID := func() string {
 			player, _, err := store.Create(ctx, "Ann", secretA, false)
@@ -158,15 +161,15 @@ func TestStore_Create_Interrupted(t *testing.T) {
 			return player.ID
 		}()
 
-		_, _, err := account.New(client).Create(ctx, "ann", secretB, false)
+		_, _, err := account.New(client, keep).Create(ctx, "ann", secretB, false)
 		require.ErrorIs(t, err, account.ErrNameTaken)
 		ttl := client.TTL(ctx, "player-name:{ann}").Val()
 		assert.Greater(t, ttl, time.Duration(0))
 
-		player, token, err := account.New(client).Create(ctx, "Ann", secretA, false)
+		player, token, err := account.New(client, keep).Create(ctx, "Ann", secretA, false)
 		require.NoError(t, err)
 		assert.Equal(t, playerID, player.ID)
-		_, err = account.New(client).Verify(ctx, token)
+		_, err = account.New(client, keep).Verify(ctx, token)
 		require.NoError(t, err)
 		assert.EqualValues(t, -1, client.TTL(ctx, "player-name:{ann}").Val())
 	})
@@ -177,10 +180,10 @@ func TestStore_Create_ClaimLapses(t *testing.T) {
 	embedded := redistest.StartMiniredis(t)
 	client := redistest.NewClient(t, embedded.Addr())
 	require.NoError(t, client.Set(t.Context(), "player-name:{ann}", id.New(), time.Minute).Err())
-	_, _, err := account.New(client).Create(t.Context(), "Ann", secretA, false)
+	_, _, err := account.New(client, keep).Create(t.Context(), "Ann", secretA, false)
 	require.ErrorIs(t, err, account.ErrNameTaken)
 	embedded.FastForward(time.Minute)
-	_, _, err = account.New(client).Create(t.Context(), "Ann", secretA, false)
+	_, _, err = account.New(client, keep).Create(t.Context(), "Ann", secretA, false)
 	require.NoError(t, err)
 }
 
@@ -194,7 +197,7 @@ func TestStore_Create_TooLate(t *testing.T) {
 		client.AddHook(afterScript{calls: 2, do: func() { // The claim, then the player.
 			assert.NoError(t, client.Set(ctx, "player-name:{ann}", other, 0).Err())
 		}})
-		_, _, err := account.New(client).Create(ctx, "Ann", secretA, false)
+		_, _, err := account.New(client, keep).Create(ctx, "Ann", secretA, false)
 		require.ErrorIs(t, err, account.ErrNameTaken)
 		assert.Equal(t, other, client.Get(ctx, "player-name:{ann}").Val())
 		assert.Equal(t, []string{"player-name:{ann}"}, client.Keys(ctx, "*").Val())
@@ -204,7 +207,7 @@ func TestStore_Create_TooLate(t *testing.T) {
 func TestStore_Get(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		store, ctx := account.New(client), t.Context()
+		store, ctx := account.New(client, keep), t.Context()
 		ann, _, err := store.Create(ctx, "Ann", secretA, false)
 		require.NoError(t, err)
 
@@ -220,7 +223,7 @@ func TestStore_Get(t *testing.T) {
 
 		bob, _, err := store.Create(ctx, "Bob", secretB, true)
 		require.NoError(t, err)
-		players, err := account.New(client).Players(ctx, []string{bob.ID, id.New(), ann.ID, "no id", bob.ID})
+		players, err := account.New(client, keep).Players(ctx, []string{bob.ID, id.New(), ann.ID, "no id", bob.ID})
 		require.NoError(t, err)
 		assert.Equal(t, map[string]account.Player{ann.ID: ann, bob.ID: bob}, players)
 	})
@@ -232,10 +235,10 @@ func TestStore_RedisAway(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)
 	client := redistest.NewClient(t, server.Addr())
-	store, ctx := account.New(client), t.Context()
+	store, ctx := account.New(client, keep), t.Context()
 	ann, token, err := store.Create(ctx, "Ann", secretA, false)
 	require.NoError(t, err)
-	store = account.New(client)
+	store = account.New(client, keep)
 
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()

@@ -36,8 +36,9 @@ const (
 // Create makes an account and returns it with its token. An empty secret is
 // drawn here; one that the caller chose makes the call safe to repeat: the
 // same name and secret, the current one where it was rotated, return the same
-// player. A name that another account holds is ErrNameTaken, whatever its
-// case; a name or secret of the wrong form is an *invalid.Error.
+// player. A name that another account holds, or held until it lapsed, is
+// ErrNameTaken, whatever its case; one that no new account gets is
+// ErrNameReserved; a name or secret of the wrong form is an *invalid.Error.
 //
 // The player's id follows from name and secret, and a name is held for good
 // only once its player is written. So a call that ends halfway does no harm: a
@@ -62,11 +63,24 @@ func (s *Store) Create(ctx context.Context, name, secret string, bot bool) (Play
 func (s *Store) create(ctx context.Context, name string, secret digest, bot bool) (Player, error) {
 	lower := strings.ToLower(name)
 	playerID := id.Derive([]byte("player"), []byte(lower), secret[:])
-	holder, err := s.claim(ctx, lower, playerID, claimSeconds)
+	if refused := newName(name); refused != nil {
+		// An account that has it from before keeps it.
+		holder, err := s.client.Get(ctx, nameKey(lower)).Result()
+		if errors.Is(err, redis.Nil) {
+			return Player{}, refused
+		}
+		if err != nil {
+			return Player{}, err
+		}
+		return s.holder(ctx, holder, secret)
+	}
+	holder, lasting, err := s.claim(ctx, lower, playerID, claimSeconds)
 	if err != nil {
 		return Player{}, err
 	}
-	if holder != playerID { // Somebody else's, or one's own since a rotation.
+	// Somebody else's, one's own since a rotation, or one's own already, which may
+	// have lapsed: whoever knows a secret that it had once must not revive it.
+	if holder != playerID || lasting {
 		return s.holder(ctx, holder, secret)
 	}
 	r, wrote, err := s.write(ctx, playerID, name, secret, bot)
@@ -76,7 +90,7 @@ func (s *Store) create(ctx context.Context, name string, secret digest, bot bool
 	if !secret.matches(r.secret) { // It was rotated: this secret is the old one.
 		return Player{}, ErrNameTaken
 	}
-	holder, err = s.claim(ctx, lower, playerID, forGood)
+	holder, _, err = s.claim(ctx, lower, playerID, forGood)
 	if err != nil {
 		return Player{}, err
 	}
@@ -96,14 +110,14 @@ func (s *Store) create(ctx context.Context, name string, secret digest, bot bool
 func (s *Store) holder(ctx context.Context, playerID string, secret digest) (Player, error) {
 	r, err := s.read(ctx, playerID)
 	switch {
-	case errors.Is(err, ErrNotFound): // Just being created.
+	case errors.Is(err, ErrNotFound): // Just being created, or lapsed.
 		return Player{}, ErrNameTaken
 	case err != nil:
 		return Player{}, err
 	case !secret.matches(r.secret):
 		return Player{}, ErrNameTaken
 	}
-	return r.Player, nil
+	return r.Player, s.Renew(ctx, playerID)
 }
 
 func (s *Store) read(ctx context.Context, playerID string) (record, error) {
@@ -114,9 +128,17 @@ func (s *Store) read(ctx context.Context, playerID string) (record, error) {
 	return parseRecord(playerID, values)
 }
 
-// claim returns the id that holds a name, playerID's if it was free.
-func (s *Store) claim(ctx context.Context, lowerName, playerID string, seconds int) (string, error) {
-	return claimScript.Run(ctx, s.client, []string{nameKey(lowerName)}, playerID, seconds).Text()
+// claim returns the id that holds a name, playerID's if it was free, and whether
+// it does so for good.
+func (s *Store) claim(ctx context.Context, lowerName, playerID string, seconds int) (holder string, lasting bool, err error) {
+	reply, err := claimScript.Run(ctx, s.client, []string{nameKey(lowerName)}, playerID, seconds).StringSlice()
+	if err == nil && len(reply) != 2 {
+		err = fmt.Errorf("a reply of %d", len(reply))
+	}
+	if err != nil {
+		return "", false, err
+	}
+	return reply[0], reply[1] == "1", nil
 }
 
 // write stores a player unless it is there, and returns what is stored and
@@ -126,7 +148,8 @@ func (s *Store) write(ctx context.Context, playerID, name string, secret digest,
 	if bot {
 		flag = "1"
 	}
-	values, err := createScript.Run(ctx, s.client, []string{playerKey(playerID)}, name, secret.String(), flag).Slice()
+	values, err := createScript.Run(ctx, s.client, []string{playerKey(playerID)},
+		name, secret.String(), flag, s.keep.Milliseconds()).Slice()
 	if err != nil {
 		return record{}, false, err
 	}

@@ -4,6 +4,7 @@
 -- ARGV[1]  name
 -- ARGV[2]  digest of the secret
 -- ARGV[3]  bot, "1" or "0"
+-- ARGV[4]  after how many milliseconds it lapses unless it is renewed, 0 for never
 -- Reply    {name, secret, bot, created} as stored, then 1 if this call wrote
 --          them, else 0
 --
@@ -14,6 +15,7 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   local time = redis.call('TIME')
   local created = time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000))
   redis.call('HSET', KEYS[1], 'name', ARGV[1], 'secret', ARGV[2], 'bot', ARGV[3], 'created', created)
+  if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
   wrote = 1
 end
 local reply = redis.call('HMGET', KEYS[1], 'name', 'secret', 'bot', 'created')

@@ -22,7 +22,8 @@ var reserveScript = redis.NewScript(reserveSource)
 // server died, counts on until it is released: who meets ErrTooManyGames for
 // the first time in a while should look through OpenGames.
 func (s *Store) Reserve(ctx context.Context, playerID, gameID string, limit int) error {
-	ok, err := reserveScript.Run(ctx, s.client, []string{openKey(playerID)}, gameID, limit).Bool()
+	ok, err := reserveScript.Run(ctx, s.client, []string{openKey(playerID)},
+		gameID, limit, s.keep.Milliseconds()).Bool()
 	if err != nil {
 		return fmt.Errorf("reserving a game: %w", err)
 	}

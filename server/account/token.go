@@ -68,6 +68,8 @@ func (s *Store) Verify(ctx context.Context, token string) (Player, error) {
 	case !digestOf(secret).matches(r.secret):
 		return Player{}, ErrBadToken
 	}
+	// Whom it proves is known, whether or not this succeeds.
+	_ = s.Renew(ctx, playerID)
 	s.verified.Add(digestOf(token), verification{player: r.Player, until: now.Add(verifiedFor)})
 	return r.Player, nil
 }

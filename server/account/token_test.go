@@ -18,7 +18,7 @@ import (
 func TestStore_Verify(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		store, ctx := account.New(client), t.Context()
+		store, ctx := account.New(client, keep), t.Context()
 		ann, token, err := store.Create(ctx, "Ann", secretA, false)
 		require.NoError(t, err)
 		bob, _, err := store.Create(ctx, "Bob", secretB, false)
@@ -45,7 +45,7 @@ func TestStore_Verify(t *testing.T) {
 		require.NoError(t, client.FlushDB(ctx).Err())
 		_, err = store.Verify(ctx, token)
 		require.NoError(t, err)
-		_, err = account.New(client).Verify(ctx, token)
+		_, err = account.New(client, keep).Verify(ctx, token)
 		require.ErrorIs(t, err, account.ErrBadToken)
 	})
 }
@@ -53,7 +53,7 @@ func TestStore_Verify(t *testing.T) {
 // Ensure a malformed token is refused before Redis is asked.
 func TestStore_Verify_Malformed(t *testing.T) {
 	t.Parallel()
-	store := account.New(noRedis(t))
+	store := account.New(noRedis(t), keep)
 	for _, token := range []string{
 		"", ".", id.New(), id.New() + ".", "." + secretA, secretA, "x." + secretA, id.New() + "." + secretA[1:],
 		id.New() + "." + secretA + "." + secretA, id.New() + "." + strings.Repeat("a", 129),
@@ -67,7 +67,7 @@ func TestStore_Verify_Malformed(t *testing.T) {
 func TestStore_Rotate(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		store, ctx := account.New(client), t.Context()
+		store, ctx := account.New(client, keep), t.Context()
 		ann, old, err := store.Create(ctx, "Ann", secretA, false)
 		require.NoError(t, err)
 
@@ -79,7 +79,7 @@ func TestStore_Rotate(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, ann, got)
 		}
-		_, err = account.New(client).Verify(ctx, old)
+		_, err = account.New(client, keep).Verify(ctx, old)
 		require.ErrorIs(t, err, account.ErrBadToken)
 
 		// The name goes with the current secret, and only with it.
@@ -106,7 +106,7 @@ func TestStore_Rotate(t *testing.T) {
 func TestStore_Reserve(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		store, ctx := account.New(client), t.Context()
+		store, ctx := account.New(client, keep), t.Context()
 		ann, bob := id.New(), id.New()
 		games := []string{id.New(), id.New(), id.New()}
 
@@ -147,14 +147,14 @@ func TestStore_Reserve_Concurrent(t *testing.T) {
 		player := id.New()
 		for range 20 {
 			wg.Go(func() {
-				err := account.New(client).Reserve(t.Context(), player, id.New(), 5)
+				err := account.New(client, keep).Reserve(t.Context(), player, id.New(), 5)
 				if err != nil {
 					assert.ErrorIs(t, err, account.ErrTooManyGames)
 				}
 			})
 		}
 		wg.Wait()
-		open, err := account.New(client).OpenGames(t.Context(), player)
+		open, err := account.New(client, keep).OpenGames(t.Context(), player)
 		require.NoError(t, err)
 		assert.Len(t, open, 5)
 	})

@@ -59,6 +59,9 @@ type Config struct {
 	BotPace time.Duration
 	// KeepFinished is how long finished games are kept.
 	KeepFinished time.Duration
+	// KeepAccounts is how long an account without a game or a call is kept. Its
+	// name stays taken.
+	KeepAccounts time.Duration
 	// Proxies whose word is taken for where calls come from: addresses and
 	// networks separated by commas, empty for none.
 	Proxies string
@@ -101,6 +104,7 @@ func DefaultConfig() Config {
 		MinTurnLimit: maxTurnFloor,
 		BotPace:      700 * time.Millisecond,
 		KeepFinished: 30 * 24 * time.Hour,
+		KeepAccounts: 90 * 24 * time.Hour,
 		Limits:       limits.Default(),
 		Reflection:   true,
 		StopTimeout:  10 * time.Second,
@@ -176,6 +180,8 @@ func (c *Config) validate() error {
 		return wrong("min-turn-limit", "must be more than 0 and at most %v", maxTurnFloor)
 	case c.BotPace < 0:
 		return wrong("bot-pace", "must not be negative")
+	case c.KeepAccounts <= 0:
+		return wrong("keep-accounts", "must be more than 0")
 	case c.KeepFinished <= 0:
 		return wrong("keep-finished", "must be more than 0")
 	case c.StopTimeout < 0:

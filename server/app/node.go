@@ -134,7 +134,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
 	games := service.New(service.Config{
-		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.reads), Leaderboard: leaderboard.New(n.store.reads), Directory: n.directory,
+		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.reads, n.KeepAccounts), Leaderboard: leaderboard.New(n.store.reads), Directory: n.directory,
 		Planner: n.steward, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,

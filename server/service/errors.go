@@ -164,6 +164,8 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 		return errBadToken
 	case errors.Is(err, account.ErrNameTaken):
 		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name belongs to another account"}
+	case errors.Is(err, account.ErrNameReserved):
+		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name is reserved; choose another"}
 	case errors.Is(err, account.ErrTooManyGames):
 		exceeded := s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
 		s.Refused(exceeded.Field, s.address(ctx))

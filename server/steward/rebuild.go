@@ -32,7 +32,10 @@ type Rebuilt struct {
 // is right is never taken away. Players who are hidden stay so.
 func (s *Steward) Rebuild(ctx context.Context) (Rebuilt, error) {
 	var r Rebuilt
-	var err error
+	err := s.Accounts.LapseAll(ctx)
+	if err != nil {
+		return r, err
+	}
 	// First what is wrong on the boards: it may stand in the way of what is
 	// right but less.
 	if r.Pruned, err = s.Leaderboard.Prune(ctx, func(result leaderboard.Result) (bool, error) {
@@ -144,6 +147,14 @@ func (s *Steward) enter(ctx context.Context, heads ...gamelog.Head) error {
 		}
 	}
 	if err := s.Directory.Enter(ctx, listings); err != nil {
+		return err
+	}
+	// An account does not lapse while one of its games is kept.
+	var players []string
+	for _, listing := range listings {
+		players = append(players, listing.Players...)
+	}
+	if err := s.Accounts.Renew(ctx, players...); err != nil {
 		return err
 	}
 	return s.agenda.missing(ctx, open...)

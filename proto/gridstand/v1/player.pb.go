@@ -29,7 +29,8 @@ type Player struct {
 	// 2–7, no padding), 128 bits.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Name as its owner wrote it: 1 to 24 characters out of a–z, A–Z, 0–9, space
-	// and "-_.", with no space at either end. It never changes. A program that
+	// and "-_.", with no space at either end. A new account's name begins with a
+	// letter or a digit and has no two spaces in a row. It never changes. A program that
 	// shows it in a terminal should check it once more.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Whether a program plays under this account. Games in which it sits are not

@@ -29,7 +29,10 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // PlayerService keeps the accounts. An account is a name that is unique for
-// good and a token; there is nothing else to know about a person.
+// good and a token; there is nothing else to know about a person. An account
+// that makes no call for a long time (90 days, unless the server says otherwise)
+// and has no game that is still kept lapses: its token is not valid any more,
+// and nobody else gets its name.
 //
 // Every call that acts for an account carries its token as metadata:
 //
@@ -45,7 +48,9 @@ type PlayerServiceClient interface {
 	//
 	// Errors: INVALID_ARGUMENT for a name or secret that is not well formed;
 	// ALREADY_EXISTS, reason NAME_TAKEN, when the name belongs to another
-	// account, whatever its case.
+	// account, whatever its case, or did until that lapsed, and when the server
+	// reserves it: such as "admin", "me", and what bots, variants and the
+	// client's commands are called, whatever stands between the letters.
 	CreatePlayer(ctx context.Context, in *CreatePlayerRequest, opts ...grpc.CallOption) (*CreatePlayerResponse, error)
 	// Returns what is public about a player. Needs no token, except for "me".
 	//
@@ -108,7 +113,10 @@ func (c *playerServiceClient) RotateToken(ctx context.Context, in *RotateTokenRe
 // for forward compatibility.
 //
 // PlayerService keeps the accounts. An account is a name that is unique for
-// good and a token; there is nothing else to know about a person.
+// good and a token; there is nothing else to know about a person. An account
+// that makes no call for a long time (90 days, unless the server says otherwise)
+// and has no game that is still kept lapses: its token is not valid any more,
+// and nobody else gets its name.
 //
 // Every call that acts for an account carries its token as metadata:
 //
@@ -124,7 +132,9 @@ type PlayerServiceServer interface {
 	//
 	// Errors: INVALID_ARGUMENT for a name or secret that is not well formed;
 	// ALREADY_EXISTS, reason NAME_TAKEN, when the name belongs to another
-	// account, whatever its case.
+	// account, whatever its case, or did until that lapsed, and when the server
+	// reserves it: such as "admin", "me", and what bots, variants and the
+	// client's commands are called, whatever stands between the letters.
 	CreatePlayer(context.Context, *CreatePlayerRequest) (*CreatePlayerResponse, error)
 	// Returns what is public about a player. Needs no token, except for "me".
 	//

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app/apptest"
 )
@@ -100,9 +101,10 @@ func (g *tribolo) leave(pane string) {
 	g.sees(pane, `(?s)verify \w+.*exit=0 icanon echo`)
 }
 
-// TestTriboloOnTerminals lets three people play a whole game against each
+// TestTriboloOnTerminals_long lets three people play a whole game against each
 // other, each at a terminal, while a fourth watches.
-func TestTriboloOnTerminals(t *testing.T) {
+func TestTriboloOnTerminals_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	panes := newPanes(t)
 	server := quickServer(t)
@@ -132,9 +134,10 @@ func TestTriboloOnTerminals(t *testing.T) {
 	assert.Contains(t, g.script.ok("verify", g.id), "Verified")
 }
 
-// TestTriboloAgainstBotsOnATerminal plays a whole game against two bots, with a
+// TestTriboloAgainstBotsOnATerminal_long plays a whole game against two bots, with a
 // move taken back.
-func TestTriboloAgainstBotsOnATerminal(t *testing.T) {
+func TestTriboloAgainstBotsOnATerminal_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	panes := newPanes(t)
 	server := quickServer(t)

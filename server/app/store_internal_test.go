@@ -105,11 +105,13 @@ func TestStore_Check(t *testing.T) {
 			[]string{"setting=appendfsync", "setting=maxmemory-policy"},
 		},
 		{
-			"not told", []string{"--appendonly", "yes", "--rename-command", "CONFIG", ""},
+			"not told",
+			[]string{"--appendonly", "yes", "--rename-command", "CONFIG", ""},
 			[]string{`level=INFO msg="redis does not tell its appendfsync`},
 		},
 		{
-			"not told, and kept nowhere", []string{"--rename-command", "CONFIG", "", "--maxmemory-policy", "allkeys-lru"},
+			"not told, and kept nowhere",
+			[]string{"--rename-command", "CONFIG", "", "--maxmemory-policy", "allkeys-lru"},
 			[]string{"setting=appendonly", "setting=maxmemory-policy"},
 		},
 	} {

@@ -25,12 +25,16 @@ func TestMain(m *testing.M) {
 // Ensure a program is built once, and can be stopped, let go on, and killed.
 func TestProcess(t *testing.T) {
 	t.Parallel()
-	path := Build(t, "server")
-	assert.Equal(t, path, Build(t, "server"))
+	const program = "internal/ratio/table" // It is small, and ends with its input.
+	path := Build(t, program)
+	assert.Equal(t, path, Build(t, program))
 
 	var out bytes.Buffer
-	cmd := exec.Command(path, "--listen", "127.0.0.1:0")
+	cmd := exec.Command(path)
 	cmd.Stderr = &out
+	input, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	defer func() { _ = input.Close() }()
 	p, err := Start(cmd)
 	require.NoError(t, err)
 	t.Cleanup(p.Kill)

@@ -56,7 +56,8 @@ func endless() *pb.CreateGameRequest {
 // Ensure a game between bots alone goes on while somebody watches it, on whatever
 // server, and is paused when nobody does, that it goes on with the next look, on
 // whatever server, and is not abandoned meanwhile.
-func TestExhibition_pauses(t *testing.T) {
+func TestExhibition_pauses_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		change := func(c *app.Config) { c.PauseAfter, c.AbandonAfter = time.Second, time.Second }
@@ -129,7 +130,8 @@ func TestExhibition_ends(t *testing.T) {
 // Ensure three servers together let no more games between bots run than may, also
 // when one of them is killed and its games go on elsewhere, and that the games
 // make room by themselves.
-func TestExhibition_bounds(t *testing.T) {
+func TestExhibition_bounds_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	const perPlayer, perAddress, perStore = 3, 7, 7
 	redis := redistest.StartRedis(t)

@@ -83,7 +83,7 @@ func (f *readFlood) run(ctx context.Context, t *testing.T, addr string) error {
 					if f.refused.Add(1) == 1 && refusalOf(err).retry <= 0 {
 						return fmt.Errorf("no hint when to come again: %w", err)
 					}
-				case code == codes.Unavailable: // The server hung up on a client that read too slowly.
+				case code == codes.Unavailable, code == codes.DeadlineExceeded: // The server gave up a client that was too slow.
 				default:
 					return fmt.Errorf("a list was answered with %w", err)
 				}

@@ -44,23 +44,23 @@ const (
 	gone
 )
 
-func (c *call) index() *int { return &c.at }
+func (s *call) index() *int { return &s.at }
 
 type callKey struct{}
 
 // Value implements context.Context.
-func (c *call) Value(key any) any {
+func (s *call) Value(key any) any {
 	if key == (callKey{}) {
-		return c
+		return s
 	}
-	return c.Context.Value(key)
+	return s.Context.Value(key)
 }
 
 // Err implements context.Context. gRPC answers with it if the request did not
 // come.
-func (c *call) Err() error {
-	err := c.Context.Err()
-	if err != nil && c.overdue.Load() {
+func (s *call) Err() error {
+	err := s.Context.Err()
+	if err != nil && s.overdue.Load() {
 		return context.DeadlineExceeded
 	}
 	return err

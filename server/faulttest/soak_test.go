@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -67,32 +66,6 @@ func (g gauges) exactly(t *testing.T, name string) float64 {
 	}
 	require.Fail(t, "no gauge "+name)
 	return 0
-}
-
-// watch reads a gauge again and again until the function returned is called, which
-// returns the largest value.
-func (g gauges) watch(t *testing.T, name string) (most func() int) {
-	t.Helper()
-	largest, done, over := g.read(t, name), make(chan struct{}), make(chan struct{})
-	ticker := time.NewTicker(100 * time.Millisecond)
-	go func() {
-		defer close(over)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				largest = max(largest, g.read(t, name))
-			case <-done:
-				return
-			}
-		}
-	}()
-	end := sync.OnceFunc(func() { close(done); <-over })
-	t.Cleanup(end)
-	return func() int {
-		end()
-		return max(largest, g.read(t, name))
-	}
 }
 
 // collect has the process free what it does not use.

@@ -94,7 +94,9 @@ func serverUnavailable(message string) *failure {
 func Refuse(e *limits.ExceededError) error { return rateLimited(e) }
 
 // ErrStopping is the status for calls to a server that stops.
-var ErrStopping error = serverUnavailable("this server is stopping")
+var ErrStopping error = errStopping
+
+var errStopping = serverUnavailable("this server is stopping")
 
 func rateLimited(e *limits.ExceededError) *failure {
 	return &failure{
@@ -187,7 +189,7 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 			metadata: map[string]string{"version": version},
 		}
 	case errors.Is(err, match.ErrStopping):
-		return ErrStopping.(*failure)
+		return errStopping
 	case errors.Is(err, replay.ErrUnknown):
 		s.Logger.Warn("game needs a newer server", "call", method, "error", err)
 		return serverUnavailable("this server is too old for this game")

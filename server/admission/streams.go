@@ -366,6 +366,9 @@ func (a *arriving) RecvMsg(m any) error {
 	return err
 }
 
+// Unwrap returns the stream within.
+func (a *arriving) Unwrap() grpc.ServerStream { return a.ServerStream }
+
 // counting is a stream whose answers count until the client has taken them.
 type counting struct{ arriving }
 

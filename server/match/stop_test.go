@@ -16,6 +16,9 @@ import (
 // Redis does not answer, leaves nothing running, and takes nothing new.
 func TestStop(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for Redis to time out")
+	}
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)
 		s := w.serve(proxy.Addr())

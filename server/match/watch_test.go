@@ -213,6 +213,9 @@ func TestWatch_Delivered(t *testing.T) {
 // broken is shown as soon as it stands again.
 func TestWatch_Reconnect(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for connections to be tried again")
+	}
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)
 		far, near := w.serve(proxy.Addr()), w.serve(w.addr)

@@ -77,12 +77,12 @@ type page struct {
 	err     error // what came after the records
 }
 
-func (l *Log) page(ctx context.Context, gameID string, from int32) page {
-	messages, err := l.reads.XRangeN(ctx, logKey(gameID), strconv.Itoa(int(from)), "+", pageSize).Result()
+func (l *Log) page(ctx context.Context, gameID string, from int32, size int) page {
+	messages, err := l.reads.XRangeN(ctx, logKey(gameID), strconv.Itoa(int(from)), "+", int64(size)).Result()
 	if err != nil {
 		return page{err: err}
 	}
-	p := page{records: make([]Record, 0, len(messages)), full: len(messages) == pageSize}
+	p := page{records: make([]Record, 0, len(messages)), full: len(messages) == size}
 	for _, m := range messages {
 		r, err := parseRecord(m)
 		if err != nil {
@@ -101,11 +101,11 @@ func (l *Log) Read(ctx context.Context, gameID string, from int32, do func(Recor
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	moves := make(known)
-	for p := l.page(ctx, gameID, from); ; {
+	for p := l.page(ctx, gameID, from, pageSize); ; {
 		next := make(chan page, 1)
 		if p.full {
 			from = p.records[pageSize-1].ID.Version + 1
-			go func() { next <- l.page(ctx, gameID, from) }()
+			go func() { next <- l.page(ctx, gameID, from, pageSize) }()
 		} else {
 			close(next)
 		}
@@ -122,6 +122,23 @@ func (l *Log) Read(ctx context.Context, gameID string, from int32, do func(Recor
 		}
 		p = <-next
 	}
+}
+
+// After calls do with up to n events that follow t, and the tip after each. The
+// error is one of Tip.Apply or Redis.
+func (l *Log) After(ctx context.Context, gameID string, t Tip, n int, past Past, do func(Tip, *replay.Event)) error {
+	p := l.page(ctx, gameID, t.ID.Version+1, n)
+	moves := make(known)
+	for _, r := range p.records {
+		r.known = moves
+		next, event, err := t.Apply(gameID, r, past)
+		if err != nil {
+			return err
+		}
+		t = next
+		do(next, event)
+	}
+	return p.err
 }
 
 // At returns the entry at a version; false when there is none.

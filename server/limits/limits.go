@@ -23,6 +23,7 @@ type Limits struct {
 	ReadsPerAddress                   int
 	ReadsPerAddressPerSecond          int
 	ReadsAtOnce                       int
+	ReplaysAtOnce                     int
 	WrongTokensPerMinute              int
 	NewPlayersPerMinute               int
 	NewGamesPerMinute                 int
@@ -123,6 +124,11 @@ var Table = []Limit{
 		"calls other than moves that this server works on at the same time, a quarter of them for one address; " +
 			"others wait up to a second",
 		func(l *Limits) *int { return &l.ReadsAtOnce },
+	},
+	{
+		"max-replays-at-once", "replays_at_once", 4,
+		"watch streams for which this server works on a game's past at the same time; others take turns",
+		func(l *Limits) *int { return &l.ReplaysAtOnce },
 	},
 	{
 		"max-wrong-tokens-per-minute", "wrong_tokens_per_minute", 1_000,

@@ -90,7 +90,7 @@ func TestDamage(t *testing.T) {
 						damagedAt(t, err)
 						look, _ := watcher.Look(length)
 						require.Equal(t, last, damagedAt(t, look.Err))
-						err = m.Replay(ctx, 0, func(*Event) error { return nil })
+						err = m.Replay(ctx, 0, noTurns, func(*Event) error { return nil })
 						if tt.last < length {
 							require.Equal(t, last, damagedAt(t, err))
 						}

@@ -61,7 +61,8 @@ type Config struct {
 // Hub holds the matches of one server.
 type Hub struct {
 	Config
-	log *gamelog.Log
+	log    *gamelog.Log
+	chunks chunks
 
 	mu      sync.Mutex
 	matches map[string]*Match
@@ -79,7 +80,7 @@ type Hub struct {
 func NewHub(c Config) *Hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Hub{
-		Config: c, log: c.Log, matches: map[string]*Match{},
+		Config: c, log: c.Log, chunks: newChunks(), matches: map[string]*Match{},
 		stopping: ctx, stop: cancel, stopped: ctx.Done(),
 	}
 	h.ticks.Store(1)

@@ -217,27 +217,6 @@ func (m *Match) While(ctx context.Context, version int32) (context.Context, func
 	}
 }
 
-// Replay calls do with every event of the game's log after the given version,
-// in order, until the log ends or do returns an error, which it returns.
-//
-// Errors: those of Confirm where the log is shorter than the game was, so that
-// whoever comes back for what is missing learns why it does not come.
-func (m *Match) Replay(ctx context.Context, after int32, do func(*Event) error) error {
-	version, last := m.State().Version, after
-	err := m.hub.log.Replay(ctx, m.id, after, func(e *replay.Event) error {
-		last = e.State.Version
-		// Those that are in memory are shared, encoded once for everybody.
-		if shared := m.ring.at(e.State.Version); shared != nil {
-			return do(shared)
-		}
-		return do(newEvent(e))
-	})
-	if err == nil && last < version {
-		_, err = m.Confirm(ctx)
-	}
-	return err
-}
-
 // crowd counts the watchers of a match.
 type crowd struct {
 	mu  sync.Mutex

@@ -86,6 +86,30 @@ func (v *visitors) replay(ctx context.Context, do func() error) error {
 	return do()
 }
 
+// turnTime is how long a stream that is sent a game's past keeps its turn. One
+// whose client reads slowly waits for it longer, but without work for the server.
+const turnTime = 20 * time.Millisecond
+
+// turn works on a piece of a game's past once few enough other streams of the
+// server do.
+func (s *Service) turn(ctx context.Context, work func() error) error {
+	if s.replaying == nil {
+		return work()
+	}
+	waiting, cancel := context.WithTimeout(ctx, fullRetry)
+	defer cancel()
+	if err := s.replaying.Acquire(waiting, 1); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return s.tooMany(&s.Limits.ReplaysAtOnce, "streams that are sent a game's past at once", fullRetry)
+	}
+	release := sync.OnceFunc(func() { s.replaying.Release(1) })
+	defer release()
+	defer time.AfterFunc(turnTime, release).Stop()
+	return work()
+}
+
 // opensRetry is after what time an address that opens streams too fast has room
 // for a second's worth.
 const opensRetry = time.Second

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -95,6 +96,8 @@ type Service struct {
 	recounts *quota.Pacer
 	crowd    crowd
 	reads    *readGate
+	// replaying bounds the streams that are sent a game's past; nil for any number.
+	replaying *semaphore.Weighted
 	// damaged keeps those who ask for a damaged game again and again from
 	// filling the log.
 	damaged rate.Sometimes
@@ -106,15 +109,20 @@ type Service struct {
 // New makes a Service.
 func New(c Config) *Service {
 	l := c.Limits
+	var replaying *semaphore.Weighted
+	if l.ReplaysAtOnce > 0 {
+		replaying = semaphore.NewWeighted(int64(l.ReplaysAtOnce))
+	}
 	return &Service{
-		Config:   c,
-		moves:    quota.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
-		opens:    quota.NewPacer(rate.Limit(l.WatchesPerAddressPerSecond), quota.Burst*l.WatchesPerAddressPerSecond),
-		wrong:    quota.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
-		recounts: quota.NewPacer(rate.Every(recountEvery), 1),
-		reads:    newReadGate(&l),
-		crowd:    crowd{limits: &l, open: map[string]*visitors{}},
-		damaged:  rate.Sometimes{First: 10, Interval: time.Second},
+		Config:    c,
+		moves:     quota.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
+		opens:     quota.NewPacer(rate.Limit(l.WatchesPerAddressPerSecond), quota.Burst*l.WatchesPerAddressPerSecond),
+		wrong:     quota.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
+		recounts:  quota.NewPacer(rate.Every(recountEvery), 1),
+		reads:     newReadGate(&l),
+		replaying: replaying,
+		crowd:     crowd{limits: &l, open: map[string]*visitors{}},
+		damaged:   rate.Sometimes{First: 10, Interval: time.Second},
 	}
 }
 

@@ -198,7 +198,8 @@ func (v *view) sendEvent(e *match.Event) error {
 // replay sends the past that memory does not have.
 func (v *view) replay() error {
 	ctx := v.stream.Context()
-	return v.visitors.replay(ctx, func() error { return v.match.Replay(ctx, v.version, v.sendEvent) })
+	turn := func(work func() error) error { return v.service.turn(ctx, work) }
+	return v.visitors.replay(ctx, func() error { return v.match.Replay(ctx, v.version, turn, v.sendEvent) })
 }
 
 // encode prepares a message once for all who get it: marshalling it anew for

@@ -375,6 +375,9 @@ type Limits struct {
 	// time, a quarter of them for one address. Others wait up to a second, and are
 	// refused then.
 	ReadsAtOnce int32 `protobuf:"varint,24,opt,name=reads_at_once,json=readsAtOnce,proto3" json:"reads_at_once,omitempty"`
+	// Watch streams for which one server works on a game's past at the same time.
+	// Others take turns, a piece of the past at a time.
+	ReplaysAtOnce int32 `protobuf:"varint,34,opt,name=replays_at_once,json=replaysAtOnce,proto3" json:"replays_at_once,omitempty"`
 	// Games between bots alone that may run at once, over all servers: of the
 	// account that created them. One that is paused (see SeatRequest) does not
 	// count; it goes on as soon as there is room.
@@ -581,6 +584,13 @@ func (x *Limits) GetReadsPerAddressPerSecond() int32 {
 func (x *Limits) GetReadsAtOnce() int32 {
 	if x != nil {
 		return x.ReadsAtOnce
+	}
+	return 0
+}
+
+func (x *Limits) GetReplaysAtOnce() int32 {
+	if x != nil {
+		return x.ReplaysAtOnce
 	}
 	return 0
 }
@@ -3384,7 +3394,7 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xcb\v\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xf3\v\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3410,7 +3420,8 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\"reflections_per_address_per_second\x18\x15 \x01(\x05R\x1ereflectionsPerAddressPerSecond\x12*\n" +
 	"\x11reads_per_address\x18\x16 \x01(\x05R\x0freadsPerAddress\x12>\n" +
 	"\x1creads_per_address_per_second\x18\x17 \x01(\x05R\x18readsPerAddressPerSecond\x12\"\n" +
-	"\rreads_at_once\x18\x18 \x01(\x05R\vreadsAtOnce\x12/\n" +
+	"\rreads_at_once\x18\x18 \x01(\x05R\vreadsAtOnce\x12&\n" +
+	"\x0freplays_at_once\x18\" \x01(\x05R\rreplaysAtOnce\x12/\n" +
 	"\x14bot_games_per_player\x18\x1f \x01(\x05R\x11botGamesPerPlayer\x121\n" +
 	"\x15bot_games_per_address\x18  \x01(\x05R\x12botGamesPerAddress\x12-\n" +
 	"\x13bot_games_per_store\x18! \x01(\x05R\x10botGamesPerStore\"\xdf\x01\n" +

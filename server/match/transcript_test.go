@@ -1,0 +1,131 @@
+package match
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+)
+
+// past is what Replay shows after a version.
+func (m *Match) pastAfter(t *testing.T, after int32) []*Event {
+	t.Helper()
+	var events []*Event
+	assert.NoError(t, m.Replay(t.Context(), after, noTurns, func(e *Event) error {
+		events = append(events, e)
+		return nil
+	}))
+	return events
+}
+
+// logged is the events as the log has them.
+func (s *server) logged(t *testing.T, gameID string) []*replay.Event {
+	t.Helper()
+	var events []*replay.Event
+	require.NoError(t, s.log.Replay(t.Context(), gameID, 0, func(e *replay.Event) error {
+		events = append(events, e)
+		return nil
+	}))
+	return events
+}
+
+// undo takes the game back to a version.
+func (m *Match) undo(t *testing.T, to int32) {
+	t.Helper()
+	m.do(t, Call{PlayerID: ann.ID, Version: m.State().Version, Seat: game.NoSeat, Action: replay.Undone{To: to}})
+}
+
+// Ensure that whoever reads a game's past gets what the log has, from whatever
+// version on and however many read at the same time, that they share it, and that
+// it goes on where the game goes on.
+func TestReplay_shared(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "6x6")
+		m := s.match(name("a"))
+		m.play(t, chunkSize/2)
+		m.pastAfter(t, 0) // of a chunk that is not full
+		m.play(t, chunkSize)
+		m.undo(t, m.State().Version-3)
+		m.play(t, chunkSize+7)
+		logged := s.logged(t, name("a"))
+		var group sync.WaitGroup
+		for n := range 16 {
+			group.Go(func() {
+				after := int32(n*23) % int32(len(logged))
+				got := m.pastAfter(t, after)
+				if !assert.Len(t, got, len(logged)-int(after)) {
+					return
+				}
+				for i, e := range got {
+					want := logged[int(after)+i]
+					if !assert.Equal(t, want.State.Version, e.Version()) || !assert.True(t, want.Entry.Same(e.Entry)) ||
+						!assert.Equal(t, want.State.Position, e.State.Position) {
+						return
+					}
+				}
+			})
+		}
+		group.Wait()
+		first := m.pastAfter(t, 0)
+		assert.True(t, slices.Equal(first, m.pastAfter(t, 0)), "each reads it anew")
+		m.play(t, chunkSize)
+		longer := m.pastAfter(t, 0)
+		require.Len(t, longer, len(first)+chunkSize)
+		assert.True(t, slices.Equal(first[:chunkSize], longer[:chunkSize]))
+		assert.Empty(t, m.pastAfter(t, m.State().Version))
+	})
+}
+
+// Ensure that a past is whole whose entries go back as far as they can.
+func TestReplay_farBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "6x6")
+		m := s.match(name("a"))
+		for range 3 {
+			m.play(t, chunkSize)
+			m.undo(t, 2)
+		}
+		m.play(t, ringSize+1)
+		logged := s.logged(t, name("a"))
+		for _, after := range []int32{0, chunkSize, 2*chunkSize + 1} {
+			got := m.pastAfter(t, after)
+			require.Len(t, got, len(logged)-int(after))
+			for i, e := range got {
+				require.Equal(t, logged[int(after)+i].State.Position, e.State.Position)
+			}
+		}
+	})
+}
+
+// Ensure that what was read and left memory is read again, and that a reader who
+// ends, or fails, keeps nobody else from reading.
+func TestReplay_forgotten(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "6x6")
+		m := s.match(name("a"))
+		m.play(t, 3*chunkSize)
+		enough := errors.New("enough")
+		require.ErrorIs(t, m.Replay(t.Context(), 3, noTurns, func(*Event) error { return enough }), enough)
+		require.ErrorIs(t, m.Replay(t.Context(), 3, func(func() error) error { return enough }, nil), enough)
+		before := m.pastAfter(t, 0)
+		require.Len(t, before, 3*chunkSize+1)
+		s.chunks.recent.Purge()
+		again := m.pastAfter(t, 2*chunkSize+5)
+		require.Len(t, again, chunkSize-4)
+		assert.Equal(t, before[2*chunkSize+5].State.Position, again[0].State.Position)
+		s.chunks.recent.Remove(chunkKey{m, 0})
+		require.Len(t, m.pastAfter(t, 0), 3*chunkSize+1)
+	})
+}

@@ -1,5 +1,7 @@
 # The server as one static binary in an otherwise empty image.
-FROM golang:1.26 AS build
+# `make pin-images` adds the digest.
+ARG GO_IMAGE=golang:1.26
+FROM $GO_IMAGE AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download

@@ -176,6 +176,10 @@ image: export COMMIT := $(COMMIT)
 image: ## Build the server's container image, version and commit in it
 	scripts/compose.sh build server
 
+.PHONY: pin-images
+pin-images: ## Pin the images of Dockerfile and compose files to what the registry holds now
+	scripts/pin-images.sh
+
 .PHONY: compose-try
 compose-try: bin/gridstand ## Bring the compose stacks up, play while containers die, take them down
 	CGO_ENABLED=0 go test -trimpath -buildvcs=false -count=1 -timeout 1h -v ./deploy/composetest -args -compose

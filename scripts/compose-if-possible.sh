@@ -8,8 +8,7 @@ cd "$(dirname "$0")/.."
 
 # images: what the stacks are made from.
 images() {
-  sed -n 's/^ *image: *\(.*:.*\)/\1/p; s/^FROM \(.*:[^ ]*\) AS .*/\1/p' \
-    docker-compose.yml docker-compose.scale.yml Dockerfile
+  sed -En 's/.*\$\{[A-Z]+_IMAGE:-([^}]+)\}$/\1/p' docker-compose.yml docker-compose.scale.yml
 }
 
 # usable: whether there is a Docker with Compose that can get them.

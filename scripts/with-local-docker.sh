@@ -154,6 +154,9 @@ program "$box" haproxy
 image "$box" haproxy:3.2 'USER 99:99' \
   'CMD ["haproxy", "-W", "-db", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]'
 
+# Stand-ins have no digest, so they go by their tags whatever the files pin.
+export GO_IMAGE=golang:1.26 REDIS_IMAGE=redis:8 HAPROXY_IMAGE=haproxy:3.2
+
 # Whether containers can run here, on a network of their own and with a port, is
 # the machine's matter, not the command's.
 docker network create try >/dev/null || cannot 'Docker makes no networks'

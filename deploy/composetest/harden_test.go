@@ -1,10 +1,12 @@
 package composetest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +35,7 @@ func inside(t *testing.T, container string) map[string][]string {
 	names := []string{"status", "mountinfo", "net/tcp", "net/tcp6"}
 	args := []string{
 		"run", "--rm", "--pid", "container:" + container, "--user", "0", "--cap-add", "SYS_PTRACE",
-		"--entrypoint", "sh", "redis:8", "-euc", read, "sh",
+		"--entrypoint", "sh", cmp.Or(os.Getenv("REDIS_IMAGE"), "redis:8"), "-euc", read, "sh",
 	}
 	files, file := map[string][]string{}, ""
 	for line := range strings.Lines(docker(t, append(args, names...)...)) {

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Pins the images that are built upon and run beside to what their registry holds
+# now: writes name:tag@sha256:… where Dockerfile and compose files say name:tag, or
+# an older digest. Needs Docker and a way to the registry. Look at the difference
+# before you commit it; `make compose-try` tries it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+files=(Dockerfile docker-compose.yml docker-compose.scale.yml)
+for image in golang:1.26 redis:8 haproxy:3.2; do
+  docker pull --quiet "$image" >/dev/null
+  digest=$(docker image inspect --format '{{range .RepoDigests}}{{println .}}{{end}}' "$image" |
+    sed -n "s/^${image%%:*}@\(sha256:[0-9a-f]\{64\}\)$/\1/p" | head -n 1)
+  [ -n "$digest" ] || { echo "$image has no digest: it is from no registry" >&2; exit 1; }
+  grep -Eq "[^/[:alnum:]]$image(@|\}|\$)" "${files[@]}" || { echo "no file names $image" >&2; exit 1; }
+  sed -Ei "s#([^/[:alnum:]]$image)(@sha256:[0-9a-f]{64})?(\}|\$)#\1@$digest\3#" "${files[@]}"
+  echo "$image@$digest"
+done

@@ -65,7 +65,7 @@ func TestThroughProxy_unread(t *testing.T) {
 	redis := redistest.StartRedis(t)
 	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	backend := w.serveProgram(exec.Command(childtest.Build(t, "server")), w.addr,
-		"--proxies", "127.0.0.1", "--max-new-games-per-minute=0", "--metrics", "127.0.0.1:0", "--pprof",
+		"--proxies", "127.0.0.1", "--max-moves-per-second=0", "--max-new-games-per-minute=0", "--metrics", "127.0.0.1:0", "--pprof",
 		// That would keep a client from asking for so much.
 		"--max-reads-per-address-per-second=0")
 	g := backend.gauges(t)

@@ -53,6 +53,7 @@ func TestMetrics(t *testing.T) {
 	m.FanOut(3 * time.Millisecond)
 	m.StorageFailed(context.DeadlineExceeded)
 	m.StorageUp(true)
+	m.Streams(func() (open, waiting int) { return 5, 2 })
 
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
@@ -72,6 +73,8 @@ func TestMetrics(t *testing.T) {
 		`gridstand_redis_up 1`,
 		`gridstand_games_live 3`,
 		`gridstand_watchers 4`,
+		`gridstand_streams 5`,
+		`gridstand_streams_incomplete 2`,
 		`gridstand_build_info{commit="abc",go="` + runtime.Version() + `",version="v1"} 1`,
 	} {
 		assert.Contains(t, answer.Body.String(), "\n"+line+"\n")

@@ -3,6 +3,7 @@ package composetest
 import (
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,6 +24,13 @@ func TestSingle(t *testing.T) {
 	s.up(with, "--build")
 	harmless(t, "server", s.containers("server")[0], []int{2048, 9090})
 	harmless(t, "redis", s.containers("redis")[0], []int{6379}, "/data")
+
+	bounded(t, "server", s.containers("server")[0])
+	bounded(t, "redis", s.containers("redis")[0])
+	for setting, want := range map[string]string{"maxmemory": "1073741824", "maxmemory-policy": "noeviction"} {
+		got := docker(t, "exec", s.containers("redis")[0], "redis-cli", "config", "get", setting)
+		assert.Equal(t, []string{setting, want}, strings.Fields(got))
+	}
 
 	p := begin(t, s.address())
 	p.goesOn("begin")
@@ -82,6 +90,7 @@ func TestScaled(t *testing.T) {
 	}
 	harmless(t, "redis", s.containers("redis")[0], []int{6379}, "/data")
 	harmless(t, "proxy", s.containers("proxy")[0], []int{2048})
+	bounded(t, "proxy", s.containers("proxy")[0])
 	silent(t, s.address())
 
 	for _, id := range s.containers("server") {

@@ -3,6 +3,7 @@ package composetest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"net"
 	"net/http"
@@ -86,6 +87,21 @@ func harmless(t *testing.T, service, container string, ports []int, writable ...
 	assert.True(t, root, "%s: no root among the mounts", service)
 	assert.ElementsMatch(t, writable, places, "%s: what can be written to", service)
 	assert.ElementsMatch(t, ports, listening(t, files), "%s: open ports", service)
+}
+
+// bounded checks that a container cannot take all of its machine's memory,
+// processes or disk.
+func bounded(t *testing.T, service, container string) {
+	t.Helper()
+	out := docker(t, "inspect", "-f", "{{json .HostConfig}}", container)
+	var host struct {
+		Memory, PidsLimit int64
+		LogConfig         struct{ Config map[string]string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &host), "%s", out)
+	assert.Positive(t, host.Memory, "%s: memory", service)
+	assert.Positive(t, host.PidsLimit, "%s: processes", service)
+	assert.Equal(t, map[string]string{"max-size": "10m", "max-file": "3"}, host.LogConfig.Config, "%s: logs", service)
 }
 
 // listening are the TCP ports on which a container takes connections, but for

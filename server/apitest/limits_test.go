@@ -76,7 +76,7 @@ func TestLimit_BotGames(t *testing.T) {
 		first := bots("6x6", botSeat("greedy"))
 		a := s.create(t, p, first)
 		assert.False(t, a.GetRanked())
-		quick := s.create(t, p, bots("tribolo", botSeat("random"), botSeat("greedy"), botSeat("random")))
+		s.create(t, p, bots("6x6", botSeat("rote")))
 		full(p, "bot_games_per_player", "2")
 		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "the same request")
 		s.game(t, p, "classic") // Games that somebody plays are not counted.
@@ -85,19 +85,33 @@ func TestLimit_BotGames(t *testing.T) {
 		s.create(t, other, bots("6x6", botSeat("greedy")))
 		full(other, "bot_games_per_address", "3")
 		full(p, "bot_games_per_player", "2")
-
-		watching := s.watch(t, s.anyone, from(quick.GetId(), 0))
-		for watching.event(t).GetResult() == nil {
-			continue
-		}
-		eventually(t, "the game that is over makes room", func() bool {
-			_, err := s.CreateGame(p.ctx, bots("6x6", botSeat("greedy")))
-			return err == nil
-		})
-		full(p, "bot_games_per_player", "2")
 	}, func(c *app.Config) {
-		c.BotPace, c.PauseAfter = 0, time.Hour
+		c.PauseAfter = time.Hour
 		c.Limits.BotGamesPerPlayer, c.Limits.BotGamesPerAddress, c.Limits.BotGamesPerStore = 2, 3, 4
+	})
+}
+
+// Ensure a game in which only bots play makes room when it is over.
+func TestLimit_BotGames_Over(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *server) {
+		p := s.player(t)
+		for range 3 {
+			var g *pb.Game
+			eventually(t, "the game before makes room", func() bool {
+				created, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{
+					Variant: "tribolo", Seats: []*pb.SeatRequest{botSeat("random"), botSeat("greedy"), botSeat("random")},
+				})
+				g = created.GetGame()
+				return err == nil
+			})
+			watching := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), AfterVersion: proto.Int32(0), EveryEvent: true})
+			for watching.event(t).GetResult() == nil {
+				continue
+			}
+		}
+	}, func(c *app.Config) {
+		c.BotPace, c.PauseAfter, c.Limits.BotGamesPerPlayer = 0, time.Hour, 1
 	})
 }
 

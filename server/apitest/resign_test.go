@@ -166,7 +166,7 @@ func TestResign_HotSeat(t *testing.T) {
 // seat and the bots the others.
 func (s *server) alone(t testing.TB, p player, g *pb.Game, byBot bool) *pb.Event {
 	t.Helper()
-	watching := s.watch(t, s.anyone, from(g.GetId(), 0))
+	watching := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), AfterVersion: proto.Int32(0), EveryEvent: true})
 	for {
 		e := watching.event(t)
 		if e.GetResult() != nil {

@@ -33,6 +33,7 @@ see its memory too, start it with --metrics and give that address here:
 
   ` + name + ` bench --games 500 --metrics http://localhost:9090/metrics
   ` + name + ` bench --games 1 --watchers 0 --crowd 20000 --rate 5
+  ` + name + ` bench --games 1 --watchers 0 --crowd 5000 --connections 5001 --rate 5
   ` + name + ` bench --games 1000 --players 200 --rate 2000 --json`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,7 +49,7 @@ see its memory too, start it with --metrics and give that address here:
 	flags.Float64Var(&c.Rate, "rate", 0, "moves in a second, of all players together; 0 for as many as they can")
 	flags.DurationVar(&c.Duration, "duration", c.Duration, "how long")
 	flags.StringVar(&c.Variant, "variant", c.Variant, "what is played; random games of 6x6 are long ones")
-	flags.IntVar(&c.Connections, "connections", 0, "connections that players and watchers share (default: one for each 250 of them)")
+	flags.IntVar(&c.Connections, "connections", 0, "connections, shared by players and by watchers among themselves (default: one for each 250 of them)")
 	flags.BoolVar(&c.EveryEvent, "every-event", false, "let no watcher who falls behind skip events")
 	flags.BoolVar(&c.Public, "public", false, "list the games, as people's are")
 	flags.StringVar(&c.Metrics, "metrics", "", "`URL` of the server's metrics, for its memory before, with and after the load")

@@ -145,6 +145,9 @@ func (c *Config) fits(limits *pb.Limits) error {
 	case exceeds(c.watchers(), limits.GetWatchesPerAddress()):
 		return fmt.Errorf("the server allows %d watchers of one address: start it with --max-watches-per-address 0",
 			limits.GetWatchesPerAddress())
+	case exceeds(c.watchers()+c.Players, limits.GetStreamsPerAddress()):
+		return fmt.Errorf("the server allows %d streams of one address: start it with --max-streams-per-address 0",
+			limits.GetStreamsPerAddress())
 	case exceeds(streams, limits.GetStreamsPerConnection()):
 		return fmt.Errorf("a connection would carry %d calls at a time, and the server allows %d: take more connections, or start it with --max-streams-per-connection %d",
 			streams, limits.GetStreamsPerConnection(), streams)

@@ -61,7 +61,8 @@ func redisFlag(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "redis", *value,
 		"`where` games are kept: \"embedded\" keeps them in this process, and they are gone when it ends; "+
 			"redis://[user:password@]host[:port][/database] is a Redis, with rediss:// over TLS; "+
-			"several addresses separated by commas are a cluster, or Sentinels with ?master_name=…")
+			"several addresses separated by commas are a cluster, or Sentinels with ?master_name=…; "+
+			"other users of this machine can read a command line, so set the variable if there is a password")
 }
 
 func abandonFlag(flags *pflag.FlagSet, value *time.Duration) {

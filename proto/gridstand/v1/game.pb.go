@@ -348,21 +348,22 @@ type Limits struct {
 	// Streams and calls of one address that one server has open at once, of every
 	// kind.
 	StreamsPerAddress int32 `protobuf:"varint,15,opt,name=streams_per_address,json=streamsPerAddress,proto3" json:"streams_per_address,omitempty"`
-	// Streams of one connection, and of one address, whose request takes longer
-	// than half a second to arrive. A call whose request has not arrived five
-	// seconds after its headers ends with DEADLINE_EXCEEDED.
+	// Streams of one connection whose request takes longer than half a second to
+	// arrive. A call whose request has not arrived five seconds after its headers
+	// ends with DEADLINE_EXCEEDED.
 	IncompletePerConnection int32 `protobuf:"varint,16,opt,name=incomplete_per_connection,json=incompletePerConnection,proto3" json:"incomplete_per_connection,omitempty"`
-	IncompletePerAddress    int32 `protobuf:"varint,17,opt,name=incomplete_per_address,json=incompletePerAddress,proto3" json:"incomplete_per_address,omitempty"`
+	// Such streams of one address.
+	IncompletePerAddress int32 `protobuf:"varint,17,opt,name=incomplete_per_address,json=incompletePerAddress,proto3" json:"incomplete_per_address,omitempty"`
 	// Bytes that one server holds for one address: the headers of its open streams
 	// and the answers that it has not read. A connection that leaves an eighth of
 	// this unread is closed.
 	HeldBytesPerAddress int32 `protobuf:"varint,18,opt,name=held_bytes_per_address,json=heldBytesPerAddress,proto3" json:"held_bytes_per_address,omitempty"`
 	// Health.Watch streams that one address may have open on one server.
 	HealthWatchesPerAddress int32 `protobuf:"varint,19,opt,name=health_watches_per_address,json=healthWatchesPerAddress,proto3" json:"health_watches_per_address,omitempty"`
-	// Reflection streams that one address may have open on one server, and the
-	// requests that it may send on them in a second, with ten seconds' worth at
-	// once.
-	ReflectionsPerAddress          int32 `protobuf:"varint,20,opt,name=reflections_per_address,json=reflectionsPerAddress,proto3" json:"reflections_per_address,omitempty"`
+	// Reflection streams that one address may have open on one server.
+	ReflectionsPerAddress int32 `protobuf:"varint,20,opt,name=reflections_per_address,json=reflectionsPerAddress,proto3" json:"reflections_per_address,omitempty"`
+	// Requests that one address may send on reflection streams to one server in a
+	// second, with ten seconds' worth at once.
 	ReflectionsPerAddressPerSecond int32 `protobuf:"varint,21,opt,name=reflections_per_address_per_second,json=reflectionsPerAddressPerSecond,proto3" json:"reflections_per_address_per_second,omitempty"`
 	// Calls other than Move, Undo and Resign of one address that one server works
 	// on or keeps waiting.

@@ -55,18 +55,20 @@ type readFlood struct {
 
 // run keeps the calls in flight until ctx ends. A refused call is sent again
 // after a pause, as attackers do who do not want to flood themselves.
-func (f *readFlood) run(ctx context.Context, t *testing.T, addr string) error {
-	t.Helper()
+func (f *readFlood) run(ctx context.Context, addr string, from grpc.DialOption) error {
 	var conns []*grpc.ClientConn
 	for range readerConnections {
-		conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
-			(&flood{dialer: place(t, 60)}).from())
-		require.NoError(t, err)
+		conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()), from)
+		if err != nil {
+			return err
+		}
 		defer func() { _ = conn.Close() }()
 		conns = append(conns, conn)
 	}
 	request, err := proto.Marshal(&pb.ListGamesRequest{PageSize: 200})
-	require.NoError(t, err)
+	if err != nil {
+		return err
+	}
 	var group errgroup.Group
 	for n := range readers {
 		group.Go(func() error {
@@ -130,7 +132,8 @@ func TestReads_flood_long(t *testing.T) {
 	defer cancel()
 	f := &readFlood{}
 	done := make(chan error, 1)
-	go func() { done <- f.run(ctx, t, server.addr) }()
+	from := (&flood{dialer: place(t, 60)}).from()
+	go func() { done <- f.run(ctx, server.addr, from) }()
 	require.Eventually(t, func() bool { return f.granted.Load() > 0 && f.refused.Load() > 0 || f.granted.Load() > readers },
 		patience, 20*time.Millisecond, "nobody is answered, or nobody is refused")
 	game, _ := waitingTable(t, w, server, stalledTurn)

@@ -82,7 +82,7 @@ type Created struct {
 }
 
 // Exhibition reports whether the game is one in which bots sit in all seats.
-func (c Created) Exhibition() bool { return botsOnly(c.Seats) }
+func (a Created) Exhibition() bool { return botsOnly(a.Seats) }
 
 func botsOnly(seats []Seat) bool {
 	return !slices.ContainsFunc(seats, func(s Seat) bool { return s.Bot == "" })

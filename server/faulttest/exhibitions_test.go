@@ -225,6 +225,7 @@ func TestExhibition_flood_long(t *testing.T) {
 	s := &steady{player: w.player(server), rng: seeded(t)}
 	s.begin(t)
 	s.moves(t) // to warm up
+	before := g.read(t, "process_resident_memory_bytes")
 	measure := func(what string) {
 		began, worked := time.Now(), g.exactly(t, "process_cpu_seconds_total")
 		took := s.moves(t)
@@ -237,6 +238,10 @@ func TestExhibition_flood_long(t *testing.T) {
 		t.Logf("%-24s p50 %.2f ms, p99 %.1f ms of %d moves; server %.2f cores, %d MB; %d games between bots run",
 			what, at(took, 50).Seconds()*1000, at(took, 99).Seconds()*1000, len(took), cores,
 			g.read(t, "process_resident_memory_bytes")>>20, w.running(t))
+		if !childtest.Race {
+			assert.Less(t, at(took, 99), time.Second, what)
+			assert.Less(t, g.read(t, "process_resident_memory_bytes"), before+roomFor, what)
+		}
 	}
 	measure("undisturbed")
 

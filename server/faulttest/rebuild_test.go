@@ -279,6 +279,31 @@ func TestRebuild_puppets(t *testing.T) {
 	})
 }
 
+// Ensure an account does not lapse while one of its games is kept, and that one
+// from a server under which none lapsed does so from a rebuild on.
+func TestRebuild_accounts(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		server, ctx := w.serve(w.addr), t.Context()
+		playing, idle, old := w.player(server), w.player(server), w.player(server)
+		playing.start(t, "classic")
+		left := func(c *client) time.Duration { return w.store.PTTL(ctx, "player:{"+c.id+"}").Val() }
+		const soon = time.Hour
+		for _, c := range []*client{playing, idle} {
+			require.Greater(t, left(c), soon)
+			require.NoError(t, w.store.PExpire(ctx, "player:{"+c.id+"}", soon).Err())
+		}
+		require.NoError(t, w.store.Persist(ctx, "player:{"+old.id+"}").Err())
+		operator := w.operator(ctx, t)
+		defer operator.Close()
+		_, err := operator.Rebuild(ctx)
+		require.NoError(t, err)
+		assert.Greater(t, left(playing), soon)
+		assert.LessOrEqual(t, left(idle), soon)
+		assert.Greater(t, left(old), soon)
+	})
+}
+
 // Ensure leaderboards and lists that are lost while people play come back, by a
 // rebuild beside the servers or by themselves, and that bots and clocks go on.
 // That the boards hold in the end what all games came to, the checker sees to.

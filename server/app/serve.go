@@ -123,7 +123,7 @@ func (n *node) drain() {
 		}
 		took := time.Since(began)
 		if took >= n.StopTimeout {
-			n.logger.Warn("calls were cut off", "after", n.StopTimeout)
+			n.logger.Warn("calls were cut off", "id", "calls-cut-off", "after", n.StopTimeout)
 		} else if took < flushFor || n.admission.Running() > 0 {
 			continue
 		}

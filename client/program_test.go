@@ -25,7 +25,7 @@ import (
 
 // actAsClient is the variable of the environment that makes the binary of the
 // tests the client itself, for those that need a process of their own.
-const actAsClient = "GRIDSTAND_TEST_CLIENT"
+const actAsClient = "TEST_AS_CLIENT"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(actAsClient) != "" {

@@ -89,9 +89,9 @@ func metricsFlag(flags *pflag.FlagSet, value *string) {
 			"readiness check (/readyz: whether the store would take a move now, asked without writing), not for the public; none if empty")
 }
 
-// variable is the environment variable of a flag.
-func variable(flag string) string {
-	return "GRIDSTAND_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+// variableOf is the environment variable of a flag.
+func variableOf(flag string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // withVariable marks the flags that have one.
@@ -112,12 +112,12 @@ func readEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) e
 		if _, ok := f.Annotations[withVariable]; !ok || f.Changed || wrong != nil {
 			return
 		}
-		value, _ := lookup(variable(f.Name))
+		value, _ := lookup(variableOf(f.Name))
 		if value == "" {
 			return
 		}
 		if err := f.Value.Set(value); err != nil {
-			wrong = usage.Value(variable(f.Name), f, value, err)
+			wrong = usage.Value(variableOf(f.Name), f, value, err)
 		}
 	})
 	return wrong

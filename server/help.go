@@ -27,7 +27,7 @@ func describe(flags *pflag.FlagSet) string {
 		if f.Name != "help" && f.Name != "version" {
 			b.WriteString("  (default " + cmp.Or(shorten(f.DefValue), "none"))
 			if _, ok := f.Annotations[withVariable]; ok {
-				b.WriteString("; " + variable(f.Name))
+				b.WriteString("; " + variableOf(f.Name))
 			}
 			b.WriteString(")")
 		}

@@ -89,6 +89,14 @@ server at once.`,
 			return readEnvironment(cmd.Flags(), os.LookupEnv)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			unknown, err := checkEnvironment(cmd.Flags(), os.Environ())
+			if err != nil {
+				return err
+			}
+			config.Logger = config.NewLogger()
+			for _, variable := range unknown {
+				config.Logger.Warn("no flag has this variable", "id", "variable-unknown", "variable", variable)
+			}
 			return app.Run(cmd.Context(), config)
 		},
 		SilenceErrors: true,

@@ -26,7 +26,7 @@ import (
 )
 
 // asServer in the environment makes the test binary the program itself.
-const asServer = "GRIDSTAND_TEST_AS_SERVER"
+const asServer = "TEST_AS_SERVER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {

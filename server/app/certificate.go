@@ -75,7 +75,7 @@ func (s *certificates) current() *tls.Config {
 		config, err = s.load()
 	}
 	if err != nil {
-		s.logger.Warn("certificate not renewed; the one before stays", "error", err)
+		s.logger.Warn("certificate not renewed; the one before stays", "id", "certificate-not-renewed", "error", err)
 		return s.config
 	}
 	s.config, s.read = config, states

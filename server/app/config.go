@@ -216,8 +216,8 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// logger is the one that the configuration asks for.
-func (c *Config) logger() *slog.Logger {
+// NewLogger returns the logger that the configuration asks for.
+func (c *Config) NewLogger() *slog.Logger {
 	if c.Logger != nil {
 		return c.Logger
 	}

@@ -68,7 +68,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	n.logger = c.logger()
+	n.logger = c.NewLogger()
 	n.refusals = newRefusals(n.metrics, n.logger)
 	transport, err := transportOptions(c, n.logger)
 	if err != nil {

@@ -50,7 +50,7 @@ func Operate(ctx context.Context, c Config) (_ *Operator, err error) {
 	if err := o.store.await(ctx); err != nil {
 		return nil, err
 	}
-	rooms, err := c.rooms(o.store, c.logger())
+	rooms, err := c.rooms(o.store, c.NewLogger())
 	if err != nil {
 		return nil, err
 	}

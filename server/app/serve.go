@@ -79,7 +79,7 @@ func (n *node) serve(ctx context.Context) error {
 		failure = nil
 		n.logger.Info("stopping")
 	} else {
-		n.logger.Error("stopping", "error", failure)
+		n.logger.Error("stopping", "id", "server-failed", "error", failure)
 	}
 	n.health.Shutdown()
 	chores.stop()
@@ -137,7 +137,7 @@ func (n *node) drain() {
 // announce tells the operator what runs.
 func (n *node) announce() {
 	if n.store.embedded != nil {
-		n.logger.Warn("everything is kept in this process and gone when it ends; --redis names a store that stays")
+		n.logger.Warn("everything is kept in this process and gone when it ends; --redis names a store that stays", "id", "store-volatile")
 	}
 	n.logger.Info("serving", "address", n.admission.Addr().String(), "redis", n.store.name,
 		"tls", n.TLSCert != "", "version", version.String())

@@ -167,7 +167,7 @@ func (s *store) watch(ctx context.Context, logger *slog.Logger, every time.Durat
 		case err != nil && away.IsZero():
 			away = time.Now()
 			up(false)
-			logger.Warn("redis does not answer; moves wait until it does", "redis", s.name, "error", err)
+			logger.Warn("redis does not answer; moves wait until it does", "id", "redis-away", "redis", s.name, "error", err)
 		case err == nil && !away.IsZero():
 			up(true)
 			logger.Info("redis answers again", "redis", s.name, "away", time.Since(away).Round(time.Millisecond))

@@ -80,7 +80,7 @@ func transportOptions(c Config, logger *slog.Logger) ([]grpc.ServerOption, error
 func recoverers(logger *slog.Logger) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
 	handler := recovery.WithRecoveryHandlerContext(func(ctx context.Context, p any) error {
 		method, _ := grpc.Method(ctx)
-		logger.ErrorContext(ctx, "panic in a call", "call", method, "panic", p, "stack", string(debug.Stack()))
+		logger.ErrorContext(ctx, "panic in a call", "id", "call-panicked", "call", method, "panic", p, "stack", string(debug.Stack()))
 		return status.Error(codes.Internal, "internal error")
 	})
 	return recovery.UnaryServerInterceptor(handler), recovery.StreamServerInterceptor(handler)

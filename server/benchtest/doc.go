@@ -4,7 +4,7 @@
 // so that what it does meanwhile meets both, and each figure is the median of
 // several rounds. Only the ratios mean something elsewhere. What is measured of
 // watching has each server in a process of its own, this binary started again,
-// which leaves profiles behind if GRIDSTAND_BENCH_PROFILES names a directory.
+// which leaves profiles behind if BENCH_PROFILES names a directory.
 //
 //	go test -run '^$' -bench . ./server/benchtest
 package benchtest

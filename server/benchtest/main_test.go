@@ -43,7 +43,7 @@ const (
 	unmeteredVariable = "GRIDSTAND_BENCH_UNMETERED"
 	// profileVariable is set by whoever wants profiles: the directory into
 	// which each server writes its CPU profile, and what it allocated, at its end.
-	profileVariable = "GRIDSTAND_BENCH_PROFILES"
+	profileVariable = "BENCH_PROFILES"
 )
 
 // The servers that there are.

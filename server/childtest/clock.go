@@ -15,7 +15,7 @@ import (
 
 // offVariable says by how many seconds the clock of a program of BuildOff is
 // off.
-const offVariable = "GRIDSTAND_TEST_CLOCK_OFF"
+const offVariable = "TEST_CLOCK_OFF"
 
 // Now in Go's package time, as it is and as BuildOff has it. The kernel's clock
 // is everybody's, and a Go program does not ask libc for the time, so that

@@ -62,7 +62,7 @@ func (d *Directory) Run(ctx context.Context) {
 			switch {
 			case err != nil && !failing && ctx.Err() == nil:
 				failing = true
-				d.log.Warn("lists of games are not being written", "error", err)
+				d.log.Warn("lists of games are not being written", "id", "lists-not-written", "error", err)
 			case err == nil && failing:
 				failing = false
 				d.log.Info("lists of games are written again")
@@ -71,7 +71,7 @@ func (d *Directory) Run(ctx context.Context) {
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 			defer cancel()
 			if err := d.flush(last); err != nil {
-				d.log.Warn("lists of games miss what happened last", "error", err)
+				d.log.Warn("lists of games miss what happened last", "id", "lists-behind", "error", err)
 			}
 			return
 		}

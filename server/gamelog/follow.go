@@ -143,7 +143,7 @@ func (f *Follower) subscribe(ctx context.Context) {
 		}
 		err := f.pubsub.Subscribe(ctx, join...)
 		if err != nil && !failing && ctx.Err() == nil {
-			f.logger.Warn("cannot follow games for now", "games", len(join), "error", err)
+			f.logger.Warn("cannot follow games for now", "id", "games-not-followed", "games", len(join), "error", err)
 		}
 		if failing = err != nil; failing {
 			// The PubSub notes the channels for its next connection, but may

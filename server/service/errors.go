@@ -180,7 +180,7 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 		return notFound(pb.ReasonNoScore, "the player is not on this board")
 	case errors.As(err, &damaged):
 		s.damaged.Do(func() {
-			s.Logger.Error("game damaged", "game", damaged.GameID, "call", method, "version", damaged.Version, "detail", damaged.Detail)
+			s.Logger.Error("game damaged", "id", "game-damaged", "game", damaged.GameID, "call", method, "version", damaged.Version, "detail", damaged.Detail)
 		})
 		version := strconv.Itoa(int(damaged.Version))
 		return &failure{
@@ -191,7 +191,7 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 	case errors.Is(err, match.ErrStopping):
 		return errStopping
 	case errors.Is(err, replay.ErrUnknown):
-		s.Logger.Warn("game needs a newer server", "call", method, "error", err)
+		s.Logger.Warn("game needs a newer server", "id", "game-too-new", "call", method, "error", err)
 		return serverUnavailable("this server is too old for this game")
 	case errors.Is(err, redis.ErrAutoPipelineQueueFull):
 		s.Meter.StorageFailed(err)
@@ -211,7 +211,7 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 		// What the embedded Unimplemented…Server answers.
 		return &failure{code: codes.Unimplemented, message: "this server does not offer the call"}
 	default:
-		s.Logger.Error("internal error", "call", method, "error", err)
+		s.Logger.Error("internal error", "id", "internal-error", "call", method, "error", err)
 		return &failure{code: codes.Internal, message: "internal error"}
 	}
 }

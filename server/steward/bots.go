@@ -101,7 +101,7 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 		b.mu.Unlock()
 		var conflict *match.VersionConflictError
 		if err != nil && ctx.Err() == nil && !errors.As(err, &conflict) && !errors.Is(err, replay.ErrGameOver) {
-			b.logger.Warn("bot did not move; its game comes up again", "game", state.ID, "error", err)
+			b.logger.Warn("bot did not move; its game comes up again", "id", "bot-not-moved", "game", state.ID, "error", err)
 			if gamelog.IsStorage(err) {
 				b.missed.add(state.ID)
 			}
@@ -170,7 +170,7 @@ func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, p
 func (b *bots) choose(ctx context.Context, player bot.Bot, position game.Position) (move game.Move, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			b.logger.Error("bot failed", "bot", player.Name(), "panic", r, "stack", string(debug.Stack()))
+			b.logger.Error("bot failed", "id", "bot-panicked", "bot", player.Name(), "panic", r, "stack", string(debug.Stack()))
 			err = fmt.Errorf("bot %s failed", player.Name())
 		}
 	}()

@@ -189,7 +189,7 @@ func (s *Steward) patrol(ctx context.Context) {
 		err = s.EnterAll(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.Logger.Warn("what may be missing on boards and lists not looked for yet", "error", err)
+		s.Logger.Warn("what may be missing on boards and lists not looked for yet", "id", "reconcile-delayed", "error", err)
 	}
 }
 

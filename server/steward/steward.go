@@ -180,7 +180,7 @@ func (s *Steward) Appended(ctx context.Context, state *replay.State) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
 	if err := note(ctx); err != nil {
-		s.Logger.Warn("game not seen to yet", "game", state.ID, "error", err)
+		s.Logger.Warn("game not seen to yet", "id", "result-delayed", "game", state.ID, "error", err)
 	}
 }
 
@@ -279,7 +279,7 @@ func (s *Steward) handOver(ctx context.Context, gameIDs []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
 	if err := s.agenda.now(ctx, gameIDs...); err != nil {
-		s.Logger.Warn("games not handed over; they come up again", "games", len(gameIDs), "error", err)
+		s.Logger.Warn("games not handed over; they come up again", "id", "games-not-handed-over", "games", len(gameIDs), "error", err)
 	}
 }
 
@@ -360,7 +360,7 @@ func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until
 	var damaged *gamelog.DamagedError
 	switch {
 	case errors.As(err, &damaged):
-		s.Logger.Error("game damaged", "game", gameID, "version", damaged.Version, "detail", damaged.Detail)
+		s.Logger.Error("game damaged", "id", "game-damaged", "game", gameID, "version", damaged.Version, "detail", damaged.Detail)
 		next, err = until.Add(damagedFor), nil
 	case errors.Is(err, gamelog.ErrNotFound):
 		// Its server died before the first entry, or it was kept long enough.
@@ -373,7 +373,7 @@ func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until
 		s.missed.add(gameID)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.Logger.Warn("game not seen to; it comes up again", "game", gameID, "error", err)
+		s.Logger.Warn("game not seen to; it comes up again", "id", "game-retried", "game", gameID, "error", err)
 	}
 }
 
@@ -449,7 +449,7 @@ func (s *Steward) renewEvery() time.Duration {
 func (s *Steward) renew(ctx context.Context) {
 	now, err := s.Client.Time(ctx).Result()
 	if err != nil {
-		s.Logger.Warn("games on the boards not kept for longer yet, nor lists trimmed", "error", err)
+		s.Logger.Warn("games on the boards not kept for longer yet, nor lists trimmed", "id", "games-not-renewed", "error", err)
 		return
 	}
 	until := now.Add(s.KeepFinished)
@@ -460,10 +460,10 @@ func (s *Steward) renew(ctx context.Context) {
 			return s.Log.Expire(ctx, until, gameIDs...)
 		})
 		if err != nil {
-			s.Logger.Warn("games on a board not kept for longer yet", "variant", v.ID, "error", err)
+			s.Logger.Warn("games on a board not kept for longer yet", "id", "board-games-not-renewed", "variant", v.ID, "error", err)
 		}
 	}
 	if err := s.Directory.Trim(ctx, ids); err != nil {
-		s.Logger.Warn("lists not trimmed yet", "error", err)
+		s.Logger.Warn("lists not trimmed yet", "id", "lists-not-trimmed", "error", err)
 	}
 }

@@ -95,6 +95,9 @@ func TestAccounts_TLSForgotten(t *testing.T) {
 // Ensure the user is warned before a token goes to another machine in clear text.
 func TestAccounts_Exposed(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	ada := newUser(t, "gridstand.invalid", "ada")
 	const warning = "Warning: the connection to gridstand.invalid:2048 is not encrypted"
 	for _, args := range [][]string{{"login", "ada"}, {"new"}, {"whoami"}} {

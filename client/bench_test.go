@@ -15,6 +15,9 @@ import (
 // TestBench puts a server under a little load.
 func TestBench(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	config := apptest.Config(t)
 	config.Metrics = "127.0.0.1:0"
 	server, _ := apptest.Start(t, config)

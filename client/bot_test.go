@@ -42,6 +42,9 @@ func TestBot(t *testing.T) {
 // TestBotMeetsTheLimit says once in a game that the server slows the bot down.
 func TestBotMeetsTheLimit(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	c := apptest.Config(t)
 	c.Limits.MovesPerSecond = 10
 	server, _ := apptest.Start(t, c)

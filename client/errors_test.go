@@ -107,6 +107,9 @@ func TestNoServer(t *testing.T) {
 // flag is wrong or missing.
 func TestServerOfAnotherKind(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	c := apptest.Config(t)
 	c.TLSCert, c.TLSKey = apptest.Certificate(t)
 	server, _ := apptest.Start(t, c)

@@ -148,6 +148,9 @@ func hostileServer(t *testing.T, answer func(method string) proto.Message) strin
 // print nothing that a terminal would obey, and come to an end.
 func TestHostileServer(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for n := range uint64(20) {

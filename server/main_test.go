@@ -275,6 +275,9 @@ func TestProcess_SecondSignal(t *testing.T) {
 
 func TestRun_RedisAway(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	code, _, stderr := call(t, "--redis", "redis://:sesame@127.0.0.1:1/0")
 	assert.Equal(t, exitFailed, code)
 	assert.Equal(t, "gridstand-server: redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused\n", stderr)

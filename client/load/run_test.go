@@ -155,6 +155,9 @@ func TestStopsEarly(t *testing.T) {
 // TestServerGoesAway leaves what it can no longer end, and says so.
 func TestServerGoesAway(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s, stop := apptest.Start(t, apptest.Config(t))
 	config := small(s)
 	config.Duration, config.Farewell = time.Hour, time.Second
@@ -220,6 +223,9 @@ func TestRefused(t *testing.T) {
 // TestRateLimit names the flag that is in the way.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	config := small(start(t, func(c *app.Config) { c.Limits.MovesPerSecond = 3 }))
 	config.Rate, config.Duration = 0, 2*time.Second
 	r := run(t, config)

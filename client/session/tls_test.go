@@ -64,6 +64,9 @@ func TestTLS(t *testing.T) {
 // tunnel or a proxy still takes connections to it.
 func TestTLS_NotAfterAll(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, speak := range map[string]func(*testing.T, *session.Client){
 		"call": func(t *testing.T, c *session.Client) {
 			_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})

@@ -27,6 +27,9 @@ func (s *server) clocked(t testing.TB, p player, variant string, limit time.Dura
 // its score counts as after any other end.
 func TestClock_Solo(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	each(t, func(t *testing.T, s *server) {
 		p := s.player(t)
 		const limit = 1500*time.Millisecond + 1
@@ -101,6 +104,9 @@ func TestClock_LastHuman(t *testing.T) {
 // back, which gives a full turn.
 func TestClock_StandIn(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	each(t, func(t *testing.T, s *server) {
 		players := [3]player{s.player(t), s.player(t), s.player(t)}
 		const limit = 4 * time.Second
@@ -159,6 +165,9 @@ func TestClock_StandIn(t *testing.T) {
 // it back no more, and that the last one to go ends the game.
 func TestClock_OneAfterTheOther(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	each(t, func(t *testing.T, s *server) {
 		host, guest := s.player(t), s.player(t)
 		g := s.clocked(t, host, "tribolo", 2*time.Second, callerSeat, openSeat, callerSeat)

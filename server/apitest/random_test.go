@@ -132,6 +132,9 @@ func populate(t testing.TB, s *server, players ...player) map[protoreflect.Name]
 // answer, the connection does; whatever the server logs as an error fails, too.
 func TestRandomMessages(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	each(t, func(t *testing.T, s *server) {

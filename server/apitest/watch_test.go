@@ -161,6 +161,9 @@ func TestWatch_TooHigh(t *testing.T) {
 // is told to all of them when it changes.
 func TestWatch_Audience(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	each(t, func(t *testing.T, s *server) {
 		p := s.player(t)
 		g := s.create(t, p, &pb.CreateGameRequest{Variant: "classic", Private: true})
@@ -190,6 +193,9 @@ func TestWatch_Audience(t *testing.T) {
 // those who left.
 func TestWatch_AudienceAfterOthers(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := start(t, app.Embedded)
 	p := s.player(t)
 	g := s.game(t, p, "classic")

@@ -35,6 +35,9 @@ func ask(t *testing.T, c session.Config) error {
 // and nobody else, from before the first call.
 func TestStart_MutualTLS(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	servers, clients, strangers := tlstest.NewAuthority(t), tlstest.NewAuthority(t), tlstest.NewAuthority(t)
 	c := apptest.Config(t)
 	c.TLSCert, c.TLSKey = tlstest.Files(t)
@@ -69,6 +72,9 @@ func TestStart_MutualTLS(t *testing.T) {
 // nothing.
 func TestStart_CertificateRenewed(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	authority, next := tlstest.NewAuthority(t), tlstest.NewAuthority(t)
 	c := apptest.Config(t)
 	c.TLSCert, c.TLSKey = tlstest.Files(t)

@@ -52,6 +52,9 @@ func TestStore_Embedded(t *testing.T) {
 
 func TestStore_Await(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 
 	t.Run("nobody there", func(t *testing.T) {
 		t.Parallel()

@@ -86,7 +86,8 @@ func TestLimit_BotGames(t *testing.T) {
 		full(other, "bot_games_per_address", "3")
 		full(p, "bot_games_per_player", "2")
 	}, func(c *app.Config) {
-		c.PauseAfter = time.Hour
+		// No game is over before the last call.
+		c.PauseAfter, c.BotPace = time.Hour, time.Hour
 		c.Limits.BotGamesPerPlayer, c.Limits.BotGamesPerAddress, c.Limits.BotGamesPerStore = 2, 3, 4
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/internal/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/app"
 	"github.com/gridstand/gridstand/server/redistest"
@@ -73,6 +74,34 @@ func TestStorageUnavailable(t *testing.T) {
 	health, err := grpc_health_v1.NewHealthClient(s.conn).Check(s.anyone, &grpc_health_v1.HealthCheckRequest{})
 	require.NoError(t, err)
 	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, health.GetStatus(), "calls say so themselves")
+}
+
+// Ensure that a store which hangs is what callers are told of, also those for
+// whom the calls that hang there leave no room.
+func TestStorageUnavailable_hanging_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	s := start(t, redis.URL(), func(c *app.Config) { c.Limits.ReadsAtOnce = 4 })
+	redis.Pause()
+	t.Cleanup(redis.Resume)
+	eventually(t, "all say that the store is away", func() bool {
+		const calls = 12
+		reasons := make(chan string, calls)
+		for range calls {
+			go func() {
+				_, err := s.ListGames(s.anyone, &pb.ListGamesRequest{})
+				reasons <- refusalOf(t, err).info.GetReason()
+			}()
+		}
+		away := 0
+		for range calls {
+			if <-reasons == pb.ReasonStorageUnavailable {
+				away++
+			}
+		}
+		return away == calls
+	})
 }
 
 // Ensure a game whose log was lost says so in every call, with the last version

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync/atomic"
 
 	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"google.golang.org/grpc"
@@ -50,9 +51,11 @@ type node struct {
 	lingering context.Context
 	endLinger context.CancelFunc
 
-	proxies   origin.Proxies
-	admission *admission.Control
-	admin     *admin // nil without metrics
+	proxies origin.Proxies
+	// storeAnswers is what the store's monitor learned last.
+	storeAnswers atomic.Bool
+	admission    *admission.Control
+	admin        *admin // nil without metrics
 }
 
 // open makes everything that serving needs, and waits for Redis. After an error
@@ -136,7 +139,8 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	games := service.New(service.Config{
 		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.reads, n.KeepAccounts), Leaderboard: leaderboard.New(n.store.reads), Directory: n.directory,
 		Planner: n.steward, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
-		Version: version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
+		StoreAnswers: n.storeAnswers.Load,
+		Version:      version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
 		Quotas: quota.New(n.store.reads), Proxies: n.proxies,
 		HangUp: func(peer net.Addr) { n.admission.HangUp(peer, n.Stall) },

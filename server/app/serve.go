@@ -56,7 +56,12 @@ func (n *node) serve(ctx context.Context) error {
 	if n.store.embedded != nil {
 		base.run("embedded store", without(n.store.embedded.run))
 	}
-	base.run("redis", without(func(ctx context.Context) { n.store.watch(ctx, n.logger, pingEvery, n.metrics.StorageUp) }))
+	base.run("redis", without(func(ctx context.Context) {
+		n.store.watch(ctx, n.logger, pingEvery, func(up bool) {
+			n.storeAnswers.Store(up)
+			n.metrics.StorageUp(up)
+		})
+	}))
 	if n.admin != nil {
 		base.run("metrics", n.admin.run)
 	}

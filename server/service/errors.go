@@ -116,6 +116,12 @@ var (
 // wrongToken is the reason of a refusal that is no limit's.
 const wrongToken = "wrong_token"
 
+// storageUnavailable is the failure of calls that the store did not answer.
+var storageUnavailable = &failure{
+	code: codes.Unavailable, reason: pb.ReasonStorageUnavailable,
+	message: "the store does not answer; send the call again", retry: storageRetry,
+}
+
 // fail turns an error of the rooms beneath into the contract's. It is the only
 // place that does; what it does not know is logged, and told to nobody.
 func (s *Service) fail(ctx context.Context, method string, err error) *failure {
@@ -203,10 +209,7 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 	case gamelog.IsStorage(err):
 		s.Meter.StorageFailed(err)
 		s.Logger.Debug("storage failed", "call", method, "error", err)
-		return &failure{
-			code: codes.Unavailable, reason: pb.ReasonStorageUnavailable,
-			message: "the store does not answer; send the call again", retry: storageRetry,
-		}
+		return storageUnavailable
 	case status.Code(err) == codes.Unimplemented:
 		// What the embedded Unimplemented…Server answers.
 		return &failure{code: codes.Unimplemented, message: "this server does not offer the call"}

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -191,6 +192,10 @@ func (s *Service) read(ctx context.Context, request any) (func(), error) {
 	}
 	a, err := s.reads.enter(ctx, address)
 	if err != nil {
+		var full *limits.ExceededError
+		if errors.As(err, &full) && !s.StoreAnswers() {
+			return nil, storageUnavailable // What fills the gate are calls that the store does not answer.
+		}
 		return nil, err
 	}
 	return a.leave, nil

@@ -69,6 +69,8 @@ type Config struct {
 	Logger  *slog.Logger
 	// Version of the software.
 	Version string
+	// StoreAnswers reports whether the store answered when it was asked last.
+	StoreAnswers func() bool
 	// Durable says that the store outlives the server.
 	Durable bool
 	Limits  limits.Limits

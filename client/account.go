@@ -21,10 +21,11 @@ func (p *program) loginCommand() *cobra.Command {
 1 to 24 letters, digits, spaces and - _ . and is yours for good.
 
 With --rotate and no name it replaces the token of the account that is kept here,
-as when somebody may have seen it. The old one works for half a minute more.
+as after it may have been seen. The old one works for half a minute more.
 
-A token that was used over TLS is never sent without: an account is refused where
---tls is forgotten. On a server that has no TLS any more --replace makes a new one.`,
+A token that was used over TLS is never sent in clear text: without --tls the
+program refuses to use it. If the server no longer has TLS, --replace makes a new
+account.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {

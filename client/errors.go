@@ -51,7 +51,7 @@ func exitCode(ctx context.Context, err error) int {
 // explain is an error in a line for people.
 func (p *program) explain(err error) string {
 	if errors.Is(err, session.ErrClearText) {
-		return err.Error() + ". Add --tls, or --ca for an authority of its own. If the server has no TLS any more, " +
+		return err.Error() + ". Add --tls, or --ca for an authority of its own. If the server no longer has TLS, " +
 			name + " login <name> --replace makes a new account there"
 	}
 	if !errors.Is(err, session.ErrUnreachable) {

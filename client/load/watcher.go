@@ -175,7 +175,7 @@ type link struct {
 
 	mu     sync.Mutex
 	conn   *lightwatch.Conn
-	failed error // why there is none,
+	failed error // why there is no connection,
 	again  time.Time
 }
 
@@ -204,7 +204,7 @@ func (l *link) connect(ctx context.Context) (*lightwatch.Conn, error) {
 	return conn, err
 }
 
-// hangUp closes the connection. Nobody may connect meanwhile.
+// hangUp closes the connection. connect must not run at the same time.
 func (l *link) hangUp() {
 	if l.conn != nil {
 		l.conn.Close()

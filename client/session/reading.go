@@ -12,8 +12,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Reading is how far somebody who watches a game has come: what may come next,
-// and what the end of a stream means. It does no I/O; a Watcher has one, and so
+// Reading is a watcher's position in a game: it decides which update may come
+// next, and what the end of a stream means. It does no I/O; a Watcher has one, and so
 // does a program that reads streams in a way of its own. It is not safe for
 // concurrent use.
 type Reading struct {

@@ -121,8 +121,8 @@ func (s *State) begin() {
 
 // Rankable reports whether a game can be ranked by who sits in it: one human at
 // most, who is no program under an account of its own, and bots of the server,
-// but for the one that moves at random. With a second human nobody could tell a
-// game from one that a player wins against puppets. Bots alone are not ranked.
+// but for the one that moves at random. A game with a second human cannot be told
+// from one against another account of the same player. Bots alone are not ranked.
 func Rankable(seats []Seat) bool {
 	humans, open := 0, false
 	for _, seat := range seats {

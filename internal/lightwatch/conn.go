@@ -71,7 +71,7 @@ type Conn struct {
 	closed  atomic.Bool // by Close
 	done    chan struct{}
 
-	// Writing is for whoever holds it, and the order of stream IDs. It is taken
+	// writing guards the fields below and the order of stream IDs. It is locked
 	// before reading.
 	writing sync.Mutex
 	out     *bufio.Writer
@@ -82,7 +82,7 @@ type Conn struct {
 	// Reading guards what the goroutine that reads shares with others.
 	reading sync.Mutex
 	streams map[uint32]*Stream
-	ended   error // why no stream can be opened any more
+	ended   error // why the connection takes no more streams
 
 	update Update // of the message that is being received
 	unread uint32 // bytes since the connection's window was renewed
@@ -228,7 +228,7 @@ func (c *Conn) Watch(request *pb.WatchRequest, receiver Receiver) (*Stream, erro
 	} {
 		_ = c.headers.WriteField(h) // to a buffer
 	}
-	// What cannot be written ends the connection, of which the reader learns.
+	// A write that fails ends the connection, and so the goroutine that reads.
 	_ = c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: c.block.Bytes(), EndHeaders: true})
 	_ = c.framer.WriteData(s.id, true, append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...))
 	_ = c.out.Flush()
@@ -263,7 +263,7 @@ func (s *Stream) Cancel() {
 	}
 }
 
-// Err is why no stream can be opened any more, nil if one can.
+// Err returns why the connection takes no more streams, nil if it does.
 func (c *Conn) Err() error {
 	c.reading.Lock()
 	defer c.reading.Unlock()

@@ -52,8 +52,8 @@ func headersStatus(frame *http2.MetaHeadersFrame) error {
 	return status.Error(codes.Code(n), message)
 }
 
-// httpStatus is what gRPC makes of an answer that is none of gRPC's, such as a
-// proxy's.
+// httpStatus is the status that gRPC clients derive from an HTTP status without
+// gRPC's headers, such as a proxy's.
 func httpStatus(answer string) error {
 	code := codes.Unknown
 	switch answer {

@@ -68,9 +68,9 @@ type Store struct {
 }
 
 // New returns the accounts in client's Redis. The client remains the caller's
-// to close. An account lapses when it is not used for as long as keep, in which
-// its token proved nobody and Renew was not called: then it is gone, but for its
-// name, which nobody gets any more. 0 keeps accounts for ever.
+// to close. An account lapses if for the duration of keep its token was not verified
+// and Renew was not called: then it is deleted, but its name stays taken. 0 keeps
+// accounts for ever.
 func New(client redis.UniversalClient, keep time.Duration) *Store {
 	players, err := lru.New[string, Player](cacheSize)
 	if err != nil {

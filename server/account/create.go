@@ -78,8 +78,8 @@ func (s *Store) create(ctx context.Context, name string, secret digest, bot bool
 	if err != nil {
 		return Player{}, err
 	}
-	// Somebody else's, one's own since a rotation, or one's own already, which may
-	// have lapsed: whoever knows a secret that it had once must not revive it.
+	// The name is another player's, or this player's since a rotation or an earlier
+	// call. That account may have lapsed: a secret that it once had must not revive it.
 	if holder != playerID || lasting {
 		return s.holder(ctx, holder, secret)
 	}

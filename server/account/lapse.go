@@ -61,7 +61,7 @@ func (s *Store) LapseAll(ctx context.Context) error {
 			return nil
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
-			return fmt.Errorf("reading for how long accounts are kept: %w", err)
+			return fmt.Errorf("reading when accounts lapse: %w", err)
 		}
 		pipe = s.client.Pipeline()
 		for key, ttl := range ttls {

@@ -9,10 +9,10 @@ import (
 	"github.com/gridstand/gridstand/internal/invalid"
 )
 
-// reservedWords are names that nobody gets: a player who had one would pass for
-// part of the service, or for a word of the client's.
+// reservedWords are names that a new account cannot take: a player with such a name
+// would pass for part of the service, or for a word of the client's.
 var reservedWords = []string{
-	// Who runs the service, or would be taken for somebody who does.
+	// Names for the people and programs that run the service.
 	"admin", "administrator", "gridstand", "mod", "moderator", "official", "operator", "root", "server", "service",
 	"staff", "support", "system", "team",
 	// What stands in the place of a name.

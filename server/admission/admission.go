@@ -175,5 +175,5 @@ func (c *Control) forget(a *address) {
 	}
 }
 
-// exceeds reports whether n is over a limit, of which 0 is none.
+// exceeds reports whether n is over a limit; a limit of 0 is never exceeded.
 func exceeds(n int64, limit int) bool { return limit > 0 && n > int64(limit) }

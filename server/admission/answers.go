@@ -103,7 +103,7 @@ func (a *answer) hold() {
 	}
 }
 
-// Get implements mem.BufferPool. Nobody takes anything from an answer.
+// Get implements mem.BufferPool. gRPC does not call it on an answer.
 func (a *answer) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
 
 // Put implements mem.BufferPool: gRPC has no more use for the answer.

@@ -107,7 +107,7 @@ const flushFor = 500 * time.Millisecond
 
 // drain waits for calls in progress, and cuts off those that take too long. It
 // waits for nothing that depends on clients alone: requests that have not arrived,
-// answers that nobody reads, streams and connections that are only kept open.
+// answers that are not read, streams and connections that are only kept open.
 func (n *node) drain() {
 	n.admission.Stop()
 	linger := time.AfterFunc(lingerFor, n.endLinger)

@@ -15,8 +15,8 @@ import (
 const (
 	// chunkSize is how many events a chunk has.
 	chunkSize = 128
-	// maxChunks bounds the chunks in memory that nobody reads at the moment. One
-	// takes some 100 kB.
+	// maxChunks bounds the chunks in memory without a reader. One takes some
+	// 100 kB.
 	maxChunks = 256
 )
 
@@ -24,7 +24,7 @@ const (
 // read it: chunk n has the versions from n·chunkSize+1 on.
 type chunk struct {
 	reading chan struct{} // a semaphore of one, held while the chunk is read
-	full    atomic.Bool   // nothing changes any more
+	full    atomic.Bool   // the chunk no longer changes
 
 	// Guarded by reading until full.
 	begun  bool
@@ -71,7 +71,7 @@ var errFarBack = errors.New("a state before the previous chunk is needed")
 const readWithin = 5 * time.Second
 
 // read returns the events that chunk n has after a version, and the chunk. prev
-// is the chunk before, nil if it is not at hand or n is 0. The events are none if
+// is the chunk before, nil if it is not at hand or n is 0. There are no events if
 // the log ends there.
 func (m *Match) read(ctx context.Context, prev *chunk, n, after int32) ([]*Event, *chunk, error) {
 	if prev == nil && n > 0 {
@@ -143,7 +143,7 @@ func (m *Match) extend(ctx context.Context, prev, c *chunk) error {
 		return nil, errFarBack
 	}
 	err := m.hub.log.After(ctx, m.id, c.tip, chunkSize-len(c.events), past, func(tip gamelog.Tip, e *replay.Event) {
-		// Those that are in memory are shared, encoded once for everybody.
+		// Events in memory are shared, encoded once for all readers.
 		shared := m.ring.at(e.State.Version)
 		if shared == nil {
 			shared = newEvent(e)
@@ -161,7 +161,7 @@ func (m *Match) extend(ctx context.Context, prev, c *chunk) error {
 // game share what was read, and each event is encoded once.
 //
 // Errors: those of Confirm if the log is shorter than the game was, so that
-// whoever comes back for what is missing learns why it does not come.
+// a watcher who resumes learns why the missing events do not come.
 func (m *Match) Replay(ctx context.Context, after int32, turn func(func() error) error, do func(*Event) error) error {
 	version, last := m.State().Version, after
 	show := func(e *Event) error {

@@ -77,9 +77,9 @@ func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func() []string)
 	}
 }
 
-// schedule lets the bot move that is to move in a state, once it has waited for
-// its pace, of which the given time has passed. It reports false where bots do not
-// move here, before start and after stop.
+// schedule has the bot whose turn it is move after its pace, less the time that it
+// has waited already. It reports false before start and after stop, when bots do
+// not move on this server.
 func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -117,7 +117,7 @@ func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State, p
 	case <-time.After(pace):
 	}
 	if state.Exhibition() {
-		// Whoever claims a game that is paused puts it off.
+		// The server that leases a paused game puts it off.
 		if running, err := b.running(ctx, state.ID); err != nil || !running {
 			return err
 		}

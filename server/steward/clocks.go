@@ -79,7 +79,7 @@ func (s *Steward) relieve(ctx context.Context, hub *match.Hub) {
 			switch {
 			case err == nil, ctx.Err() != nil, errors.As(err, &conflict), errors.Is(err, replay.ErrGameOver):
 			case kindOf(err) != failed:
-				// The match shows no clock any more until its log is whole again.
+				// The match shows no clock until its log is whole again.
 				s.Logger.Debug("no clock to credit", "game", state.ID, "error", err)
 			default:
 				s.Logger.Warn("clock not credited yet", "id", "clock-not-credited", "game", state.ID, "error", err)

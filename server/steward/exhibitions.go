@@ -25,7 +25,7 @@ var (
 const exhibitionsKey = "exhibitions"
 
 const (
-	// maxLeases bounds the games of which a server remembers that they run.
+	// maxLeases bounds the running games that a server remembers.
 	maxLeases = 1 << 12
 	// maxAsked bounds the games that wait for the next round, which comes at
 	// once, and maxLooks those that one round asks Redis about. The other games
@@ -234,7 +234,7 @@ func (e *exhibitions) run(ctx context.Context, gameID, playerID, address string)
 			field, whose = &e.limits.BotGamesPerAddress, "one address"
 		}
 		return false, e.limits.Exceeded(field, *field,
-			"games of "+whose+" run in which only bots play; one that nobody looks at is soon paused",
+			"games of "+whose+" run in which only bots play; one without watchers is soon paused",
 			time.Duration(r[3])*time.Millisecond)
 	}
 	e.leases.Add(gameID, lease{until: now.Add(time.Duration(r[0]) * time.Millisecond), told: now.Add(e.refresh)})

@@ -17,8 +17,8 @@
 -- address, 3 that of all, else 0; and after how many milliseconds there may be
 -- room.
 --
--- Invariant: no game begins to run at or above a limit. What nobody renews is
--- gone by itself, so that a server that dies leaves no count behind.
+-- Invariant: no game begins to run at or above a limit. An entry that is
+-- not renewed expires, so that a server that dies leaves no count behind.
 
 local set, order, game, player, address = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local clock = redis.call('TIME')

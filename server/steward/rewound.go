@@ -176,7 +176,7 @@ func (s *Steward) verifyCached(ctx context.Context, hub *match.Hub, since time.T
 	return int(quarantined.Load()), s.Client.Expire(ctx, r.vouchedKey(), attestedFor).Err()
 }
 
-// fenceLost quarantines a game of which more was known than its log holds. It
+// fenceLost quarantines a game whose log lacks entries that this server knew. It
 // reports false for one that is in quarantine already.
 func (s *Steward) fenceLost(ctx context.Context, known *replay.State) (bool, error) {
 	tail, err := s.Log.Tail(ctx, known.ID)

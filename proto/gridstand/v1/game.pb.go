@@ -811,10 +811,10 @@ func (*Caller) Descriptor() ([]byte, []int) {
 
 // SeatRequest says who gets a seat of a new game.
 //
-// A game in which bots have all seats runs while somebody looks at it: it is
-// paused a minute after the last Watch or GetGame, and goes on with the next. A
+// A game in which bots have all seats runs while it is watched: the server pauses
+// it a minute after the last Watch or GetGame, and resumes it with the next. A
 // pause does not count towards the time after which a game is abandoned; a game
-// that nobody looks at for as long as finished games are kept ends abandoned.
+// that is not watched for as long as finished games are kept ends abandoned.
 type SeatRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Who; one that is unset is a field error.
@@ -1070,7 +1070,7 @@ type Game struct {
 	// Whether its result goes to the leaderboard, as things stand. A game counts
 	// unless it is private, something was undone in it, a program moved in a
 	// human's seat or holds one as a bot's account, a second human seat is taken,
-	// a "random" bot sits in it, or nobody but bots does. So Tribolo's leaderboard
+	// a "random" bot sits in it, or only bots do. So Tribolo's leaderboard
 	// is for one player against two of the server's other bots: a player's own
 	// puppets cannot help.
 	Ranked bool `protobuf:"varint,8,opt,name=ranked,proto3" json:"ranked,omitempty"`

@@ -31,8 +31,8 @@ const (
 // PlayerService keeps the accounts. An account is a name that is unique for
 // good and a token; there is nothing else to know about a person. An account
 // that makes no call for a long time (90 days, unless the server says otherwise)
-// and has no game that is still kept lapses: its token is not valid any more,
-// and nobody else gets its name.
+// and has no game that is still kept lapses: its token is no longer valid,
+// and its name stays taken.
 //
 // Every call that acts for an account carries its token as metadata:
 //
@@ -115,8 +115,8 @@ func (c *playerServiceClient) RotateToken(ctx context.Context, in *RotateTokenRe
 // PlayerService keeps the accounts. An account is a name that is unique for
 // good and a token; there is nothing else to know about a person. An account
 // that makes no call for a long time (90 days, unless the server says otherwise)
-// and has no game that is still kept lapses: its token is not valid any more,
-// and nobody else gets its name.
+// and has no game that is still kept lapses: its token is no longer valid,
+// and its name stays taken.
 //
 // Every call that acts for an account carries its token as metadata:
 //

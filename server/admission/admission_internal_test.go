@@ -176,10 +176,16 @@ func TestControl_Streams(t *testing.T) {
 		require.Error(t, s.Err(), name)
 		cancel()
 	}
-	// One that nothing ever tells of goes with its connection.
+	// Those whose request has not arrived go with their connection, also if gRPC
+	// cancels them later and admits one more whose headers it had read.
 	_, cancel, _ := conns[0].open()
-	cancel()
+	defer cancel()
+	begun := conns[0].mustOpen(t)
 	require.NoError(t, conns[0].Close())
+	requireEmpty(t, c)
+	_, late, _ := conns[0].open()
+	defer late()
+	begun.end()
 	requireEmpty(t, c)
 }
 

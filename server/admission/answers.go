@@ -97,7 +97,7 @@ func (a *answer) hold() {
 	unread, held := c.unread, a.from.held.Add(a.size)
 	c.mu.Unlock()
 	limit := c.control.Limits.HeldBytesPerAddress
-	if !c.proxy && (exceeds(unread, limit/connectionShare) || exceeds(held, limit) && unread > littleHeld) {
+	if !c.proxy && (exceeds(unread, max(min(limit, 1), limit/connectionShare)) || exceeds(held, limit) && unread > littleHeld) {
 		_ = c.Close()
 		c.control.Closed(c.control.Limits.Name(&c.control.Limits.HeldBytesPerAddress), a.from.key)
 	}

@@ -3,6 +3,7 @@ package admission
 import (
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -94,9 +95,11 @@ func (c *conn) left() {
 		a.from.held.Add(-a.size)
 	}
 	c.answers, c.unread = set[*answer]{}, 0
+	waiting := slices.Clone(c.waiting.all)
 	c.mu.Unlock()
-	// Streams that no handler was started for.
-	c.sweep(c.control.sweeps.Load())
+	for _, s := range waiting { // Their requests cannot arrive.
+		s.end()
+	}
 	control := c.control
 	control.mu.Lock()
 	defer control.mu.Unlock()

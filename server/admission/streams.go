@@ -101,8 +101,8 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 	s.from.held.Add(s.headers)
 	c.open.Add(1)
 	s.conn.mu.Lock()
-	exceeded := c.exceeded(s, open)
-	if exceeded == nil {
+	exceeded, closed := c.exceeded(s, open), s.conn.closed
+	if exceeded == nil && !closed {
 		s.conn.waiting.add(s)
 		s.conn.waits.Add(1)
 		c.waiting.Add(1)
@@ -110,6 +110,11 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 		s.state = gone
 	}
 	s.conn.mu.Unlock()
+	if closed { // gRPC had its headers in a buffer.
+		s.cancel()
+		s.release()
+		return ctx, c.Stopping
+	}
 	if exceeded != nil {
 		s.cancel()
 		s.release()

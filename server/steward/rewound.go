@@ -85,7 +85,10 @@ func (s *Steward) afterRollback(ctx context.Context, hub *match.Hub) error {
 	if suspect := s.suspect.Load(); suspect != nil {
 		lost, err := s.verifyCached(ctx, hub, suspect.local, nil)
 		if err == nil && lost > 0 {
-			_, err = s.agenda.heartbeat(ctx, s.ServerID, suspect, nil, true)
+			var told *heartbeat
+			if told, err = s.agenda.heartbeat(ctx, s.ServerID, suspect, nil, true); err == nil {
+				s.report(told, suspect)
+			}
 		}
 		if err != nil {
 			return err

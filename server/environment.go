@@ -21,11 +21,12 @@ const closeTo = 2
 
 // checkEnvironment looks in environ, as of os.Environ, for variables that look
 // like the project's but belong to no flag. The error is for one that is within
-// closeTo letters of a variable, since it is a misspelling that would be ignored
-// silently; the others are returned. One that is empty counts as not set. Orchestrators set variables named after
-// services and ports, such as GRIDSTAND_SERVICE_HOST: those are left out.
+// closeTo letters of a flag's variable, since it is a misspelling that would be ignored
+// silently; the others are returned. One that is empty counts as not set.
+// Orchestrators set variables named after services and ports, such as
+// GRIDSTAND_SERVICE_HOST: those are left out.
 func checkEnvironment(flags *pflag.FlagSet, environ []string) (unknown []string, err error) {
-	known := slices.Clone(othersVariables)
+	var known []string
 	flags.VisitAll(func(f *pflag.Flag) {
 		if _, ok := f.Annotations[withVariable]; ok {
 			known = append(known, variableOf(f.Name))
@@ -33,7 +34,8 @@ func checkEnvironment(flags *pflag.FlagSet, environ []string) (unknown []string,
 	})
 	for _, entry := range environ {
 		variable, value, _ := strings.Cut(entry, "=")
-		if value == "" || !strings.HasPrefix(variable, prefix) || slices.Contains(known, variable) {
+		if value == "" || !strings.HasPrefix(variable, prefix) || slices.Contains(known, variable) ||
+			slices.Contains(othersVariables, variable) {
 			continue
 		}
 		for _, meant := range known {

@@ -365,16 +365,17 @@ type Limits struct {
 	// Requests that one address may send on reflection streams to one server in a
 	// second, with ten seconds' worth at once.
 	ReflectionsPerAddressPerSecond int32 `protobuf:"varint,21,opt,name=reflections_per_address_per_second,json=reflectionsPerAddressPerSecond,proto3" json:"reflections_per_address_per_second,omitempty"`
-	// Calls other than Move, Undo and Resign of one address that one server works
-	// on or keeps waiting.
+	// Unary calls of one address that one server works on or keeps waiting, other
+	// than Move, Undo and Resign, and those that need no store (ListVariants,
+	// GetServerInfo).
 	ReadsPerAddress int32 `protobuf:"varint,22,opt,name=reads_per_address,json=readsPerAddress,proto3" json:"reads_per_address,omitempty"`
-	// Calls other than Move, Undo and Resign of one address to one server in a
-	// second, with ten seconds' worth at once. A page counts as one call for each 50
+	// Unary calls of one address to one server in a second, other than Move, Undo and
+	// Resign, with ten seconds' worth at once. A page counts as one call for each 50
 	// entries asked for.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
-	// Calls other than Move, Undo and Resign that one server works on at the same
-	// time, a quarter of them for one address. Others wait up to a second, and are
-	// refused then.
+	// Calls counted by reads_per_address that one server works on at the same time, a
+	// quarter of them for one address. Others wait up to a second, and are refused
+	// then.
 	ReadsAtOnce int32 `protobuf:"varint,24,opt,name=reads_at_once,json=readsAtOnce,proto3" json:"reads_at_once,omitempty"`
 	// Watch streams for which one server works on a game's past at the same time.
 	// Others take turns, a piece of the past at a time.

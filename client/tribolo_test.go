@@ -32,6 +32,9 @@ func (u *person) game(id string) *pb.Game {
 // scripts would.
 func TestTriboloByCommands(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	server := quickServer(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	_, note, _ := ada.run("games", "--waiting")

@@ -69,7 +69,6 @@ func TestRun_OneLine(t *testing.T) {
 		{"rebuild", 2, "--redis must say where the games are kept"},
 		{"rebuild --redis embedded", 2, "--redis: an embedded store lives and ends with its server; nobody else can reach it"},
 		{"hide --redis redis://127.0.0.1:1", 2, "hide needs a player"},
-		{"unhide Ann --redis redis://127.0.0.1:1", 1, "redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused"},
 		{"fence --redis REDIS", 2, "name games, or the time of those that are meant with --before"},
 		{"fence --redis REDIS --before yesterday", 2, `--before: "yesterday" is no time like 2026-11-20T18:00:00Z, and not "now"`},
 		{"fence --redis REDIS nothing", 1, "game nothing: no such game"},
@@ -278,7 +277,12 @@ func TestRun_RedisAway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	code, _, stderr := call(t, "--redis", "redis://:sesame@127.0.0.1:1/0")
-	assert.Equal(t, exitFailed, code)
-	assert.Equal(t, "gridstand-server: redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused\n", stderr)
+	for _, args := range []string{"--redis redis://:sesame@127.0.0.1:1/0", "unhide Ann --redis redis://127.0.0.1:1"} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			code, _, stderr := call(t, strings.Fields(args)...)
+			assert.Equal(t, exitFailed, code)
+			assert.Equal(t, "gridstand-server: redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused\n", stderr)
+		})
+	}
 }

@@ -313,6 +313,9 @@ func TestLimit_None(t *testing.T) {
 // its place back.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	const after = 700 * time.Millisecond
 	each(t, func(t *testing.T, s *server) {
 		p := s.player(t)

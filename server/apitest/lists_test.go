@@ -150,6 +150,9 @@ func TestListGames(t *testing.T) {
 // those who watch.
 func TestListGames_Orders(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	each(t, func(t *testing.T, s *server) {
 		p := s.player(t)
 		games := map[string]*pb.Game{}

@@ -61,6 +61,9 @@ func TestWaiting_Listed(t *testing.T) {
 // that each who joins gives it more time.
 func TestWaiting_Abandoned(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	const after = 1200 * time.Millisecond
 	each(t, func(t *testing.T, s *server) {
 		host, guest := s.player(t), s.player(t)
@@ -137,6 +140,9 @@ func TestResign_CallsOff(t *testing.T) {
 // Ensure those who watch a game that waits are counted until they sit down.
 func TestWaiting_Audience(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	each(t, func(t *testing.T, s *server) {
 		host, guest := s.player(t), s.player(t)
 		g := s.table(t, host, callerSeat, openSeat, openSeat)

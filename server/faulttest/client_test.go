@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -221,14 +222,30 @@ func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen
 	return nil
 }
 
-// playTo moves at random up to a version, which the game must live to see, and
-// returns the last event.
+// lasting returns left or down by chance while one of them is legal, so that the
+// game lasts: random moves now and then end one of 6x6 before version 800.
+func lasting(rng *rand.Rand, p *pb.Position) pb.Direction {
+	legal := p.GetTwenty48().GetLegalMoves()
+	order := []pb.Direction{pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_DOWN, pb.Direction_DIRECTION_RIGHT, pb.Direction_DIRECTION_UP}
+	if rng.IntN(2) == 0 {
+		order[0], order[1] = order[1], order[0]
+	}
+	for _, direction := range order {
+		if slices.Contains(legal, direction) {
+			return direction
+		}
+	}
+	return pb.Direction_DIRECTION_UNSPECIFIED
+}
+
+// playTo moves up to a version, which the game must live to see, and returns the
+// last event.
 func (c *client) playTo(t *testing.T, rng *rand.Rand, game *pb.Game, version int32) *pb.Event {
 	t.Helper()
 	at, position := game.GetVersion(), game.GetPosition()
 	var event *pb.Event
 	for at < version {
-		event = again(t, c, game.GetId(), at, random(rng, position))
+		event = again(t, c, game.GetId(), at, lasting(rng, position))
 		require.Nil(t, event.GetResult(), "the game is too short")
 		at, position = event.GetVersion(), event.GetPosition()
 	}

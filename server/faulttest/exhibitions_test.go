@@ -92,9 +92,13 @@ func TestExhibition_pauses_long(t *testing.T) {
 		}
 		for _, s := range servers {
 			at := w.length(t, id)
-			_, err := w.anybody(s).get(t.Context(), id)
-			require.NoError(t, err)
-			require.Eventually(t, func() bool { return w.length(t, id) > at }, patience, botPace)
+			// Again and again: on a slow machine the pause after one look may be over
+			// before the bot comes to move.
+			looker := w.anybody(s)
+			require.Eventually(t, func() bool {
+				_, err := looker.get(t.Context(), id)
+				return assert.NoError(t, err) && w.length(t, id) > at
+			}, patience, 300*time.Millisecond)
 			w.pauses(t, id)
 		}
 		now, err := host.get(t.Context(), id)

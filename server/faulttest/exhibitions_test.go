@@ -104,6 +104,7 @@ func TestExhibition_pauses_long(t *testing.T) {
 		now, err := host.get(t.Context(), id)
 		require.NoError(t, err)
 		assert.Equal(t, pb.GameStatus_GAME_STATUS_ACTIVE, now.GetStatus(), "paused is not abandoned")
+		w.pauses(t, id) // The lists are checked, which no server may be about to write.
 	})
 }
 

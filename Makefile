@@ -65,7 +65,7 @@ test-short: ## Run the tests that take no more than a moment
 .PHONY: test-long
 test-long: export TEST_LONG := 1
 test-long: ## Run the long tests, which make test leaves out, and no others
-	go test -vet=off -run '_long$$' -parallel=4 -timeout=$(LONG_TIMEOUT) $$(grep -rl --include='*_test.go' 'longtest\.Skip(' . | xargs -n 1 dirname | sort -u)
+	go test -vet=off -run '_long$$' -parallel=2 -timeout=$(LONG_TIMEOUT) $$(grep -rl --include='*_test.go' 'longtest\.Skip(' . | xargs -n 1 dirname | sort -u)
 
 .PHONY: race
 race: ## Run make test under the race detector (needs a C compiler), without vet

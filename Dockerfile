@@ -12,7 +12,7 @@ ARG COMMIT=
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 go build -trimpath -buildvcs=false \
     -ldflags "-s -w -X github.com/gridstand/gridstand/internal/version.Version=$VERSION -X github.com/gridstand/gridstand/internal/version.Commit=$COMMIT" \
-    -o /gridstand-server ./server
+    -o /gridstand-server ./cmd/gridstand-server
 
 FROM scratch
 # For a Redis that is reached by TLS.

@@ -26,7 +26,7 @@ STAMP := -s -w -X $(MODULE)/internal/version.Version=$(VERSION) -X $(MODULE)/int
 # The messages that must stay readable: the contract, for programs that others
 # wrote, and the log's entries, for games that are stored. Each module of
 # buf.yaml with the image of what was accepted last.
-ACCEPTED := proto=proto/accepted.binpb server=server/gamelog/v1/accepted.binpb
+ACCEPTED := proto=proto/accepted.binpb server/internal=server/internal/gamelog/v1/accepted.binpb
 
 # Which benchmarks run, and the commit that bench-compare holds them against.
 BENCH ?= .
@@ -48,8 +48,8 @@ help: ## List the verbs
 build: bin/gridstand-server bin/gridstand ## Build both programs into bin/, static, version and commit in them
 
 .PHONY: bin/gridstand-server bin/gridstand
-bin/gridstand-server: PROGRAM := ./server
-bin/gridstand: PROGRAM := ./client
+bin/gridstand-server: PROGRAM := ./cmd/gridstand-server
+bin/gridstand: PROGRAM := ./cmd/gridstand
 bin/gridstand-server bin/gridstand:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(STAMP)' -o $@ $(PROGRAM)
 
@@ -89,11 +89,11 @@ STORM ?= 10m
 .PHONY: storm
 storm: export TEST_LONG := 1
 storm: ## Break things between servers, Redis and clients for STORM, drawn anew each time
-	go test ./server/faulttest -run '^TestStorm_long$$' -v -timeout 0 -args -storm=$(STORM)
+	go test ./server/internal/test/fault -run '^TestStorm_long$$' -v -timeout 0 -args -storm=$(STORM)
 
 .PHONY: bench
 bench: ## Print the table of figures beside their bare limits (needs redis-server; BENCH=Moves for some)
-	go test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 2h ./game/... ./server/... ./client/... | go run ./internal/ratio/table
+	go test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 2h ./... | go run ./internal/ratio/table
 
 .PHONY: bench-compare
 bench-compare: ## Compare the figures of two commits (BASE=HEAD~1 or so; BENCH=Moves for some)
@@ -168,7 +168,7 @@ playthroughs: ## Write the recorded games of every variant anew
 
 .PHONY: golden
 golden: ## Write the expected screens of the client anew
-	go test ./client/tui -update
+	go test ./cmd/gridstand/internal/tui -update
 
 .PHONY: image
 image: export VERSION := $(VERSION)
@@ -182,7 +182,7 @@ pin-images: ## Pin the images of Dockerfile and compose files to what the regist
 
 .PHONY: compose-try
 compose-try: bin/gridstand ## Bring the compose stacks up, play while containers die, take them down
-	CGO_ENABLED=0 go test -trimpath -buildvcs=false -count=1 -timeout 1h -v ./deploy/composetest -args -compose
+	CGO_ENABLED=0 go test -trimpath -buildvcs=false -count=1 -timeout 1h -v ./test/compose -args -compose
 
 .PHONY: compose-try-offline
 compose-try-offline: ## The same with a Docker of its own and stand-in images, where no registry is

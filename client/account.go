@@ -1,133 +1,78 @@
-package main
+package client
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"unicode"
 
-	"github.com/spf13/cobra"
-
-	"github.com/gridstand/gridstand/client/session"
-	"github.com/gridstand/gridstand/internal/usage"
+	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func (p *program) loginCommand() *cobra.Command {
-	var replace, rotate bool
-	cmd := &cobra.Command{
-		Use:   "login [name]",
-		Short: "Make an account of that name on this server",
-		Long: `Make an account of that name on this server and keep its token here. A name has
-1 to 24 letters, digits, spaces and - _ . and is yours for good.
+// createTries is how often a call that creates something is made when its reply
+// is lost. Not for ever: somebody waits for it, and gRPC tries each of them
+// several times where no server answers at all.
+const createTries = 2
 
-With --rotate and no name it replaces the token of the account that is kept here,
-as after it may have been seen. The old one works for half a minute more.
-
-A token that was used over TLS is never sent in clear text: without --tls the
-program refuses to use it. If the server no longer has TLS, --replace makes a new
-account.`,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case rotate && replace:
-				return usage.Errorf("--rotate keeps the account that --replace gives up: take one of them")
-			case rotate && len(args) > 0:
-				return usage.Errorf("--rotate is for the account that is kept here and takes no name")
-			case rotate:
-				return p.rotate(cmd.Context())
-			case len(args) == 0:
-				return usage.Errorf("login needs a name")
-			}
-			return p.login(cmd.Context(), args[0], replace)
-		},
-	}
-	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the token of the account that is kept here")
-	cmd.Flags().BoolVar(&replace, "replace", false, "give up the account that is kept here now, for good")
-	return cmd
+// CreatePlayer creates an account and returns it with its token, which the
+// client does not use until SetToken. It is made without the client's own
+// token. An error that is ErrNameTaken or ErrInvalid asks for another name.
+func (c *Client) CreatePlayer(ctx context.Context, name string, bot bool) (*pb.Player, string, error) {
+	return c.createPlayer(ctx, name, NewSecret(), bot)
 }
 
-// rotate replaces the token of the user's account.
-func (p *program) rotate(ctx context.Context) error {
-	c, hangUp, err := p.dial()
+// createPlayer is safe to repeat with the same secret.
+func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool) (*pb.Player, string, error) {
+	// What is no UTF-8 cannot be sent; what stands for it is for the server to
+	// refuse, as any other character that no name has.
+	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar))
+	response, err := settle(withToken(ctx, ""), c, createTries, nil,
+		func(ctx context.Context) (*pb.CreatePlayerResponse, error) {
+			return c.Players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: name, Secret: secret, Bot: bot})
+		})
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	defer hangUp()
-	player, err := p.known(ctx, c)
-	if err != nil {
-		return err
+	token := joinToken(response.GetPlayer().GetId(), secret)
+	if response.GetToken() != token || !id.Valid(response.GetPlayer().GetId()) {
+		return nil, "", fmt.Errorf("%w: a token for another account than was created", ErrBadStream)
 	}
-	if err := session.RotateKept(ctx, c, p.store); err != nil {
-		return err
-	}
-	return p.printAccount(c, player)
+	return response.GetPlayer(), token, nil
 }
 
-// login makes an account, unless it is there already.
-func (p *program) login(ctx context.Context, wanted string, replace bool) error {
-	c, hangUp, err := p.dial()
-	if err != nil {
-		return err
+// me returns the account that a token acts for.
+func (c *Client) me(ctx context.Context, token string) (*pb.Player, error) {
+	response, err := c.Players.GetPlayer(withToken(ctx, token), &pb.GetPlayerRequest{PlayerId: "me"})
+	return response.GetPlayer(), err
+}
+
+// Rotate replaces the secret of the client's account and returns the new token,
+// which the client uses from then on. It calls keep with the new secret before
+// it asks the server, so that no lost reply loses the account; keep stores it
+// (see Credential.Pending), and an error from it ends Rotate before anything
+// happened. After a lost reply it tries both tokens until ctx ends.
+func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (string, error) {
+	secret := NewSecret()
+	if err := keep(secret); err != nil {
+		return "", err
 	}
-	defer hangUp()
-	p.warnExposed(c)
-	player, err := p.known(ctx, c)
-	var missing *missingError
-	switch {
-	case errors.As(err, &missing):
-	case errors.Is(err, session.ErrClearText) && replace:
-	case err != nil:
-		return err
-	case strings.EqualFold(player.GetName(), wanted):
-		return p.printAccount(c, player)
-	case !replace:
-		return errors.New("you are " + session.CleanName(player.GetName()) +
-			" on this server; --replace gives that account up for good")
-	}
-	if replace {
-		cred, err := session.Replace(ctx, c, p.store, session.OneName(wanted))
-		if err != nil {
-			return err
+	before := c.token()
+	after := joinToken(idOf(before), secret)
+	rotate := func(ctx context.Context) (*pb.RotateTokenResponse, error) {
+		request := &pb.RotateTokenRequest{Secret: secret}
+		response, err := c.Players.RotateToken(withToken(ctx, before), request)
+		if errors.Is(err, ErrBadToken) {
+			// A try before this one may have taken effect, also one that gRPC
+			// made by itself.
+			response, err = c.Players.RotateToken(withToken(ctx, after), request)
 		}
-		return p.printAccount(c, account(cred))
+		return response, err
 	}
-	cred, notice, err := session.LogIn(ctx, c, p.store, session.OneName(wanted))
-	if err != nil {
-		return err
+	if _, err := settle(ctx, c, 0, nil, rotate); err != nil {
+		return "", err
 	}
-	if notice != "" {
-		p.notef("%s", notice)
-	}
-	return p.printAccount(c, account(cred))
-}
-
-func account(cred session.Credential) *pb.Player {
-	return &pb.Player{Id: cred.PlayerID, Name: cred.Name, Bot: cred.Bot}
-}
-
-func (p *program) whoamiCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "whoami", Short: "Show your account on this server",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, hangUp, err := p.dial()
-			if err != nil {
-				return err
-			}
-			defer hangUp()
-			player, err := p.known(cmd.Context(), c)
-			if err != nil {
-				return err
-			}
-			return p.printAccount(c, player)
-		},
-	}
-}
-
-// printAccount writes who the user is, and says where the token is kept.
-func (p *program) printAccount(c *session.Client, player *pb.Player) error {
-	if p.flags.json {
-		return p.printMessage(player)
-	}
-	p.notef("The token is kept in %s.", p.store.Path())
-	return p.printf("%s on %s, id %s\n", session.CleanName(player.GetName()), c.Target(), clean(player.GetId(), 26))
+	c.SetToken(after)
+	return after, nil
 }

@@ -1,89 +1,236 @@
-package main
+package client
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"strconv"
 	"strings"
+	"time"
 
-	"github.com/gridstand/gridstand/client/session"
-	"github.com/gridstand/gridstand/client/tui"
-	"github.com/gridstand/gridstand/client/verify"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/gridstand/gridstand/internal/unreachable"
-	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Exit codes.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitMissing     = 3
-	exitInterrupted = 130
+// The errors of the contract, to be compared with errors.Is.
+var (
+	ErrVersionConflict    = errors.New("the game has moved on")
+	ErrIllegalMove        = errors.New("the rules forbid this move")
+	ErrNotYourTurn        = errors.New("it is another seat's turn")
+	ErrGameOver           = errors.New("the game is over")
+	ErrGameNotStarted     = errors.New("the game has not started")
+	ErrUndoNotAllowed     = errors.New("nothing can be taken back here")
+	ErrSeatTaken          = errors.New("the seat is taken")
+	ErrNameTaken          = errors.New("the name is taken")
+	ErrGameNotFound       = errors.New("no such game")
+	ErrPlayerNotFound     = errors.New("no such player")
+	ErrVariantNotFound    = errors.New("no such variant")
+	ErrNoScore            = errors.New("no score on this board")
+	ErrNotSeated          = errors.New("no seat in this game")
+	ErrBadToken           = errors.New("the server does not know this token")
+	ErrRateLimited        = errors.New("too many calls")
+	ErrTooManyGames       = errors.New("too many open games")
+	ErrGameDamaged        = errors.New("the game is damaged")
+	ErrServerUnavailable  = errors.New("the server is not available")
+	ErrStorageUnavailable = errors.New("the server's store is not available")
+
+	// ErrInvalid is any field error; Error.Violations says which fields.
+	ErrInvalid = errors.New("invalid request")
+
+	// ErrUnreachable is a connection that could not be made or that broke: no
+	// server said anything. It is also an ErrServerUnavailable.
+	ErrUnreachable = errors.New("no server answers")
+
+	// ErrUnsettled is added where it is not known whether a call took effect.
+	ErrUnsettled = errors.New("it is not known whether this took effect")
+
+	// ErrClearText refuses to send a token without TLS that was used over TLS
+	// before. Nothing was sent.
+	ErrClearText = errors.New("a token that was used over TLS is not sent in clear text")
+
+	// ErrBadStream is a server that breaks the contract's promises.
+	ErrBadStream = errors.New("the server sent something that does not fit")
 )
 
-// missingError is something asked for that is not there, or not yet.
-type missingError struct{ error }
+// SequenceError is an ErrBadStream: a message of a Watch with a version that
+// does not follow on the one before, since events are missing or come again.
+type SequenceError struct {
+	// Version that came.
+	Version int32
+	// After is the version that was seen last.
+	After int32
+}
 
-func (e *missingError) Unwrap() error { return e.error }
+// Error implements error.
+func (e *SequenceError) Error() string {
+	return fmt.Sprintf("%v: version %d after version %d", ErrBadStream, e.Version, e.After)
+}
 
-func missingf(format string, args ...any) error { return &missingError{fmt.Errorf(format, args...)} }
+// Unwrap implements errors.Is for ErrBadStream.
+func (e *SequenceError) Unwrap() error { return ErrBadStream }
 
-// exitCode is the exit code for an error.
-func exitCode(ctx context.Context, err error) int {
-	var wrong *usage.Error
-	var missing *missingError
-	switch {
-	case errors.Is(err, tui.ErrInterrupted), ctx.Err() != nil:
-		return exitInterrupted
-	case errors.As(err, &wrong), errors.Is(err, session.ErrInvalid):
-		return exitUsage
-	case errors.As(err, &missing), errors.Is(err, verify.ErrLive),
-		errors.Is(err, session.ErrGameNotFound), errors.Is(err, session.ErrPlayerNotFound),
-		errors.Is(err, session.ErrVariantNotFound), errors.Is(err, session.ErrNoScore):
-		return exitMissing
+var byReason = map[string]error{
+	pb.ReasonVersionConflict:    ErrVersionConflict,
+	pb.ReasonIllegalMove:        ErrIllegalMove,
+	pb.ReasonNotYourTurn:        ErrNotYourTurn,
+	pb.ReasonGameOver:           ErrGameOver,
+	pb.ReasonGameNotStarted:     ErrGameNotStarted,
+	pb.ReasonUndoNotAllowed:     ErrUndoNotAllowed,
+	pb.ReasonSeatTaken:          ErrSeatTaken,
+	pb.ReasonNameTaken:          ErrNameTaken,
+	pb.ReasonGameNotFound:       ErrGameNotFound,
+	pb.ReasonPlayerNotFound:     ErrPlayerNotFound,
+	pb.ReasonVariantNotFound:    ErrVariantNotFound,
+	pb.ReasonNoScore:            ErrNoScore,
+	pb.ReasonNotSeated:          ErrNotSeated,
+	pb.ReasonBadToken:           ErrBadToken,
+	pb.ReasonRateLimited:        ErrRateLimited,
+	pb.ReasonTooManyGames:       ErrTooManyGames,
+	pb.ReasonGameDamaged:        ErrGameDamaged,
+	pb.ReasonServerUnavailable:  ErrServerUnavailable,
+	pb.ReasonStorageUnavailable: ErrStorageUnavailable,
+}
+
+// Violation is a field that a server refused.
+type Violation struct {
+	// Field by its path in the request, such as "seats[1].bot".
+	Field string
+	// Description of what is wrong, to be read after the field.
+	Description string
+}
+
+// Error is what a server (or the connection to it) answered instead of what
+// was asked for. Compare it with the Err… values by errors.Is; a canceled or
+// expired one also is context.Canceled or context.DeadlineExceeded.
+type Error struct {
+	// Code is gRPC's.
+	Code codes.Code
+	// Reason out of the contract, such as "GAME_OVER"; empty where the error
+	// is none of the contract's.
+	Reason string
+	// Message for people, one line without control characters.
+	Message string
+	// Metadata is whatever varies in the message; nil for none.
+	Metadata map[string]string
+	// Violations are the refused fields of an ErrInvalid.
+	Violations []Violation
+	// Cause of an ErrUnreachable, as far as a Client can tell.
+	Cause unreachable.Cause
+	// RetryAfter is how long the server asks to wait; 0 where it does not say.
+	RetryAfter time.Duration
+
+	status *status.Status // as it came; nil of an Error made here
+}
+
+// maxMessage bounds the messages of servers, which end up on somebody's screen.
+const maxMessage = 500
+
+// Error implements error: the message, or what the code says without one.
+func (e *Error) Error() string {
+	message := e.Message
+	if message == "" {
+		message = e.Code.String()
+	}
+	for _, v := range e.Violations {
+		if !strings.Contains(message, v.Description) {
+			message += "; " + v.Field + " " + v.Description
+		}
+	}
+	return message
+}
+
+// Is implements errors.Is for the Err… values and those of contexts.
+func (e *Error) Is(err error) bool {
+	switch err {
+	case ErrInvalid:
+		return e.Code == codes.InvalidArgument
+	case ErrUnreachable:
+		return e.unreachable()
+	case ErrServerUnavailable:
+		return e.Reason == pb.ReasonServerUnavailable || e.unreachable()
+	case context.Canceled:
+		return e.Code == codes.Canceled
+	case context.DeadlineExceeded:
+		return e.Code == codes.DeadlineExceeded
 	default:
-		return exitFailed
+		return e.Reason != "" && err == byReason[e.Reason]
 	}
 }
 
-// explain is an error in a line for people.
-func (p *program) explain(err error) string {
-	if errors.Is(err, session.ErrClearText) {
-		return err.Error() + ". Add --tls, or --ca for an authority of its own. If the server no longer has TLS, " +
-			name + " login <name> --replace makes a new account there"
+func (e *Error) unreachable() bool { return e.Code == codes.Unavailable && e.Reason == "" }
+
+// GRPCStatus is the error as gRPC knows it, for status.FromError and
+// status.Code.
+func (e *Error) GRPCStatus() *status.Status {
+	if e.status != nil {
+		return e.status
 	}
-	if !errors.Is(err, session.ErrUnreachable) {
-		return err.Error()
-	}
-	server, said := p.server(), strings.TrimSuffix(err.Error(), ".")
-	if cause := session.CauseOf(err); cause != unreachable.Unknown {
-		return fmt.Sprintf("%s %s (%s). %s", server, cause, said, remedies[cause])
-	}
-	text := fmt.Sprintf("no server answers at %s (%s). ", server, said)
-	normal, err := session.NormalTarget(server)
-	switch {
-	case err == nil && normal == session.DefaultTarget:
-		return text + "Start one with: " + name + " play --local, or: go run ./server"
-	case err == nil && onThisMachine(normal):
-		return text + "Start one with: " + name + " play --local --server " + normal
-	default:
-		return text + "Is that its address, and is it running? --server or $GRIDSTAND_SERVER names another"
-	}
+	return status.New(e.Code, e.Message)
 }
 
-// remedies are the flags to change where a server answers and yet there is no
-// connection.
-var remedies = map[unreachable.Cause]string{
-	unreachable.NoTLS:             "Leave out --tls, --ca and --cert",
-	unreachable.NoPlainText:       "Try --tls, or --ca for an authority of its own, or another port",
-	unreachable.Untrusted:         "--ca names an authority of its own, --server the name that the certificate is for",
-	unreachable.CertificateWanted: "Show yours with --cert and --key",
+// FromError turns any error of a call into *Error, nil into nil.
+func FromError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	var already *Error
+	if errors.As(err, &already) {
+		return already
+	}
+	// Not status.FromError, which puts the text of whatever wraps the status
+	// into its message.
+	var carrier interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &carrier) {
+		carrier = statusError{status.FromContextError(err)}
+	}
+	st := carrier.GRPCStatus()
+	e := &Error{Code: st.Code(), Message: CleanText(unreachable.Plain(st.Message()), maxMessage), status: st}
+	for _, detail := range st.Details() {
+		switch detail := detail.(type) {
+		case *errdetails.ErrorInfo:
+			if detail.GetDomain() == pb.ErrorDomain {
+				e.Reason, e.Metadata = detail.GetReason(), detail.GetMetadata()
+			}
+		case *errdetails.BadRequest:
+			for _, v := range detail.GetFieldViolations() {
+				e.Violations = append(e.Violations, Violation{
+					Field:       CleanText(v.GetField(), maxMessage),
+					Description: CleanText(v.GetDescription(), maxMessage),
+				})
+			}
+		case *errdetails.RetryInfo:
+			e.RetryAfter = max(0, detail.GetRetryDelay().AsDuration())
+		}
+	}
+	return e
 }
 
-// onThisMachine reports whether an address can only be one of this machine's.
-func onThisMachine(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+// CauseOf is why a server was not reached, where that is what err tells of and
+// more is known than that.
+func CauseOf(err error) unreachable.Cause {
+	var e *Error
+	if !errors.As(err, &e) {
+		return unreachable.Unknown
+	}
+	return e.Cause
+}
+
+type statusError struct{ *status.Status }
+
+func (s statusError) GRPCStatus() *status.Status { return s.Status }
+
+// CurrentVersion is the version that the game had when err was returned, where
+// err says so: with ErrVersionConflict, and with ErrGameDamaged the last one
+// that can be read.
+func CurrentVersion(err error) (int32, bool) {
+	var e *Error
+	if !errors.As(err, &e) {
+		return 0, false
+	}
+	v, err := strconv.ParseInt(e.Metadata["version"], 10, 32)
+	return int32(v), err == nil && v >= 0
 }

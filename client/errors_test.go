@@ -1,126 +1,106 @@
-package main
+package client_test
 
 import (
-	"io"
-	"strings"
+	"context"
+	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
-	"github.com/gridstand/gridstand/client/session"
+	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/app/apptest"
 )
 
-// TestWrongUsage exits with 2, and what is not there with 3.
-func TestWrongUsage(t *testing.T) {
+func TestEveryReasonHasItsError(t *testing.T) {
 	t.Parallel()
-	u := newUser(t, someServer(t), "ada")
-	u.ok("new")
-	for _, args := range [][]string{
-		{"show", "abc"},
-		{"show", "ABC!"},
-		{"games", "--nonsense"},
-		{"games", "--status", "lost"},
-		{"games", "--order", "size"},
-		{"games", "--order", "score", "--status", "finished"},
-		{"games", "--limit", "-1"},
-		{"top", "--window", "year"},
-		{"top", "--limit", "-1"},
-		{"watch", "--from", "-1"},
-		{"games", "--limit", "99999999999999999999"},
-		{"play", "--turn-limit", "5"},
-		{"move", "abcdefgh", "up", "--version", "0"},
-		{"games", "--server", "one two"},
-		{"games", "--ca", "/nowhere.pem"},
-	} {
-		u.fails(exitUsage, "", args...)
+	table := map[error]error{
+		client.ErrVersionConflict:    refuse(codes.Aborted, pb.ReasonVersionConflict),
+		client.ErrIllegalMove:        refuse(codes.FailedPrecondition, pb.ReasonIllegalMove),
+		client.ErrNotYourTurn:        refuse(codes.FailedPrecondition, pb.ReasonNotYourTurn),
+		client.ErrGameOver:           refuse(codes.FailedPrecondition, pb.ReasonGameOver),
+		client.ErrGameNotStarted:     refuse(codes.FailedPrecondition, pb.ReasonGameNotStarted),
+		client.ErrUndoNotAllowed:     refuse(codes.FailedPrecondition, pb.ReasonUndoNotAllowed),
+		client.ErrSeatTaken:          refuse(codes.FailedPrecondition, pb.ReasonSeatTaken),
+		client.ErrNameTaken:          refuse(codes.AlreadyExists, pb.ReasonNameTaken),
+		client.ErrGameNotFound:       refuse(codes.NotFound, pb.ReasonGameNotFound),
+		client.ErrPlayerNotFound:     refuse(codes.NotFound, pb.ReasonPlayerNotFound),
+		client.ErrVariantNotFound:    refuse(codes.NotFound, pb.ReasonVariantNotFound),
+		client.ErrNoScore:            refuse(codes.NotFound, pb.ReasonNoScore),
+		client.ErrNotSeated:          refuse(codes.PermissionDenied, pb.ReasonNotSeated),
+		client.ErrBadToken:           refuse(codes.Unauthenticated, pb.ReasonBadToken),
+		client.ErrRateLimited:        refuse(codes.ResourceExhausted, pb.ReasonRateLimited),
+		client.ErrTooManyGames:       refuse(codes.ResourceExhausted, pb.ReasonTooManyGames),
+		client.ErrGameDamaged:        refuse(codes.DataLoss, pb.ReasonGameDamaged),
+		client.ErrServerUnavailable:  refuse(codes.Unavailable, pb.ReasonServerUnavailable),
+		client.ErrStorageUnavailable: refuse(codes.Unavailable, pb.ReasonStorageUnavailable),
+		client.ErrInvalid:            status.Error(codes.InvalidArgument, "no"),
+		client.ErrUnreachable:        status.Error(codes.Unavailable, "no"),
+		context.Canceled:             status.Error(codes.Canceled, "no"),
+		context.DeadlineExceeded:     status.Error(codes.DeadlineExceeded, "no"),
 	}
-	nowhere := strings.Repeat("a", 26)
-	for _, args := range [][]string{
-		{"show", nowhere},
-		{"show", "aaaaaaaa"},
-		{"watch", nowhere},
-		{"watch", nowhere, "--json"},
-		{"verify", nowhere},
-		{"move", nowhere, "up"},
-		{"resign", nowhere},
-		{"new", "nonsense"},
-		{"games", "--variant", "nonsense"},
-	} {
-		u.fails(exitMissing, "", args...)
+	for is, from := range table {
+		got := client.FromError(fmt.Errorf("wrapped: %w", from))
+		assert.ErrorIs(t, got, is)
+		assert.Equal(t, status.Code(from), status.Code(got))
+		for other := range table {
+			related := errors.Is(is, client.ErrUnreachable) && errors.Is(other, client.ErrServerUnavailable)
+			assert.Equalf(t, errors.Is(other, is) || related, errors.Is(got, other), "%v is %v", got, other)
+		}
 	}
-	u.fails(exitFailed, "terminal", "play")
-	u.fails(exitUsage, `--from is a whole number, not "x"`, "watch", "--from", "x")
-	u.fails(exitUsage, `--turn-limit is a time such as 30s, 5m or 2h, not "5"`, "new", "--turn-limit", "5")
-	u.fails(exitUsage, `--json is true or false, not "so"`, "games", "--json=so")
-	u.fails(exitUsage, `there is no command "dance"`, "dance")
-	u.fails(exitUsage, `there is no command "dance"`, "help", "dance")
-	u.fails(exitUsage, `there is no command "fish soup"`, "completion", "fish soup")
-	u.fails(exitUsage, "show needs a game", "show")
-	u.fails(exitUsage, `show: "b" is one argument too many`, "show", "a", "b")
-	u.fails(exitUsage, `games: "extra" is one argument too many`, "games", "extra")
-	u.fails(exitUsage, "move needs a direction or x,y", "move", "abcdefgh")
-	u.fails(exitUsage, "verify needs a game or -", "verify")
-	u.fails(exitUsage, "login needs a name", "login")
-	u.fails(exitUsage, "watch: an argument is empty", "watch", "")
-	u.fails(exitUsage, "takes no name", "login", "--rotate", "ada")
-	u.fails(exitUsage, "take one of them", "login", "--rotate", "--replace")
-	u.fails(exitUsage, "at most 4 games", "watch", "a", "b", "c", "d", "e")
-	bob := newUser(t, u.server, "bob")
-	bob.fails(exitUsage, "name ", "login", "no/name")
-	bob.fails(exitUsage, "name ", "new", "--name", "no/name")
-	bob.fails(exitUsage, "name must be", "login", "b\xffb")
-	u.fails(exitUsage, "turn_limit must be unset or between", "new", "--turn-limit", "-5s")
-	u.fails(exitUsage, "turn_limit must be unset or between", "new", "--turn-limit", "169h")
-	bob.ok("new")
-	game := lines(t, u.ok("games", "--mine", "--json"), func() *pb.Game { return new(pb.Game) })[0]
-	bob.fails(exitFailed, "seat", "move", game.GetId(), "up")
+	assert.Nil(t, client.FromError(nil))
 }
 
-// TestNoServer says how to start one, or where else to look.
-func TestNoServer(t *testing.T) {
+func TestErrorsKeepWhatTheServerSaid(t *testing.T) {
 	t.Parallel()
-	for server, todo := range map[string]string{
-		"":                          "gridstand play --local, or:",
-		"127.0.0.1":                 "gridstand play --local --server 127.0.0.1:2048",
-		"[::1]:99":                  "gridstand play --local --server [::1]:99",
-		"play.example.org":          "--server or $GRIDSTAND_SERVER names another",
-		"localhost:1,localhost:2":   "names another",
-		"dns:///play.example.org:7": "names another",
-	} {
-		p := newUser(t, server, "").program(io.Discard, io.Discard)
-		assert.Contains(t, p.explain(&session.Error{Code: codes.Unavailable, Message: "refused"}), todo, server)
-	}
-	for _, args := range [][]string{
-		{"games"}, {"watch"}, {"show", strings.Repeat("a", 26)}, {"new"}, {"top"}, {"variants"}, {"login", "ada"},
-	} {
-		t.Run(args[0], func(t *testing.T) {
-			t.Parallel()
-			newUser(t, "127.0.0.1:1", "ada").fails(exitFailed, "gridstand play --local", args...)
-		})
-	}
+	st, err := status.New(codes.InvalidArgument, "the request\n\x1b[31m does not\u202e fit").WithDetails(
+		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
+			{Field: "variant", Description: "must not be empty"},
+			{Field: "seats[0]", Description: "must be set"},
+		}},
+		retryInfo(1500*time.Millisecond),
+	)
+	require.NoError(t, err)
+	got := client.FromError(fmt.Errorf("calling: %w", st.Err()))
+	assert.Equal(t, []client.Violation{
+		{Field: "variant", Description: "must not be empty"},
+		{Field: "seats[0]", Description: "must be set"},
+	}, got.Violations)
+	assert.Equal(t, 1500*time.Millisecond, got.RetryAfter)
+	assert.Equal(t, "the request [31m does not fit; variant must not be empty; seats[0] must be set", got.Error())
+	assert.Same(t, got, client.FromError(fmt.Errorf("again: %w", got)))
+
+	back, ok := status.FromError(got)
+	require.True(t, ok)
+	assert.Len(t, back.Details(), 2)
 }
 
-// TestServerOfAnotherKind says what a server is like that does answer, and which
-// flag is wrong or missing.
-func TestServerOfAnotherKind(t *testing.T) {
+func TestAReasonOfAnotherDomainIsNone(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	c := apptest.Config(t)
-	c.TLSCert, c.TLSKey = apptest.Certificate(t)
-	server, _ := apptest.Start(t, c)
-	encrypted := newUser(t, server.Addr().String(), "ada")
-	plain := newUser(t, someServer(t), "ada")
+	st, err := status.New(codes.NotFound, "no").WithDetails(
+		&errdetails.ErrorInfo{Domain: "example.org", Reason: pb.ReasonGameNotFound})
+	require.NoError(t, err)
+	got := client.FromError(st.Err())
+	assert.Empty(t, got.Reason)
+	assert.NotErrorIs(t, got, client.ErrGameNotFound)
+	assert.NotErrorIs(t, client.FromError(errors.New("plain")), client.ErrInvalid)
+	assert.Equal(t, codes.Unknown, status.Code(client.FromError(errors.New("plain"))))
+}
 
-	plain.fails(exitFailed, plain.server+" answers, but without TLS", "games", "--tls")
-	plain.fails(exitFailed, "Leave out --tls", "games", "--ca", c.TLSCert)
-	encrypted.fails(exitFailed, encrypted.server+" answers, but not as a server without TLS", "games")
-	encrypted.fails(exitFailed, "Try --tls, or --ca", "watch")
-	encrypted.fails(exitFailed, "its certificate is not to be trusted", "games", "--tls")
-	encrypted.fails(exitFailed, "--ca names", "top", "--tls")
-	encrypted.ok("games", "--ca", c.TLSCert)
+func TestCurrentVersion(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int32{"17": 17, "0": 0, "": -1, "-3": -1, "x": -1, "2147483648": -1} {
+		got, ok := client.CurrentVersion(fmt.Errorf("moving: %w", client.FromError(conflict(text))))
+		assert.Equal(t, want >= 0, ok, text)
+		if ok {
+			assert.Equal(t, want, got)
+		}
+	}
+	_, ok := client.CurrentVersion(errors.New("plain"))
+	assert.False(t, ok)
 }

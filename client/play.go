@@ -1,170 +1,176 @@
-package main
+package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"time"
 
-	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/gridstand/gridstand/client/session"
-	"github.com/gridstand/gridstand/client/tui"
-	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// defaultVariant is what is played where nothing is said.
-const defaultVariant = "classic"
-
-// playOptions are the flags of play.
-type playOptions struct {
-	gameFlags
-	local, resume bool
+// GameOptions are what a new game may have beside its variant. The zero value
+// is a public game with the variant's usual seats and no clock.
+type GameOptions struct {
+	// Seats as in CreateGameRequest; nil for the usual ones.
+	Seats []*pb.SeatRequest
+	// Private keeps the game out of lists and off the leaderboard.
+	Private bool
+	// TurnLimit is the time for a move; 0 for none.
+	TurnLimit time.Duration
+	// RequestID makes the same call later find its own game; empty for a new
+	// one (see NewSecret).
+	RequestID string
 }
 
-func (p *program) playCommand() *cobra.Command {
-	var o playOptions
-	cmd := &cobra.Command{
-		Use:   "play [variant|game]",
-		Short: "Play a game",
-		Long: `Play a new game of a variant (` + defaultVariant + ` where none is named), or go on with a game
-of yours. Leaving a game does not end it.
-
---seats says who plays a game of several: me,open,minimax is a game against a
-bot and whoever takes the open seat with ` + name + ` join. Two seats for me are
-for two people at one keyboard.
-
-Keys: the arrows, WASD or hjkl move, ? shows all. In Tribolo they move the
-cursor, enter jumps, ? shows where to, and i shows all.`,
-		ValidArgsFunction: p.completeVariants,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.play(cmd.Context(), first(args), o)
-		},
+// NewGame creates a game. A lost reply does not make a second one.
+func (c *Client) NewGame(ctx context.Context, variant string, opts GameOptions) (*pb.Game, error) {
+	request := &pb.CreateGameRequest{
+		Variant: variant, Seats: opts.Seats, Private: opts.Private, RequestId: opts.RequestID,
 	}
-	cmd.Flags().BoolVar(&o.local, "local", false,
-		"start a server in this program, at "+session.DefaultTarget+" or where --server says,\nunless one is there")
-	cmd.Flags().BoolVar(&o.resume, "resume", false, "go on with the latest game of yours that is not over")
-	o.add(cmd)
-	return cmd
-}
-
-// first returns the first argument, empty for none.
-func first(args []string) string {
-	if len(args) == 0 {
-		return ""
+	if opts.TurnLimit != 0 {
+		request.TurnLimit = durationpb.New(opts.TurnLimit)
 	}
-	return args[0]
-}
-
-// play plays until the user leaves.
-func (p *program) play(ctx context.Context, what string, o playOptions) error {
-	if !p.terminal(p.in) || !p.terminal(p.out) {
-		return fmt.Errorf("%w; without one there are %s new and %s move", errNoTerminal, name, name)
+	if request.RequestId == "" {
+		request.RequestId = NewSecret()
 	}
-	own := false
-	if o.local {
-		if p.flags.tls || p.flags.ca != "" || p.flags.cert != "" {
-			return usage.Errorf("--local has its own server: leave --tls, --ca and --cert away")
-		}
-		address, ours, stop, err := p.startLocal(ctx)
-		if err != nil {
-			return err
-		}
-		defer stop()
-		p.flags.server, own = address, ours
-	}
-	c, hangUp, err := p.dial()
-	if err != nil {
-		return err
-	}
-	defer hangUp()
-	if err := p.logIn(ctx, c); err != nil {
-		return err
-	}
-	g, err := p.gameToPlay(ctx, c, what, o)
-	if err != nil {
-		return err
-	}
-	return p.playScreen(ctx, c, tui.PlayConfig{
-		Game: g, Options: session.GameOptions{Private: o.private}, Ends: own,
-	})
-}
-
-// screen is the terminal as a screen needs it.
-func (p *program) screen() tui.Options {
-	return tui.Options{In: p.keyboard(), Out: p.out, Width: p.width(), Height: 24, Env: p.env, Plain: p.plain()}
-}
-
-// keyboard is where keys come from, nil for the terminal itself where the
-// standard input is something else.
-func (p *program) keyboard() io.Reader {
-	if p.terminal(p.in) {
-		return p.in
-	}
-	return nil
-}
-
-// gameToPlay creates the game that the user wants, or finds the one that goes
-// on.
-func (p *program) gameToPlay(ctx context.Context, c *session.Client, what string, o playOptions) (*pb.Game, error) {
-	v, err := variant(ctx, c, cmp.Or(what, defaultVariant))
-	var missing *missingError
-	switch {
-	case errors.As(err, &missing) && what != "":
-		if o.set() {
-			return nil, usage.Errorf("--seats, --turn-limit and --private are for new games, and %q is no variant", clean(what, 26))
-		}
-		return p.gameToGoOn(ctx, c, what)
-	case err != nil:
-		return nil, err
-	case o.resume && o.set():
-		return nil, usage.Errorf("--seats, --turn-limit and --private are for new games, and --resume goes on with one")
-	case o.resume:
-		return latest(ctx, c, what)
-	}
-	options, err := o.options(v)
-	if err != nil {
-		return nil, err
-	}
-	return c.NewGame(ctx, v.GetId(), options)
-}
-
-// gameToGoOn is the game of the user's with that id.
-func (p *program) gameToGoOn(ctx context.Context, c *session.Client, what string) (*pb.Game, error) {
-	g, err := p.game(ctx, c, what)
-	switch {
-	case errors.Is(err, session.ErrInvalid), errors.Is(err, session.ErrGameNotFound) && !id.Valid(what):
-		return nil, missingf("%q is no variant (all there are: %s variants) and no game: %v", clean(what, 26), name, err)
-	case err != nil:
-		return nil, err
-	case c.Play(g).Index() < 0:
-		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-			return nil, fmt.Errorf("you have no seat in that game. Take one: %s join %s", name, g.GetId())
-		}
-		return nil, fmt.Errorf("that is not your game. Watch it: %s watch %s", name, g.GetId())
-	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
-		return nil, fmt.Errorf("that game is over. A new one: %s play %s", name, variantOf(g))
-	default:
-		return g, nil
-	}
-}
-
-// latest is the user's latest game that is not over, of that variant if one is
-// named.
-func latest(ctx context.Context, c *session.Client, variant string) (*pb.Game, error) {
-	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{
-		Status: pb.GameStatus_GAME_STATUS_ACTIVE, Variant: variant, PlayerId: "me",
+	response, err := settle(ctx, c, createTries, nil, func(ctx context.Context) (*pb.CreateGameResponse, error) {
+		return c.Games.CreateGame(ctx, request)
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range reply.GetGames() {
-		if c.Play(g).Index() >= 0 {
-			return c.Game(ctx, g.GetId())
+	if err := checkGame(response.GetGame(), response.GetGame().GetId()); err != nil {
+		return nil, err
+	}
+	return response.GetGame(), nil
+}
+
+// Move is what a player asks for: make one with Slide or Jump.
+type Move struct {
+	direction pb.Direction
+	cell      *pb.Cell
+}
+
+// Slide is a move of 2048.
+func Slide(d pb.Direction) Move { return Move{direction: d} }
+
+// Jump is a move of Tribolo, to a cell.
+func Jump(to *pb.Cell) Move { return Move{cell: to} }
+
+// Seat is the client's own seat in a game. Its methods are safe for concurrent
+// use.
+type Seat struct {
+	// OnRetry, where set, is told before each wait for another try of a call,
+	// with the number of tries so far, the wait and the error. Set it before
+	// the first call; it is called by whoever made the call.
+	OnRetry func(attempt int, wait time.Duration, err error)
+
+	client *Client
+	gameID string
+	index  int32
+}
+
+// noSeat is the index of a seat that is none.
+const noSeat = -1
+
+// Play returns the client's seat in a game, the lowest where it has several.
+// Nothing is asked of the server: where the account has no seat, the server
+// will say so at the first move.
+func (c *Client) Play(game *pb.Game) *Seat {
+	s := &Seat{client: c, gameID: game.GetId(), index: noSeat}
+	me := c.PlayerID()
+	for _, seat := range game.GetSeats() {
+		if me != "" && seat.GetPlayer().GetId() == me {
+			s.index = seat.GetIndex()
+			break
 		}
 	}
-	return nil, missingf("you have no game to go on with. A new one: %s play", name)
+	return s
+}
+
+// Index is the seat's place in the game, -1 where the account has none.
+func (s *Seat) Index() int32 { return s.index }
+
+// GameID is the id of the game.
+func (s *Seat) GameID() string { return s.gameID }
+
+// Move makes a move at the version that the player saw and returns the event
+// that it became. byBot declares that a program chose it.
+//
+// It takes effect at most once. Where a reply is lost, the server or its store
+// is away or asks to wait, the same call is made again with growing waits until
+// ctx ends; the error then is ErrUnsettled as well. Every other error of a
+// server means that the move did not take effect.
+func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb.Event, error) {
+	request := &pb.MoveRequest{GameId: s.gameID, Version: version, ByBot: byBot}
+	if m.cell != nil {
+		request.Move = &pb.MoveRequest_Cell{Cell: m.cell}
+	} else {
+		request.Move = &pb.MoveRequest_Direction{Direction: m.direction}
+	}
+	response, err := settle(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.MoveResponse, error) {
+		return s.client.Games.Move(ctx, request)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.next(response.GetEvent(), version)
+}
+
+// next checks that an event is the one that a call at a version became.
+func (s *Seat) next(event *pb.Event, version int32) (*pb.Event, error) {
+	if err := checkEvent(event, s.gameID); err != nil {
+		return nil, err
+	}
+	if event.GetVersion() != version+1 {
+		return nil, fmt.Errorf("%w: what was asked for at version %d became version %d", ErrBadStream, version, event.GetVersion())
+	}
+	return event, nil
+}
+
+// Resign gives the seat up, at whatever version the game has; where the account
+// has none, it calls off a game of its own that waits for players. It is
+// repeated as Move is.
+func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) {
+	request := &pb.ResignRequest{GameId: s.gameID}
+	if s.index != noSeat {
+		// Named, since a repeat without it would give up the account's next
+		// seat.
+		request.Seat = &s.index
+	}
+	response, err := settle(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.ResignResponse, error) {
+		return s.client.Games.Resign(ctx, request)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return response.GetEvent(), checkEvent(response.GetEvent(), s.gameID)
+}
+
+// Resign ends the account's game, or its part in it: it gives up all its seats,
+// as Seat.Resign does with one, and returns the last event that came of that.
+func (c *Client) Resign(ctx context.Context, game *pb.Game) (*pb.Event, error) {
+	var last *pb.Event
+	for _, seat := range game.GetSeats() {
+		if c.PlayerID() == "" || seat.GetPlayer().GetId() != c.PlayerID() {
+			continue
+		}
+		e, err := c.Seat(game, seat.GetIndex()).Resign(ctx)
+		switch {
+		case errors.Is(err, ErrGameOver) && last != nil:
+			return last, nil
+		case err != nil:
+			return nil, err
+		}
+		if last = e; e.GetResult() != nil {
+			return e, nil
+		}
+	}
+	if last != nil {
+		return last, nil
+	}
+	return c.Play(game).Resign(ctx)
 }

@@ -1,206 +1,256 @@
-package main
+package client_test
 
 import (
-	"bytes"
 	"context"
-	"io"
-	"net"
-	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/childtest"
 )
 
-// freeAddress is one that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(childtest.FreePort(t)))
-}
-
-// sitting is a command that runs on a terminal.
-type sitting struct {
-	t        *testing.T
-	keyboard io.Writer
-	out, err output
-	code     chan int
-}
-
-// sit runs a command on a terminal.
-func (u *person) sit(args ...string) *sitting {
-	u.t.Helper()
-	keys, keyboard := io.Pipe()
-	u.t.Cleanup(func() { keyboard.Close() })
-	on := *u
-	on.in, on.terminal, on.width = keys, true, 80
-	s := &sitting{t: u.t, keyboard: keyboard, code: make(chan int, 1)}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.t.Context()), 2*limit)
-	go func() {
-		defer cancel()
-		s.code <- on.program(&s.out, &s.err).run(ctx, args)
-	}()
-	return s
-}
-
-// sees waits for text on the screen.
-func (s *sitting) sees(text string) {
-	s.t.Helper()
-	require.Eventually(s.t, func() bool { return strings.Contains(ansi.Strip(s.out.String()), text) },
-		limit, 5*time.Millisecond, "%s", text)
-}
-
-func (s *sitting) types(keys string) {
-	s.t.Helper()
-	_, err := io.WriteString(s.keyboard, keys)
-	require.NoError(s.t, err)
-}
-
-func (s *sitting) ends(code int) {
-	s.t.Helper()
-	select {
-	case got := <-s.code:
-		require.Equal(s.t, code, got, s.err.String())
-	case <-time.After(limit):
-		require.Fail(s.t, "it goes on")
+func TestMoveIsRepeatedUntilItsOutcomeIsKnown(t *testing.T) {
+	t.Parallel()
+	for name, failures := range map[string][]error{
+		"nothing fails":         nil,
+		"the store is away":     {storageAway(), storageAway(), storageAway(), storageAway(), storageAway()},
+		"the server stops":      {refuse(codes.Unavailable, pb.ReasonServerUnavailable)},
+		"too many moves":        {refuse(codes.ResourceExhausted, pb.ReasonRateLimited, retryInfo(time.Millisecond))},
+		"a server that is slow": {refuse(codes.DeadlineExceeded, "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			var first *pb.MoveRequest
+			f := &fake{move: func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if first == nil {
+					first = r
+				}
+				assert.True(t, proto.Equal(first, r))
+				if n <= len(failures) {
+					return nil, failures[n-1]
+				}
+				return eventAt(r.GetVersion() + 1), nil
+			}}
+			seat := f.client(t).Play(gameAt(3))
+			event, err := seat.Move(within(t), 3, client.Slide(pb.Direction_DIRECTION_LEFT), true)
+			require.NoError(t, err)
+			assert.Equal(t, int32(4), event.GetVersion())
+			assert.Equal(t, pb.Direction_DIRECTION_LEFT, first.GetDirection())
+			assert.True(t, first.GetByBot())
+			assert.Equal(t, gameID, first.GetGameId())
+			assert.Equal(t, len(failures)+1, f.made("move"))
+		})
 	}
 }
 
-// TestPlayLocal starts a server with the game, which another finds in use, and
-// says what becomes of it.
-func TestPlayLocal(t *testing.T) {
+func storageAway() error { return refuse(codes.Unavailable, pb.ReasonStorageUnavailable) }
+
+func TestMoveAcrossABrokenConnection(t *testing.T) {
 	t.Parallel()
-	address := freeAddress(t)
-	ada := newUser(t, address, "ada")
-	table := ada.sit("play", "--local", "--server", address, "--name", "ada")
-	table.sees("thers watch with")
-
-	stands := newUser(t, address, "bob")
-	tv := stands.sit("watch")
-	tv.sees("the best live classic game")
-	second := stands.sit("play", "--local", "--server", address, "--name", "bob", "3x3")
-	second.sees("thers watch with")
-	second.types("q")
-	second.ends(exitOK)
-	assert.Contains(t, second.err.String(), "already")
-	assert.Contains(t, second.out.String(), "gridstand play --resume --server "+address)
-
-	table.types("wasdwasd")
-	require.Eventually(t, func() bool {
-		g := lines(t, stands.ok("games", "--json", "--order", "score"), func() *pb.Game { return new(pb.Game) })
-		return g[0].GetPosition().GetMoveCount() > 3
-	}, limit, 10*time.Millisecond)
-	table.types("q")
-	table.ends(exitOK)
-	assert.Contains(t, table.out.String(), "ada left a classic game")
-	assert.NotContains(t, table.out.String(), "--resume", "there is nothing left to resume")
-	assert.Contains(t, table.err.String(), "its games with it")
-	tv.sees("◌")
-	tv.types("\x03")
-	tv.ends(exitInterrupted)
-}
-
-// TestLocalPortInUse does not take a stranger for a server.
-func TestLocalPortInUse(t *testing.T) {
-	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conn.Close()
+	f := &fake{}
+	f.move = func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error) {
+		if n <= 4 { // it takes effect, but the reply is lost, also to what gRPC tries by itself
+			f.listener.cut()
+			<-ctx.Done()
 		}
-	}()
-	u := newUser(t, l.Addr().String(), "ada")
-	u.terminal = true
-	u.fails(exitFailed, "play --local --server localhost:2049", "play", "--local", "--server", u.server)
-	u.fails(exitUsage, "--local starts one server", "play", "--local", "--server", "one,two")
-	u.fails(exitUsage, "--tls", "play", "--local", "--tls")
-}
-
-// TestPlayAgain takes up a game that was left.
-func TestPlayAgain(t *testing.T) {
-	t.Parallel()
-	server := someServer(t)
-	ada := newUser(t, server, "ada")
-	ada.terminal = true
-	nothing := *ada
-	nothing.in = strings.NewReader("ada\n")
-	nothing.fails(exitMissing, "no game to go on with", "play", "--resume", "--name", "ada")
-	ada.terminal = false
-	id := strings.TrimSpace(ada.ok("new", "5x5"))
-	ada.ok("new")
-
-	for _, args := range [][]string{{"play", id[:10]}, {"play", "5x5", "--resume"}} {
-		s := ada.sit(args...)
-		s.sees(id)
-		s.types("q")
-		s.ends(exitOK)
-		assert.Contains(t, s.out.String(), "gridstand play "+id)
+		return eventAt(r.GetVersion() + 1), nil
 	}
-	s := newUser(t, server, "bob").sit("play", id, "--name", "bob")
-	s.ends(exitFailed)
-	assert.Contains(t, s.err.String(), "gridstand watch "+id)
-
-	ada.ok("resign", id)
-	ada.terminal = true
-	ada.fails(exitFailed, "over", "play", id)
-	ada.fails(exitMissing, `"chess" is no variant (all there are: gridstand variants) and no game`, "play", "chess")
-	ada.fails(exitMissing, `"checkers" is no variant`, "play", "checkers")
-	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
-	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
+	seat := f.client(t).Play(gameAt(3))
+	var told []error
+	seat.OnRetry = func(_ int, _ time.Duration, err error) { told = append(told, err) }
+	event, err := seat.Move(within(t), 3, client.Jump(&pb.Cell{X: 1, Y: 2}), false)
+	require.NoError(t, err)
+	assert.Equal(t, int32(4), event.GetVersion())
+	require.NotEmpty(t, told)
+	assert.ErrorIs(t, told[0], client.ErrUnreachable)
 }
 
-// TestWatchScreen shows one game.
-func TestWatchScreen(t *testing.T) {
+func TestMoveReportsARefusalAtOnce(t *testing.T) {
 	t.Parallel()
-	ada := newUser(t, someServer(t), "ada")
-	id := strings.TrimSpace(ada.ok("new"))
-	s := ada.sit("watch", id, "--plain")
-	s.sees("version 1")
-	assert.NotContains(t, s.out.String(), "\x1b[38;", "a colour")
-	ada.ok("resign", id)
-	s.sees("Given up")
-	s.types("q")
-	s.ends(exitOK)
-	assert.Contains(t, s.out.String(), "gridstand verify "+id)
-	ada.terminal = true
-	ada.fails(exitMissing, "", "watch", strings.Repeat("a", 26))
-}
-
-// TestTable fits a table to the terminal.
-func TestTable(t *testing.T) {
-	t.Parallel()
-	columns := []column{
-		{title: "PLAYER", flexible: true}, {title: "SCORE", right: true}, {title: "NOTE", drop: 1}, {title: "MOVES", right: true, drop: 2},
+	for name, failures := range map[string][]error{
+		"at the first try":              {conflict("9")},
+		"after an open outcome":         {storageAway(), conflict("9")},
+		"after several and a slow down": {storageAway(), refuse(codes.ResourceExhausted, pb.ReasonRateLimited), conflict("9")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
+				return nil, failures[n-1]
+			}}
+			_, err := f.client(t).Play(gameAt(3)).Move(within(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+			require.ErrorIs(t, err, client.ErrVersionConflict)
+			assert.NotErrorIs(t, err, client.ErrUnsettled)
+			version, ok := client.CurrentVersion(err)
+			assert.True(t, ok)
+			assert.Equal(t, int32(9), version)
+			assert.Equal(t, len(failures), f.made("move"))
+		})
 	}
-	rows := [][]string{{"ada", "1,234,567", "a note", "9"}, {"somebody with a name", "8", "", "10,000"}}
-	assert.Equal(t, ""+
-		"PLAYER                    SCORE  NOTE     MOVES\n"+
-		"ada                   1,234,567  a note       9\n"+
-		"somebody with a name          8          10,000\n", table(columns, rows, 0, false))
-	assert.Equal(t, ""+
-		"PLAYER                    SCORE  NOTE\n"+
-		"ada                   1,234,567  a note\n"+
-		"somebody with a name          8\n", table(columns, rows, 40, false))
-	assert.Equal(t, ""+
-		"PLAYER         SCORE\n"+
-		"ada        1,234,567\n"+
-		"somebody…          8\n", table(columns, rows, 20, false))
-	assert.NotContains(t, table(columns, rows, 3, false), "NOTE", "as narrow as it gets")
-	var out bytes.Buffer
-	p := newUser(t, "", "").program(&out, io.Discard)
-	p.terminal = func(any) bool { return true }
-	p.width = func() int { return 40 }
-	require.NoError(t, p.printTable(columns, rows))
-	assert.Contains(t, out.String(), "\x1b[1mPLAYER")
+}
+
+func TestMoveSaysWhenTheOutcomeStaysOpen(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(within(t))
+	f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
+		if n == 6 {
+			cancel()
+		}
+		return nil, storageAway()
+	}}
+	_, err := f.client(t).Play(gameAt(3)).Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+	assert.ErrorIs(t, err, client.ErrUnsettled)
+}
+
+func TestMoveDoesNotBelieveEverything(t *testing.T) {
+	t.Parallel()
+	for name, event := range map[string]*pb.Event{
+		"no event":     nil,
+		"another game": {GameId: otherID, Version: 4, Position: position()},
+		"too far":      eventAt(5),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return event, nil }}
+			_, err := f.client(t).Play(gameAt(3)).Move(within(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+			assert.ErrorIs(t, err, client.ErrBadStream)
+		})
+	}
+}
+
+func TestResignNamesTheSeat(t *testing.T) {
+	t.Parallel()
+	f := &fake{resign: func(n int, r *pb.ResignRequest) (*pb.Event, error) {
+		if n == 1 {
+			return nil, refuse(codes.DeadlineExceeded, "")
+		}
+		assert.Nil(t, r.Version)
+		if r.Seat == nil {
+			return nil, refuse(codes.PermissionDenied, pb.ReasonNotSeated)
+		}
+		assert.Equal(t, int32(1), r.GetSeat())
+		return eventAt(4), nil
+	}}
+	c := f.client(t)
+	g := gameAt(3)
+	g.Seats = []*pb.Seat{
+		{Index: 0, Occupant: &pb.Seat_Bot{Bot: "greedy"}},
+		{Index: 1, Occupant: &pb.Seat_Player{Player: &pb.Player{Id: playerID}}},
+		{Index: 2, Occupant: &pb.Seat_Player{Player: &pb.Player{Id: playerID}}},
+	}
+	seat := c.Play(g)
+	assert.Equal(t, int32(1), seat.Index())
+	assert.Equal(t, gameID, seat.GameID())
+	event, err := seat.Resign(within(t))
+	require.NoError(t, err)
+	assert.Equal(t, int32(4), event.GetVersion())
+
+	c.SetToken("")
+	seat = c.Play(g)
+	assert.Equal(t, int32(-1), seat.Index())
+	_, err = seat.Resign(within(t))
+	assert.ErrorIs(t, err, client.ErrNotSeated)
+}
+
+func TestNewGameMakesOneGame(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var ids []string
+	f := &fake{createGame: func(n int, r *pb.CreateGameRequest) (*pb.Game, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		ids = append(ids, r.GetRequestId())
+		if n%2 == 1 {
+			return nil, storageAway()
+		}
+		assert.Equal(t, "twos", r.GetVariant())
+		assert.True(t, r.GetPrivate())
+		assert.Equal(t, time.Minute, r.GetTurnLimit().AsDuration())
+		return gameAt(1), nil
+	}}
+	c := f.client(t)
+	opts := client.GameOptions{Private: true, TurnLimit: time.Minute}
+	for range 2 {
+		g, err := c.NewGame(within(t), "twos", opts)
+		require.NoError(t, err)
+		assert.Equal(t, gameID, g.GetId())
+	}
+	require.Len(t, ids, 4)
+	assert.Regexp(t, `^[a-z2-7]{26}$`, ids[0])
+	assert.Equal(t, ids[0], ids[1])
+	assert.Equal(t, ids[2], ids[3])
+	assert.NotEqual(t, ids[0], ids[2])
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	id := func(prefix string) string { return (prefix + strings.Repeat("a", 26))[:26] }
+	list := func(ids ...string) []*pb.Game {
+		var games []*pb.Game
+		for _, id := range ids {
+			games = append(games, &pb.Game{Id: id})
+		}
+		return games
+	}
+	f := &fake{listGames: func(_ int, ctx context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+		switch {
+		case r.GetPlayerId() == "":
+			return &pb.ListGamesResponse{Games: list(id("public"), id("twicex"), "hostile\x1b[31m"), NextPageToken: "p"}, nil
+		case tokenOf(ctx) == "":
+			return nil, badToken()
+		case r.GetPageToken() == "":
+			return &pb.ListGamesResponse{Games: list(id("public"), id("twicey")), NextPageToken: "2"}, nil
+		default:
+			return &pb.ListGamesResponse{Games: list(id("second"))}, nil
+		}
+	}}
+	c := f.client(t)
+	for prefix, want := range map[string]string{
+		gameID:            gameID,
+		" PUBLIC":         id("public"),
+		"publica":         id("public"),
+		"second":          id("second"),
+		id("second")[:25]: id("second"),
+	} {
+		got, err := c.Resolve(within(t), prefix)
+		require.NoError(t, err, prefix)
+		assert.Equal(t, want, got)
+	}
+	for prefix, want := range map[string]error{
+		"":            client.ErrInvalid,
+		"short":       client.ErrInvalid,
+		"not-base32":  client.ErrInvalid,
+		gameID + "a":  client.ErrInvalid,
+		"unknown":     client.ErrGameNotFound,
+		"twice2":      client.ErrGameNotFound,
+		"hostile":     client.ErrGameNotFound,
+		"\x1b[31mxyz": client.ErrInvalid,
+	} {
+		_, err := c.Resolve(within(t), prefix)
+		assert.ErrorIs(t, err, want, prefix)
+		assert.NotContains(t, err.Error(), "\x1b")
+	}
+
+	c.SetToken("")
+	_, err := c.Resolve(within(t), "second")
+	assert.ErrorIs(t, err, client.ErrGameNotFound)
+}
+
+func TestResolveOfAnAmbiguousBeginning(t *testing.T) {
+	t.Parallel()
+	f := &fake{listGames: func(int, context.Context, *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+		return &pb.ListGamesResponse{Games: []*pb.Game{{Id: gameID}, {Id: "gamega" + otherID[6:]}}}, nil
+	}}
+	_, err := f.client(t).Resolve(within(t), "gamega")
+	assert.ErrorIs(t, err, client.ErrInvalid)
+	assert.ErrorContains(t, err, "2 games")
 }

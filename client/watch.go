@@ -1,211 +1,183 @@
-package main
+package client
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
+	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
+	"google.golang.org/grpc"
 
-	"github.com/gridstand/gridstand/client/session"
-	"github.com/gridstand/gridstand/client/tui"
-	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func (p *program) watchCommand() *cobra.Command {
-	var from int32
-	cmd := &cobra.Command{
-		Use:   "watch [game]...",
-		Short: "Watch a game, live, or several side by side",
-		Long: `Watch a game, live. Without a game it is TV: the most watched live game, else
-the best one, and the next one when that ends. Up to four games are shown side
-by side, as far as the terminal is large enough.
+// Watcher follows a game to its end, over as many connections as it takes. It
+// has no goroutine of its own: everything happens within Next, and a caller
+// that calls it late is sent less, not buffered for.
+type Watcher struct {
+	client *Client
+	gameID string
+	ctx    context.Context
+	cancel context.CancelFunc
 
-Without a terminal, with --json and with --from it prints what happens, to the
-end of the game. --json prints a WatchResponse a line; with --from 0 that is the
-transcript that ` + name + ` verify - reads.`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			found, directive := p.completeGames(cmd, nil, typed)
-			return slices.DeleteFunc(found, func(game string) bool {
-				id, _, _ := strings.Cut(game, "\t")
-				return len(args) >= tui.MaxWall || slices.Contains(args, id)
-			}), directive
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > tui.MaxWall {
-				return usage.Errorf("watch shows at most %d games", tui.MaxWall)
-			}
-			var after *int32
-			if cmd.Flags().Changed("from") {
-				if from < 0 {
-					return usage.Errorf("--from is a version, 0 or more")
-				}
-				after = &from
-			}
-			if after == nil && !p.flags.json && p.terminal(p.out) {
-				return p.watchScreen(cmd.Context(), args)
-			}
-			if len(args) > 1 {
-				return usage.Errorf("several games are for terminals: without one, and with --json and --from, it is one game")
-			}
-			return p.watchLines(cmd.Context(), first(args), after)
-		},
-	}
-	cmd.Flags().Int32Var(&from, "from", 0, "print every event after this `version`, 0 for all")
-	return cmd
+	next sync.Mutex // held by Next; guards all below
+
+	stream  grpc.ServerStreamingClient[pb.WatchResponse] // nil while there is none
+	hangUp  context.CancelFunc                           // ends stream
+	conn    Connection
+	reading *Reading
+	err     error // final
 }
 
-// watchScreen shows games, or TV for none, until the user leaves.
-func (p *program) watchScreen(ctx context.Context, what []string) error {
-	c, hangUp, err := p.dial()
-	if err != nil {
-		return err
-	}
-	defer hangUp()
-	var ids []string
-	for _, text := range what {
-		g, err := p.game(ctx, c, text)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(ids, g.GetId()) {
-			ids = append(ids, g.GetId())
-		}
-	}
-	if len(ids) > 1 {
-		return tui.Run(ctx, tui.NewWall(ctx, tui.NewServer(c), ids, p.watching(c, "")), p.screen())
-	}
-	if len(ids) == 0 {
-		if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
-			return err // rather than an empty screen
-		}
-	}
-	return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), p.watching(c, first(ids))), p.screen())
+// Watch follows a game. Nothing happens until Next is called; the watcher ends
+// with ctx or Close.
+func (c *Client) Watch(ctx context.Context, opts WatchOptions) *Watcher {
+	w := &Watcher{client: c, gameID: opts.GameID, reading: newReading(opts, c.newBackOff())}
+	w.ctx, w.cancel = context.WithCancel(ctx)
+	return w
 }
 
-// watchLines prints what happens in a game.
-func (p *program) watchLines(ctx context.Context, what string, after *int32) error {
-	c, hangUp, err := p.dial()
-	if err != nil {
-		return err
-	}
-	defer hangUp()
-	var g *pb.Game
-	if what == "" {
-		g, _, err = tui.PickLive(ctx, tui.NewServer(c), p.clock())
-		if err == nil && g == nil {
-			err = missingf("no game is live. Start one: %s play", name)
-		}
-	} else {
-		g, err = p.game(ctx, c, what)
-	}
-	if err != nil {
-		return err
-	}
-	if after != nil && *after > g.GetVersion() {
-		return missingf("the game is only at version %s", comma(g.GetVersion()))
-	}
-	w := c.Watch(ctx, session.WatchOptions{GameID: g.GetId(), AfterVersion: after, EveryEvent: after != nil})
-	defer w.Close()
-	for {
-		u, err := w.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		if u.Connection.State == session.Reconnecting {
-			p.noteRetry(u.Connection.Delay, u.Connection.Err)
-		}
-		if err := p.printUpdate(g, u); err != nil {
-			return err
+// Next waits for the next update. Versions come without gap or repeat: each
+// Event is one above what came before, each later Game further above, with
+// Skipped to tell by how much.
+//
+// A lost connection is not an error: Next returns an update that says
+// Reconnecting, and the next call waits, connects and goes on from the last
+// version. That goes on until ctx ends; a caller that would rather give up
+// looks at Connection.Err.
+//
+// The error is io.EOF after the last event of a finished game, the context's
+// after Close or the end of ctx, ErrGameDamaged where the server has less of the
+// game than was seen, ErrBadStream for a server that sends nonsense, else what
+// the server refused the stream with. All are final: Next returns the same from
+// then on. Next must not be called concurrently with itself.
+func (w *Watcher) Next() (Update, error) {
+	w.next.Lock()
+	defer w.next.Unlock()
+	var update Update
+	for w.err == nil {
+		var some bool
+		if update, some, w.err = w.step(); some && w.err == nil {
+			update.Connection = w.conn
+			return update, nil
 		}
 	}
+	w.drop()
+	w.cancel()
+	return Update{Connection: w.conn}, w.err
 }
 
-// noteRetry says that a server is asked again.
-func (p *program) noteRetry(wait time.Duration, err error) {
-	what := err.Error()
-	if errors.Is(err, session.ErrUnreachable) {
-		what = fmt.Sprintf("the server %s (%s)", session.CauseOf(err), what)
-	}
-	p.notef("%s; trying again in %.0f s", what, max(wait.Seconds(), 1))
+// Close ends the watcher and waits for a Next under way to return. It may be
+// called concurrently with Next, and more than once.
+func (w *Watcher) Close() {
+	w.cancel()
+	w.next.Lock()
+	defer w.next.Unlock()
+	w.drop()
 }
 
-// printUpdate writes an update of the game g, which it keeps up to date.
-func (p *program) printUpdate(g *pb.Game, u session.Update) error {
-	var message pb.WatchResponse
+// step does one thing that waits: connect, or receive. It reports whether there
+// is something to tell.
+func (w *Watcher) step() (Update, bool, error) {
+	if err := w.ctx.Err(); err != nil {
+		return Update{}, false, err
+	}
+	if w.stream == nil {
+		if err := wait(w.ctx, w.conn.Delay); err != nil {
+			return Update{}, false, err
+		}
+		if err := w.open(); err != nil {
+			return Update{}, true, w.lost(err)
+		}
+		w.conn = Connection{State: Live}
+		return Update{}, true, nil
+	}
+	message, err := hear(w, w.stream.Recv)
 	switch {
-	case u.Game != nil:
-		message.Update = &pb.WatchResponse_Game{Game: u.Game}
-	case u.Event != nil:
-		message.Update = &pb.WatchResponse_Event{Event: u.Event}
-	case u.Audience != nil:
-		message.Update = &pb.WatchResponse_Audience{Audience: *u.Audience}
-	default:
-		return nil
+	case errors.Is(err, io.EOF):
+		return Update{}, false, w.reading.End()
+	case err != nil:
+		return Update{}, true, w.lost(err)
 	}
-	if p.flags.json {
-		return p.printMessage(&message)
-	}
-	what := ""
-	switch {
-	case u.Game != nil:
-		g.Position, g.Version, g.Result = u.Game.GetPosition(), u.Game.GetVersion(), u.Game.GetResult()
-		g.Seats = u.Game.GetSeats()
-	case u.Event != nil:
-		advance(g, u.Event)
-		what = action(g, u.Event)
-	default:
-		return nil
-	}
-	if reason := g.GetResult().GetReason(); reason != pb.Result_REASON_UNSPECIFIED {
-		if why := word(reason.String(), "REASON_"); why != what { // abandoned is an event, too
-			what = strings.TrimSpace(what + "  " + why)
-		}
-	}
-	if err := p.printGame(g, what); err != nil {
+	w.reading.Came()
+	return w.take(message)
+}
+
+// open connects, and returns when the server has begun to answer.
+func (w *Watcher) open() error {
+	ctx, hangUp := context.WithCancel(w.ctx)
+	stream, err := w.client.Games.Watch(ctx, w.reading.Request())
+	if err != nil {
+		hangUp()
 		return err
 	}
-	return p.printf("\n")
+	w.stream, w.hangUp = stream, hangUp
+	header, err := hear(w, stream.Header)
+	if err == nil && header == nil {
+		// The stream has ended already, and Recv knows how; where that is
+		// io.EOF, the next step meets it again.
+		if _, err = stream.Recv(); errors.Is(err, io.EOF) {
+			err = nil
+		}
+	}
+	return err
 }
 
-// advance brings a game to where an event led it, as far as boards, bots and lines
-// about it need to know.
-func advance(g *pb.Game, e *pb.Event) {
-	g.Version, g.Position, g.Result = e.GetVersion(), e.GetPosition(), e.GetResult()
-	seat := int(e.GetSeat())
-	switch {
-	case seat >= len(g.GetSeats()):
-	case e.GetJoined() != nil:
-		g.Seats[seat] = e.GetJoined().GetSeat()
-	case e.GetResigned() != nil:
-		g.Seats[seat].Resigned = true
+// hear receives something from the stream, unless nothing comes for too long.
+func hear[T any](w *Watcher, receive func() (T, error)) (T, error) {
+	timer := time.AfterFunc(w.client.silence, w.hangUp)
+	defer timer.Stop()
+	return receive()
+}
+
+// drop ends the stream, if there is one.
+func (w *Watcher) drop() {
+	if w.stream != nil {
+		w.hangUp()
+		w.stream, w.hangUp = nil, nil
 	}
 }
 
-// action is what an event says in a few words.
-func action(g *pb.Game, e *pb.Event) string {
-	if e.GetCreated() != nil {
-		return "created"
+// lost decides what the loss of a stream means: nil for one to be replaced.
+func (w *Watcher) lost(err error) error {
+	w.drop()
+	if ended := w.ctx.Err(); ended != nil {
+		return ended
 	}
-	text := tui.Happened(g, e)
-	if n := e.GetMoved().GetGained(); n > 0 {
-		text += "  +" + comma(n)
+	conn, err := w.reading.Lost(err)
+	if err == nil {
+		w.conn = conn
 	}
-	if n := len(e.GetMoved().GetTaken()); n > 0 {
-		text += "  takes " + comma(int32(n))
-	}
-	return text
+	return err
 }
 
-// word makes the name of an enum's value fit for people.
-func word(value, prefix string) string {
-	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(value, prefix), "_", " "))
+// take checks a message against what came before.
+func (w *Watcher) take(message *pb.WatchResponse) (Update, bool, error) {
+	switch update := message.GetUpdate().(type) {
+	case *pb.WatchResponse_Game:
+		skipped, err := w.takeGame(update.Game)
+		return Update{Game: update.Game, Skipped: skipped}, true, err
+	case *pb.WatchResponse_Event:
+		return Update{Event: update.Event}, true, w.takeEvent(update.Event)
+	case *pb.WatchResponse_Audience:
+		audience := max(0, update.Audience)
+		return Update{Audience: &audience}, true, nil
+	default: // something that a newer server sends
+		return Update{}, false, nil
+	}
+}
+
+func (w *Watcher) takeGame(game *pb.Game) (skipped int32, err error) {
+	if err := checkGame(game, w.gameID); err != nil {
+		return 0, err
+	}
+	return w.reading.Game(game.GetVersion(), game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED)
+}
+
+func (w *Watcher) takeEvent(event *pb.Event) error {
+	if err := checkEvent(event, w.gameID); err != nil {
+		return err
+	}
+	return w.reading.Event(event.GetVersion(), event.GetResult() != nil)
 }

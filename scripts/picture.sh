@@ -53,7 +53,7 @@ sleep 0.5
 for name in player spectator; do
   tmux -L "$socket" capture-pane -e -p -N -t "$name" >"$work/$name.ansi"
 done
-go run ./scripts/picture -o "$out/screen.svg" "gridstand play=$work/player.ansi" "gridstand watch=$work/spectator.ansi"
+go run ./tools/screenshot -o "$out/screen.svg" "gridstand play=$work/player.ansi" "gridstand watch=$work/spectator.ansi"
 
 terminal tribolo play tribolo --seats me,greedy,minimax
 tmux -L "$socket" kill-session -t spectator
@@ -71,4 +71,4 @@ shows tribolo 'Your turn'
 tmux -L "$socket" send-keys -t tribolo '?'
 sleep 0.5
 tmux -L "$socket" capture-pane -e -p -N -t tribolo >"$work/tribolo.ansi"
-go run ./scripts/picture -o "$out/tribolo.svg" "gridstand play tribolo=$work/tribolo.ansi"
+go run ./tools/screenshot -o "$out/tribolo.svg" "gridstand play tribolo=$work/tribolo.ansi"

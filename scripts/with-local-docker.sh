@@ -108,7 +108,7 @@ modules() {
 # the package, 15 bytes of it as base64 there and as hexadecimal digits here.
 compiled() (
   mapfile -t actions < <(
-    CGO_ENABLED=0 go list -deps -export -trimpath -buildvcs=false -f '{{.BuildID}}' ./server |
+    CGO_ENABLED=0 go list -deps -export -trimpath -buildvcs=false -f '{{.BuildID}}' ./cmd/gridstand-server |
       grep / | cut -d / -f 1 | basenc --base64url -d -i | basenc --base16 -w 30 | tr A-F a-f
   )
   mkdir -p "$1"

@@ -1,152 +1,145 @@
-package main
+package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"log/slog"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"github.com/gridstand/gridstand/internal/usage"
-	"github.com/gridstand/gridstand/server/app"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/steward"
 )
 
-// operatorCommand makes a command of work on the store: do, with the arguments.
-// It has the servers' flags that say where and for how long things are kept.
-func operatorCommand(cmd *cobra.Command, do func(*cobra.Command, *app.Operator, []string) error) *cobra.Command {
-	config := app.DefaultConfig()
-	config.Redis = ""
-	cmd.RunE = func(cmd *cobra.Command, given []string) error {
-		if config.Redis == "" {
-			return usage.Errorf("--redis must say where the games are kept")
-		}
-		operator, err := app.Operate(cmd.Context(), config)
+// Operator does what only an operator may do, on the store of servers that may
+// be running meanwhile.
+type Operator struct {
+	store    *store
+	accounts *account.Store
+	boards   *leaderboard.Boards
+	steward  *steward.Steward
+}
+
+// Rebuilt is what Operator.Rebuild did.
+type Rebuilt = steward.Rebuilt
+
+// Operate opens the store that c.Redis names; of the other values those count
+// that say for how long what is kept. The caller closes it. The error is a
+// *ConfigError, or says in a line why the store cannot be used.
+func Operate(ctx context.Context, c Config) (_ *Operator, err error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	if c.Redis == Embedded {
+		return nil, wrong("redis", "an embedded store lives and ends with its server; nobody else can reach it")
+	}
+	o := &Operator{}
+	if o.store, err = openStore(c.Redis); err != nil {
+		return nil, err
+	}
+	defer func() {
 		if err != nil {
-			return err
+			o.Close()
 		}
-		defer operator.Close()
-		return do(cmd, operator, given)
+	}()
+	if err := o.store.await(ctx); err != nil {
+		return nil, err
 	}
-	flags := cmd.Flags()
-	redisFlag(flags, &config.Redis)
-	abandonFlag(flags, &config.AbandonAfter)
-	keepFlag(flags, &config.KeepFinished)
-	keepAccountsFlag(flags, &config.KeepAccounts)
-	nameVariables(flags)
-	return cmd
-}
-
-func rebuildCommand() *cobra.Command {
-	return operatorCommand(&cobra.Command{
-		Use:   "rebuild",
-		Short: "Derive leaderboards and lists again from the games' logs",
-		Long: `Derives leaderboards and lists again from the logs of all games that are still
-kept. Servers may go on serving meanwhile.
-
-Entries that no log proves are taken off the leaderboards, those that are missing
-are put there, and games that wait for something to happen are looked at. Scores
-that counted by earlier rules and do not by today's are taken off, too: those of
-Tribolo games with more than one human seat. Accounts that were made when
-none lapsed lapse from now on, after --keep-accounts. Players who are hidden stay
-hidden.`,
-	}, func(cmd *cobra.Command, operator *app.Operator, _ []string) error {
-		r, err := operator.Rebuild(cmd.Context())
-		fmt.Fprintf(cmd.OutOrStdout(), "%d games read, %d of them over; %d entries taken off the leaderboards.\n", r.Games, r.Finished, r.Pruned)
-		if r.Unknown > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "%d games are left to a newer server.\n", r.Unknown)
-		}
-		if len(r.Damaged) > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "%d games are damaged:\n%s\n", len(r.Damaged), strings.Join(r.Damaged, "\n"))
-		}
-		return err
-	})
-}
-
-func hideCommand() *cobra.Command {
-	return operatorCommand(&cobra.Command{
-		Use:   "hide <player>",
-		Short: "Hide a player, by name or id, from leaderboards and lists",
-		Long: `Hides a player, by name or id: off all leaderboards for good, also when they are
-rebuilt, and the player's games off the lists that everybody sees. The player
-can go on playing, and whoever has the id of a game can watch it.`,
-	}, func(cmd *cobra.Command, operator *app.Operator, args []string) error {
-		return told(cmd, "hidden")(operator.Hide(cmd.Context(), args[0]))
-	})
-}
-
-func unhideCommand() *cobra.Command {
-	return operatorCommand(&cobra.Command{
-		Use:   "unhide <player>",
-		Short: "Show a player again who was hidden",
-		Long: `Shows a player again, by name or id, who was hidden. The results of the player's
-games that are still kept are put on the leaderboards.`,
-	}, func(cmd *cobra.Command, operator *app.Operator, args []string) error {
-		return told(cmd, "shown again")(operator.Unhide(cmd.Context(), args[0]))
-	})
-}
-
-// told says what was done with a player.
-func told(cmd *cobra.Command, what string) func(name, id string, err error) error {
-	return func(name, id string, err error) error {
-		if err == nil {
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s, id %s: %s\n", name, id, what)
-		}
-		return err
+	rooms, err := c.rooms(o.store, c.NewLogger())
+	if err != nil {
+		return nil, err
 	}
+	rooms.Recorded = func(*replay.State) {}
+	o.accounts, o.boards, o.steward = rooms.Accounts, rooms.Leaderboard, steward.New(rooms)
+	return o, nil
 }
 
-func fenceCommand() *cobra.Command {
-	var before string
-	cmd := operatorCommand(&cobra.Command{
-		Use:   "fence [game]...",
-		Short: "Let nobody play on in games that Redis may have lost moves of",
-		Long: `Makes games that are not over damaged for good: whoever asks for them is told so,
-nobody plays on, and they are forgotten after --keep-finished. It is for games of
-which Redis may have lost moves, as when it was restored from an older copy.
-Servers that ran before and after that find such games themselves; where none
-did, nobody can tell which they are:
+// Close gives back what Operate took.
+func (o *Operator) Close() { o.store.close() }
 
-    gridstand-server fence --before now
+// Rebuild derives leaderboards and lists again from the logs of the games. What
+// it did is returned with an error too.
+func (o *Operator) Rebuild(ctx context.Context) (Rebuilt, error) { return o.steward.Rebuild(ctx) }
 
-before the servers start on the restored copy. Prints the id of each game.`,
-	}, func(cmd *cobra.Command, operator *app.Operator, args []string) error {
-		if (before != "") == (len(args) > 0) {
-			return usage.Errorf("name games, or the time of those that are meant with --before")
-		}
-		if before != "" {
-			return fenceBefore(cmd, operator, before)
-		}
-		return fenceGames(cmd, operator, args)
-	})
-	cmd.Flags().StringVar(&before, "before", "",
-		"fence all games that were created before this `time`, such as 2026-11-20T18:00:00Z, or \"now\"")
-	return cmd
-}
+// ErrNoPlayer means there is no player of that name or id.
+var ErrNoPlayer = errors.New("there is no such player")
 
-func fenceBefore(cmd *cobra.Command, operator *app.Operator, text string) error {
-	var at time.Time // stands for now
-	if text != "now" {
-		var err error
-		if at, err = time.Parse(time.RFC3339, text); err != nil {
-			return usage.Errorf(`--before: %q is no time like 2026-11-20T18:00:00Z, and not "now"`, text)
-		}
+// Hide hides a player, by name or id: off all leaderboards, and with the
+// player's games off the public lists. It returns name and id.
+func (o *Operator) Hide(ctx context.Context, player string) (name, playerID string, err error) {
+	p, err := o.find(ctx, player)
+	if err != nil {
+		return "", "", err
 	}
-	ids, err := operator.FenceBefore(cmd.Context(), at)
-	for _, id := range ids {
-		fmt.Fprintln(cmd.OutOrStdout(), id)
+	return p.Name, p.ID, o.boards.Hide(ctx, p.ID)
+}
+
+// Unhide ends Hide, and records what the player's games came to meanwhile.
+func (o *Operator) Unhide(ctx context.Context, player string) (name, playerID string, err error) {
+	p, err := o.find(ctx, player)
+	if err != nil {
+		return "", "", err
+	}
+	if err := o.boards.Unhide(ctx, p.ID); err != nil {
+		return "", "", err
+	}
+	return p.Name, p.ID, o.steward.EnterAll(ctx)
+}
+
+func (o *Operator) find(ctx context.Context, player string) (account.Player, error) {
+	p, err := o.accounts.Find(ctx, player)
+	if errors.Is(err, account.ErrNotFound) {
+		err = ErrNoPlayer
+	}
+	return p, err
+}
+
+// Fence makes a game that is not over damaged for good, so that nobody plays on
+// over what Redis lost of it. One that is damaged already is left so. The error
+// says in a line why it cannot be fenced.
+func (o *Operator) Fence(ctx context.Context, gameID string) error {
+	if !id.Valid(gameID) {
+		return gamelog.ErrNotFound
+	}
+	err := o.steward.Fence(ctx, gameID)
+	var damaged *gamelog.DamagedError
+	if errors.As(err, &damaged) {
+		return nil
 	}
 	return err
 }
 
-func fenceGames(cmd *cobra.Command, operator *app.Operator, gameIDs []string) error {
-	var failed []error
-	for _, id := range gameIDs {
-		if err := operator.Fence(cmd.Context(), id); err != nil {
-			failed = append(failed, fmt.Errorf("game %s: %w", id, err))
-			continue
+// FenceBefore fences all games that are not over and were created before a
+// moment, the zero time for now by Redis's clock. It returns their ids, also with
+// an error.
+func (o *Operator) FenceBefore(ctx context.Context, before time.Time) ([]string, error) {
+	if before.IsZero() {
+		now, err := o.store.reads.Time(ctx).Result()
+		if err != nil {
+			return nil, fmt.Errorf("asking for the time: %w", err)
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), id)
+		before = now
 	}
-	return errors.Join(failed...)
+	return o.steward.FenceBefore(ctx, before)
+}
+
+// rooms is what a steward works with on a store, but for what it reports to.
+func (c *Config) rooms(s *store, logger *slog.Logger) (steward.Config, error) {
+	log, err := gamelog.New(s.appends, s.scheduler)
+	if err != nil {
+		return steward.Config{}, fmt.Errorf("opening the log: %w", err)
+	}
+	return steward.Config{
+		Client: s.scheduler, Once: s.once, Log: log,
+		Accounts: account.New(s.scheduler, c.KeepAccounts), Leaderboard: leaderboard.New(s.scheduler),
+		Directory: directory.New(s.scheduler, s.reads, max(c.KeepFinished, c.AbandonAfter), logger),
+		Logger:    logger, AbandonAfter: c.AbandonAfter, WaitingFor: c.WaitingFor,
+		KeepFinished: c.KeepFinished, BotPace: c.BotPace, Memory: c.Idle,
+		Limits: c.Limits, PauseAfter: c.PauseAfter,
+	}, nil
 }

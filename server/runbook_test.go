@@ -1,4 +1,4 @@
-package main
+package server_test
 
 import (
 	"go/ast"
@@ -53,7 +53,7 @@ type logLine struct{ at, level, id, text string }
 func logLines(t *testing.T) (lines []logLine) {
 	t.Helper()
 	files := token.NewFileSet()
-	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+	inspect := func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -89,8 +89,10 @@ func logLines(t *testing.T) (lines []logLine) {
 			return true
 		})
 		return nil
-	})
-	require.NoError(t, err)
+	}
+	for _, root := range []string{".", "../cmd/gridstand-server"} {
+		require.NoError(t, filepath.WalkDir(root, inspect))
+	}
 	return lines
 }
 

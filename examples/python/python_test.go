@@ -20,14 +20,14 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/gridstand/gridstand/client/verify"
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
-	"github.com/gridstand/gridstand/internal/testmain"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
-	"github.com/gridstand/gridstand/server/app/apptest"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m) }
@@ -137,9 +137,9 @@ func TestProgramsAreShort(t *testing.T) {
 func TestPlayAndVerify(t *testing.T) {
 	t.Parallel()
 	p := setUp(t)
-	config := apptest.Config(t)
+	config := servertest.Config(t)
 	config.BotPace = 0
-	server, _ := apptest.Start(t, config)
+	server, _ := servertest.Start(t, config)
 	for name, tc := range map[string]struct {
 		flags        []string
 		undone, over bool

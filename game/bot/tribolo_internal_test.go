@@ -123,7 +123,7 @@ func TestMinimaxFindsWhatPlainSearchFinds(t *testing.T) {
 }
 
 // TestStrongerBotsWin plays a few games of Tribolo of each bot against two of a
-// weaker one; go run ./game/bot/strength plays many.
+// weaker one; go run ./tools/botstrength plays many.
 func TestStrongerBotsWin(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "tribolo")

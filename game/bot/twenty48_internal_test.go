@@ -55,7 +55,7 @@ func TestGreedyMayWait(t *testing.T) {
 
 // TestWeakBotsScoreAsExpected plays classic with three bots that are known to
 // average 1,095, 2,548 and 3,099. A miss is a fault in the rules, in the draws
-// or in the bots' order of ties; go run ./game/bot/strength looks closer.
+// or in the bots' order of ties; go run ./tools/botstrength looks closer.
 func TestWeakBotsScoreAsExpected(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")

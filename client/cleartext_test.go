@@ -1,0 +1,184 @@
+package client_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+
+	"github.com/gridstand/gridstand/client"
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// twoFaced is a server that is reached over TLS and in clear text under the same
+// name, as one on which somebody listens in.
+type twoFaced struct {
+	secure, plain *accounts
+	ca            string
+	// addresses of both, by whether they are secure.
+	addresses map[bool]string
+}
+
+func newTwoFaced(t *testing.T) *twoFaced {
+	t.Helper()
+	authority := tlstest.NewAuthority(t)
+	certFile, keyFile := tlstest.Files(t)
+	authority.Issue(t, "server", certFile, keyFile)
+	cert, err := credentials.NewServerTLSFromFile(certFile, keyFile)
+	require.NoError(t, err)
+	s := &twoFaced{
+		secure: newAccounts(pb.Storage_STORAGE_DURABLE), plain: newAccounts(pb.Storage_STORAGE_DURABLE), ca: authority.File,
+	}
+	s.plain.players = s.secure.players
+	s.addresses = map[bool]string{true: s.secure.start(t, grpc.Creds(cert)), false: s.plain.start(t)}
+	return s
+}
+
+// dial connects to the server under a name.
+func (s *twoFaced) dial(t *testing.T, target string, secure bool) *client.Client {
+	t.Helper()
+	config := client.Config{Target: target, DialOptions: []grpc.DialOption{
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", s.addresses[secure])
+		}),
+	}}
+	if secure {
+		config.CAFile = s.ca
+	}
+	return dial(t, config)
+}
+
+// targets are ways to name it. The certificate is for 127.0.0.1 and localhost.
+var targets = map[string][2]string{
+	"one address":       {"localhost:7", "LOCALHOST:7"},
+	"several addresses": {"127.0.0.1:7,localhost:8", "localhost:8, 127.0.0.1:7"},
+}
+
+// Ensure a token that was used over TLS is not sent in clear text, whoever asks
+// for it, and is still there when TLS is.
+func TestTokenOfTLSIsNotSentInClearText(t *testing.T) {
+	t.Parallel()
+	for name, target := range targets {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, store := newTwoFaced(t), newStore(t)
+			made, _, err := client.LogIn(within(t), s.dial(t, target[0], true), store, client.OneName("ada"))
+			require.NoError(t, err)
+			assert.True(t, made.TLS)
+
+			c := s.dial(t, target[1], false)
+			_, _, err = client.LogIn(within(t), c, store, noName)
+			require.ErrorIs(t, err, client.ErrClearText)
+			assert.ErrorContains(t, err, "ada on ")
+			_, err = client.Recall(within(t), c, store)
+			require.ErrorIs(t, err, client.ErrClearText)
+			require.ErrorIs(t, client.RotateKept(within(t), c, store), client.ErrClearText)
+			for _, call := range []string{"GetPlayer", "CreatePlayer", "RotateToken"} {
+				assert.Zero(t, s.plain.made(call), call)
+			}
+			assert.Empty(t, c.PlayerID())
+
+			player, err := client.Recall(within(t), s.dial(t, target[1], true), store)
+			require.NoError(t, err)
+			assert.Equal(t, "ada", player.GetName())
+		})
+	}
+}
+
+// Ensure neither a secret that the server never confirmed nor one that replaces
+// a token is sent in clear text.
+func TestPendingSecretOfTLSIsNotSentInClearText(t *testing.T) {
+	t.Parallel()
+	s, store := newTwoFaced(t), newStore(t)
+	const target = "localhost:7"
+	require.NoError(t, store.Save(target, client.Credential{Name: "ada", Pending: client.NewSecret(), TLS: true}))
+	_, _, err := client.LogIn(within(t), s.dial(t, target, false), store, noName)
+	require.ErrorIs(t, err, client.ErrClearText)
+	assert.Zero(t, s.plain.made("CreatePlayer"))
+
+	kept := client.Credential{PlayerID: playerID, Name: "ada", Token: playerID + "." + client.NewSecret(), TLS: true}
+	require.NoError(t, store.Save(target, client.Credential{Name: "bob", Kept: &kept}))
+	_, err = client.Recall(within(t), s.dial(t, target, false), store)
+	require.ErrorIs(t, err, client.ErrClearText)
+	assert.Zero(t, s.plain.made("GetPlayer"))
+}
+
+// Ensure an account that was made before there was the mark, or in clear text,
+// works until it is used over TLS, and not in clear text from then on.
+func TestTokenGetsTheMarkWithTLS(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(*testing.T, *client.Client, *client.Store) error{
+		"log in": func(t *testing.T, c *client.Client, store *client.Store) error {
+			_, _, err := client.LogIn(within(t), c, store, noName)
+			return err
+		},
+		"recall": func(t *testing.T, c *client.Client, store *client.Store) error {
+			_, err := client.Recall(within(t), c, store)
+			return err
+		},
+		"rotate": func(t *testing.T, c *client.Client, store *client.Store) error {
+			cred, _, err := store.Load("localhost:7")
+			require.NoError(t, err)
+			c.SetToken(cred.Token)
+			return client.RotateKept(within(t), c, store)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, store := newTwoFaced(t), newStore(t)
+			const target = "localhost:7"
+			_, _, err := client.LogIn(within(t), s.dial(t, target, false), store, client.OneName("ada"))
+			require.NoError(t, err)
+			file, err := os.ReadFile(store.Path())
+			require.NoError(t, err)
+			require.NotContains(t, string(file), "tls", "as an older client wrote it")
+			require.NoError(t, use(t, s.dial(t, target, false), store))
+			require.NoError(t, use(t, s.dial(t, target, true), store))
+			cred, _, err := store.Load(target)
+			require.NoError(t, err)
+			assert.True(t, cred.TLS)
+			require.ErrorIs(t, use(t, s.dial(t, target, false), store), client.ErrClearText)
+		})
+	}
+}
+
+// Ensure a server that has no TLS any more gets a new account when the user says
+// so, and that the old one stays where that fails.
+func TestReplaceInClearText(t *testing.T) {
+	t.Parallel()
+	s, store := newTwoFaced(t), newStore(t)
+	const target = "localhost:7"
+	before, _, err := client.LogIn(within(t), s.dial(t, target, true), store, client.OneName("ada"))
+	require.NoError(t, err)
+	c := s.dial(t, target, false)
+	_, err = client.Replace(within(t), c, store, client.OneName("ADA"))
+	require.ErrorIs(t, err, client.ErrNameTaken)
+	kept, _, err := store.Load(target)
+	require.NoError(t, err)
+	assert.Equal(t, before, kept)
+
+	cred, err := client.Replace(within(t), c, store, client.OneName("bob"))
+	require.NoError(t, err)
+	assert.False(t, cred.TLS)
+	_, _, err = client.LogIn(within(t), c, store, noName)
+	require.NoError(t, err)
+}
+
+func TestExposed(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string]bool{
+		"": false, "localhost": false, "127.0.0.1:7": false, "127.8.9.1": false, "[::1]:7": false,
+		"dns:///localhost": false, "localhost:7,127.0.0.1:8": false,
+		"example.org": true, "192.168.1.2": true, "localhost:7,example.org": true, "dns:///example.org": true,
+		"localhost.example.org": true, "0.0.0.0": true,
+	} {
+		assert.Equal(t, want, dial(t, client.Config{Target: target}).Exposed(), target)
+		assert.False(t, dial(t, client.Config{Target: target, TLS: true}).Exposed(), target)
+	}
+}

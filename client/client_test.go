@@ -1,0 +1,136 @@
+package client_test
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// unusedAddress is one at which nothing listens.
+func unusedAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func TestNormalTarget(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":                           "localhost:2048",
+		"  LocalHost ":               "localhost:2048",
+		":2050":                      "localhost:2050",
+		"play.example.org":           "play.example.org:2048",
+		"Play.Example.org:443":       "play.example.org:443",
+		"::1":                        "[::1]:2048",
+		"[::1]":                      "[::1]:2048",
+		"[::1]:1":                    "[::1]:1",
+		"b:2, a , b:2":               "a:2048,b:2",
+		"dns:///Play.example.org":    "dns:///play.example.org:2048",
+		"dns:///play.example.org:80": "dns:///play.example.org:80",
+	} {
+		got, err := client.NormalTarget(in)
+		require.NoError(t, err, in)
+		assert.Equal(t, want, got, in)
+		again, err := client.NormalTarget(got)
+		require.NoError(t, err, in)
+		assert.Equal(t, got, again)
+	}
+	for _, in := range []string{
+		",", "a,,b", ":", "a:", "a:0", "a:65536", "a:port", "a:1:2", "http://a", "unix:///run/x", "a b", "u@h:1", "dns:///", "dns:///a,b", "[",
+	} {
+		_, err := client.NormalTarget(in)
+		assert.Error(t, err, in)
+		_, err = client.Dial(client.Config{Target: in})
+		assert.Error(t, err, in)
+	}
+}
+
+func TestDialRefusesABadCAFile(t *testing.T) {
+	t.Parallel()
+	_, err := client.Dial(client.Config{CAFile: filepath.Join(t.TempDir(), "none.pem")})
+	assert.ErrorContains(t, err, "none.pem")
+	_, err = client.Dial(client.Config{CAFile: "client_test.go"})
+	assert.ErrorContains(t, err, "client_test.go")
+}
+
+func TestNoServerIsAQuickClearError(t *testing.T) {
+	t.Parallel()
+	address := unusedAddress(t)
+	c := dial(t, client.Config{Target: address})
+	begin := time.Now()
+	_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+	assert.Less(t, time.Since(begin), 5*time.Second)
+	assert.ErrorIs(t, err, client.ErrUnreachable)
+	assert.ErrorIs(t, err, client.ErrServerUnavailable)
+	assert.EqualError(t, err, "dial tcp "+address+": connect: connection refused")
+}
+
+func TestTheTokenGoesWithEveryCall(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var seen []string
+	f := &fake{getPlayer: func(_ int, ctx context.Context, _ *pb.GetPlayerRequest) (*pb.Player, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, tokenOf(ctx))
+		return &pb.Player{}, nil
+	}}
+	c := dial(t, client.Config{Target: f.start(t)})
+	assert.Empty(t, c.PlayerID())
+	for _, token := range []string{"", playerID + ".s1", playerID + ".s2", ""} {
+		c.SetToken(token)
+		_, err := c.Players.GetPlayer(within(t), &pb.GetPlayerRequest{PlayerId: "me"})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, []string{"", "Bearer " + playerID + ".s1", "Bearer " + playerID + ".s2", ""}, seen)
+	c.SetToken(playerID + ".s1")
+	assert.Equal(t, playerID, c.PlayerID())
+
+	other := c.As(otherID + ".s3")
+	assert.Equal(t, otherID, other.PlayerID())
+	for _, c := range []*client.Client{other, c} {
+		_, err := c.Players.GetPlayer(within(t), &pb.GetPlayerRequest{PlayerId: "me"})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, []string{"Bearer " + otherID + ".s3", "Bearer " + playerID + ".s1"}, seen[4:])
+}
+
+func TestCallsAreSpreadOverSeveralServersAndGoRoundADeadOne(t *testing.T) {
+	t.Parallel()
+	servers := []*fake{{}, {}}
+	list := unusedAddress(t)
+	for _, f := range servers {
+		f.getGame = func(int, *pb.GetGameRequest) (*pb.Game, error) { return gameAt(1), nil }
+		list += "," + f.start(t)
+	}
+	c := dial(t, client.Config{Target: list})
+	require.Eventually(t, func() bool {
+		_, err := c.Games.GetGame(within(t), &pb.GetGameRequest{GameId: gameID})
+		return assert.NoError(t, err) && servers[0].made("getGame") > 0 && servers[1].made("getGame") > 0
+	}, 10*time.Second, time.Millisecond)
+}
+
+func TestUnavailableIsTriedAgainByItself(t *testing.T) {
+	t.Parallel()
+	f := &fake{getGame: func(n int, _ *pb.GetGameRequest) (*pb.Game, error) {
+		if n < 3 {
+			return nil, refuse(codes.Unavailable, pb.ReasonStorageUnavailable)
+		}
+		return gameAt(1), nil
+	}}
+	_, err := f.client(t).Games.GetGame(within(t), &pb.GetGameRequest{GameId: gameID})
+	require.NoError(t, err)
+	assert.Equal(t, 3, f.made("getGame"))
+}

@@ -1,0 +1,19 @@
+package client
+
+import (
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// Hurry makes a client's waits short, for tests.
+func (c *Client) Hurry() {
+	c.newBackOff = func() *backoff.ExponentialBackOff {
+		return &backoff.ExponentialBackOff{
+			InitialInterval: time.Millisecond, Multiplier: 2, RandomizationFactor: 0.5, MaxInterval: 20 * time.Millisecond,
+		}
+	}
+}
+
+// SetSilence changes how long a stream may be silent, for tests.
+func (c *Client) SetSilence(d time.Duration) { c.silence = d }

@@ -1,0 +1,282 @@
+package client_test
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m) }
+
+// Ids of the games and players in these tests.
+const (
+	gameID   = "gamegamegamegamegamegamega"
+	otherID  = "otherotherotherotherothero"
+	playerID = "playerplayerplayerplayerpl"
+)
+
+// fake is a server that answers what a test tells it to: each field stands for
+// a call and is given the number of times that this call was made, from 1.
+type fake struct {
+	pb.UnimplementedGameServiceServer
+	pb.UnimplementedLeaderboardServiceServer
+	pb.UnimplementedPlayerServiceServer
+
+	move         func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error)
+	resign       func(n int, r *pb.ResignRequest) (*pb.Event, error)
+	join         func(n int, r *pb.JoinGameRequest) (*pb.Game, error)
+	undo         func(n int, r *pb.UndoRequest) (*pb.Event, error)
+	createGame   func(n int, r *pb.CreateGameRequest) (*pb.Game, error)
+	listGames    func(n int, ctx context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error)
+	getGame      func(n int, r *pb.GetGameRequest) (*pb.Game, error)
+	watch        func(n int, r *pb.WatchRequest, s watchStream) error
+	createPlayer func(n int, ctx context.Context, r *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error)
+	getPlayer    func(n int, ctx context.Context, r *pb.GetPlayerRequest) (*pb.Player, error)
+	rotate       func(n int, ctx context.Context, r *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error)
+	storage      pb.Storage
+
+	listener *listener
+	mu       sync.Mutex
+	calls    map[string]int
+}
+
+type watchStream = grpc.ServerStreamingServer[pb.WatchResponse]
+
+// count returns how often the call was made, this time included.
+func (f *fake) count(call string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.calls == nil {
+		f.calls = map[string]int{}
+	}
+	f.calls[call]++
+	return f.calls[call]
+}
+
+// made returns how often the call was made.
+func (f *fake) made(call string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls[call]
+}
+
+func (f *fake) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.GetServerInfoResponse, error) {
+	return &pb.GetServerInfoResponse{Name: "fake", Storage: f.storage}, nil
+}
+
+func (f *fake) Move(ctx context.Context, r *pb.MoveRequest) (*pb.MoveResponse, error) {
+	e, err := f.move(f.count("move"), ctx, r)
+	return &pb.MoveResponse{Event: e}, err
+}
+
+func (f *fake) Resign(_ context.Context, r *pb.ResignRequest) (*pb.ResignResponse, error) {
+	e, err := f.resign(f.count("resign"), r)
+	return &pb.ResignResponse{Event: e}, err
+}
+
+func (f *fake) JoinGame(_ context.Context, r *pb.JoinGameRequest) (*pb.JoinGameResponse, error) {
+	g, err := f.join(f.count("join"), r)
+	return &pb.JoinGameResponse{Game: g}, err
+}
+
+func (f *fake) Undo(_ context.Context, r *pb.UndoRequest) (*pb.UndoResponse, error) {
+	e, err := f.undo(f.count("undo"), r)
+	return &pb.UndoResponse{Event: e}, err
+}
+
+func (f *fake) CreateGame(_ context.Context, r *pb.CreateGameRequest) (*pb.CreateGameResponse, error) {
+	g, err := f.createGame(f.count("createGame"), r)
+	return &pb.CreateGameResponse{Game: g}, err
+}
+
+func (f *fake) ListGames(ctx context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+	return f.listGames(f.count("listGames"), ctx, r)
+}
+
+func (f *fake) GetGame(_ context.Context, r *pb.GetGameRequest) (*pb.GetGameResponse, error) {
+	g, err := f.getGame(f.count("getGame"), r)
+	return &pb.GetGameResponse{Game: g}, err
+}
+
+func (f *fake) Watch(r *pb.WatchRequest, s watchStream) error { return f.watch(f.count("watch"), r, s) }
+
+func (f *fake) CreatePlayer(ctx context.Context, r *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error) {
+	return f.createPlayer(f.count("createPlayer"), ctx, r)
+}
+
+func (f *fake) GetPlayer(ctx context.Context, r *pb.GetPlayerRequest) (*pb.GetPlayerResponse, error) {
+	p, err := f.getPlayer(f.count("getPlayer"), ctx, r)
+	return &pb.GetPlayerResponse{Player: p}, err
+}
+
+func (f *fake) RotateToken(ctx context.Context, r *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
+	return f.rotate(f.count("rotate"), ctx, r)
+}
+
+// start serves the fake for the length of the test and returns its address.
+func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
+	t.Helper()
+	address, stop, err := f.serve(options...)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, stop()) })
+	return address
+}
+
+// someServer starts one for the example.
+func someServer() (address string, stop func()) {
+	address, end, err := newTable().serve()
+	if err != nil {
+		panic(err)
+	}
+	return address, func() { _ = end() }
+}
+
+// serve serves the fake until stop.
+func (f *fake) serve(options ...grpc.ServerOption) (address string, stop func() error, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	f.listener = &listener{Listener: l}
+	server := grpc.NewServer(options...)
+	pb.RegisterGameServiceServer(server, f)
+	pb.RegisterLeaderboardServiceServer(server, f)
+	pb.RegisterPlayerServiceServer(server, f)
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(f.listener) }()
+	return l.Addr().String(), func() error {
+		server.Stop()
+		return <-done
+	}, nil
+}
+
+// client returns a client of the fake with short waits.
+func (f *fake) client(t testing.TB) *client.Client {
+	t.Helper()
+	return dial(t, client.Config{Target: f.start(t), Token: playerID + ".secret"})
+}
+
+func dial(t testing.TB, config client.Config) *client.Client {
+	t.Helper()
+	c, err := client.Dial(config)
+	require.NoError(t, err)
+	c.Hurry()
+	t.Cleanup(func() { assert.NoError(t, c.Close()) })
+	return c
+}
+
+// listener remembers its connections, to cut them.
+type listener struct {
+	net.Listener
+	mu    sync.Mutex
+	away  bool
+	conns []net.Conn
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.away {
+			_ = conn.Close()
+		}
+		l.conns = append(l.conns, conn)
+	}
+	return conn, err
+}
+
+// leave breaks all connections, and those to come as soon as they are made: a
+// tunnel or a proxy does whose server is away.
+func (l *listener) leave() {
+	l.mu.Lock()
+	l.away = true
+	l.mu.Unlock()
+	l.cut()
+}
+
+// cut breaks all connections.
+func (l *listener) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, conn := range l.conns {
+		_ = conn.Close()
+	}
+	l.conns = nil
+}
+
+func tokenOf(ctx context.Context) string {
+	md, _ := metadata.FromIncomingContext(ctx)
+	for _, v := range md.Get("authorization") {
+		return v
+	}
+	return ""
+}
+
+// refuse is an error of the contract.
+func refuse(code codes.Code, reason string, details ...protoadapt.MessageV1) error {
+	details = append(details, &errdetails.ErrorInfo{Domain: pb.ErrorDomain, Reason: reason})
+	st, err := status.New(code, reason+" it is").WithDetails(details...)
+	if err != nil {
+		panic(err)
+	}
+	return st.Err()
+}
+
+func conflict(version string) error {
+	st, err := status.New(codes.Aborted, "the game is at version "+version).WithDetails(&errdetails.ErrorInfo{
+		Domain: pb.ErrorDomain, Reason: pb.ReasonVersionConflict, Metadata: map[string]string{"version": version},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return st.Err()
+}
+
+func retryInfo(d time.Duration) *errdetails.RetryInfo {
+	return &errdetails.RetryInfo{RetryDelay: durationpb.New(d)}
+}
+
+func badToken() error { return refuse(codes.Unauthenticated, pb.ReasonBadToken) }
+
+func position() *pb.Position {
+	return &pb.Position{
+		Board:  &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{Rows: 2, Columns: 2, Tiles: []int32{0, 2, 4, 0}}},
+		Scores: []int32{4},
+	}
+}
+
+func gameAt(version int32) *pb.Game {
+	return &pb.Game{
+		Id: gameID, Variant: "classic", Version: version, Status: pb.GameStatus_GAME_STATUS_ACTIVE,
+		Seats:    []*pb.Seat{{Occupant: &pb.Seat_Player{Player: &pb.Player{Id: playerID, Name: "ada"}}}},
+		Position: position(),
+	}
+}
+
+func eventAt(version int32) *pb.Event {
+	return &pb.Event{GameId: gameID, Version: version, Position: position()}
+}
+
+func within(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}

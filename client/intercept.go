@@ -1,0 +1,74 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+
+	"github.com/gridstand/gridstand/internal/unreachable"
+)
+
+// wire is what a client knows of its connections, which tells apart why one could
+// not be made.
+type wire struct {
+	encrypted bool
+	answered  atomic.Bool // by a server, whatever it said
+}
+
+// unary makes the errors of all calls *Error.
+func (w *wire) unary(
+	ctx context.Context, method string, request, reply any,
+	conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
+	return w.explained(invoke(ctx, method, request, reply, conn, opts...))
+}
+
+// stream makes the errors of all streams *Error.
+func (w *wire) stream(
+	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn,
+	method string, open grpc.Streamer, opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	stream, err := open(ctx, desc, conn, method, opts...)
+	if err != nil {
+		return nil, w.explained(err)
+	}
+	return errorStream{stream, w}, nil
+}
+
+type errorStream struct {
+	grpc.ClientStream
+	wire *wire
+}
+
+func (s errorStream) RecvMsg(m any) error { return s.wire.explained(s.ClientStream.RecvMsg(m)) }
+func (s errorStream) SendMsg(m any) error { return s.wire.explained(s.ClientStream.SendMsg(m)) }
+
+// explained is FromError with the cause of a missing connection, and without the
+// trap of a nil *Error in an error; io.EOF, the end of a stream, stays itself.
+func (w *wire) explained(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		w.hears()
+		return err
+	}
+	out := FromError(err)
+	if out.Reason != "" {
+		w.hears()
+	}
+	if out.unreachable() {
+		out.Cause = unreachable.Why(out.Message, w.encrypted)
+	}
+	if out.Cause == unreachable.NoPlainText && w.answered.Load() {
+		out.Cause = unreachable.Unknown // No more than a guess, and it did answer.
+	}
+	return out
+}
+
+// hears notes that a server was there. Most calls only look: they share the note.
+func (w *wire) hears() {
+	if !w.answered.Load() {
+		w.answered.Store(true)
+	}
+}

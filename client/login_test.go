@@ -1,0 +1,287 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// accounts is a fake that keeps accounts as the contract says.
+type accounts struct {
+	fake
+	mu       sync.Mutex
+	players  map[string]*pb.Player // by token
+	loseNext bool                  // the next reply to a change
+}
+
+func newAccounts(storage pb.Storage) *accounts {
+	a := &accounts{players: map[string]*pb.Player{}}
+	a.storage = storage
+	a.createPlayer = func(_ int, ctx context.Context, r *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if tokenOf(ctx) != "" {
+			return nil, badToken()
+		}
+		if !validName.MatchString(r.GetName()) || len(r.GetSecret()) < 26 {
+			return nil, refuse(codes.InvalidArgument, "")
+		}
+		id := (strings.ToLower(strings.Map(letter, r.GetName())) + strings.Repeat("z", 26))[:26]
+		token := id + "." + r.GetSecret()
+		for other, p := range a.players {
+			if strings.EqualFold(p.GetName(), r.GetName()) && other != token {
+				return nil, refuse(codes.AlreadyExists, pb.ReasonNameTaken)
+			}
+		}
+		a.players[token] = &pb.Player{Id: id, Name: r.GetName(), Bot: r.GetBot()}
+		return &pb.CreatePlayerResponse{Player: a.players[token], Token: token}, a.lose()
+	}
+	a.getPlayer = func(_ int, ctx context.Context, _ *pb.GetPlayerRequest) (*pb.Player, error) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.caller(ctx)
+	}
+	a.rotate = func(_ int, ctx context.Context, r *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		player, err := a.caller(ctx)
+		if err != nil {
+			return nil, err
+		}
+		delete(a.players, strings.TrimPrefix(tokenOf(ctx), "Bearer "))
+		token := player.GetId() + "." + r.GetSecret()
+		a.players[token] = player
+		return &pb.RotateTokenResponse{Token: token}, a.lose()
+	}
+	return a
+}
+
+// letter keeps what an id may contain, with numbers that differ.
+func letter(r rune) rune {
+	switch {
+	case r >= '2' && r <= '7', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
+		return r
+	default:
+		return -1
+	}
+}
+
+func (a *accounts) lose() error {
+	if a.loseNext {
+		a.loseNext = false
+		return refuse(codes.Internal, "") // no retry of gRPC's, the outcome is open
+	}
+	return nil
+}
+
+func (a *accounts) caller(ctx context.Context) (*pb.Player, error) {
+	token := strings.TrimPrefix(tokenOf(ctx), "Bearer ")
+	if p := a.players[token]; p != nil {
+		return p, nil
+	}
+	return nil, badToken()
+}
+
+func (a *accounts) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.players)
+}
+
+func noName(context.Context, int, error) (string, error) { return "", errors.New("nobody to ask") }
+
+func newStore(t *testing.T) *client.Store {
+	t.Helper()
+	return client.NewStore(filepath.Join(t.TempDir(), "credentials.json"))
+}
+
+func TestLogInMakesAnAccountOnceAndKeepsIt(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	config := client.Config{Target: a.start(t)}
+	store := newStore(t)
+
+	c := dial(t, config)
+	cred, notice, err := client.LogIn(within(t), c, store, client.OneName("ada"))
+	require.NoError(t, err)
+	assert.Empty(t, notice)
+	assert.Equal(t, "ada", cred.Name)
+	assert.Equal(t, cred.PlayerID, c.PlayerID())
+	assert.Empty(t, cred.Pending)
+
+	c = dial(t, config)
+	again, notice, err := client.LogIn(within(t), c, store, noName)
+	require.NoError(t, err)
+	assert.Empty(t, notice)
+	assert.Equal(t, cred, again)
+	assert.Equal(t, cred.PlayerID, c.PlayerID())
+	assert.Equal(t, 1, a.made("createPlayer"))
+}
+
+func TestLogInAsksForAnotherName(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	config := client.Config{Target: a.start(t)}
+	c := dial(t, config)
+	_, _, err := c.CreatePlayer(within(t), "Ada", false)
+	require.NoError(t, err)
+	assert.Empty(t, c.PlayerID())
+
+	var refused []error
+	cred, _, err := client.LogIn(within(t), c, newStore(t), func(_ context.Context, attempt int, err error) (string, error) {
+		refused = append(refused, err)
+		return []string{"ada", "not a näme", "ada 2"}[attempt-1], nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, "ada 2", cred.Name)
+	require.Len(t, refused, 3)
+	assert.NoError(t, refused[0])
+	assert.ErrorIs(t, refused[1], client.ErrNameTaken)
+	assert.ErrorIs(t, refused[2], client.ErrInvalid)
+
+	_, _, err = client.LogIn(within(t), dial(t, config), newStore(t), client.OneName("ADA"))
+	assert.ErrorIs(t, err, client.ErrNameTaken)
+	cred, _, err = client.LogIn(within(t), dial(t, config), newStore(t), client.NumberedName("ada"))
+	require.NoError(t, err)
+	assert.Equal(t, "ada-2", cred.Name)
+	_, _, err = client.LogIn(within(t), dial(t, config), newStore(t), noName)
+	assert.EqualError(t, err, "nobody to ask")
+}
+
+func TestLogInToAServerThatForgot(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_EMBEDDED)
+	config := client.Config{Target: a.start(t)}
+	store := newStore(t)
+	first, _, err := client.LogIn(within(t), dial(t, config), store, client.OneName("ada"))
+	require.NoError(t, err)
+
+	a.forget()
+	second, notice, err := client.LogIn(within(t), dial(t, config), store, noName)
+	require.NoError(t, err)
+	assert.Equal(t, "ada", second.Name)
+	assert.NotEqual(t, first.Token, second.Token)
+	assert.Contains(t, notice, "ada")
+	assert.Nil(t, second.Kept)
+
+	a.forget()
+	_, _, err = dial(t, config).CreatePlayer(within(t), "Ada", false)
+	require.NoError(t, err)
+	third, notice, err := client.LogIn(within(t), dial(t, config), store, noName)
+	require.NoError(t, err)
+	assert.Equal(t, "ada-2", third.Name)
+	assert.Contains(t, notice, "ada-2")
+}
+
+func TestAServerThatForgetsDoesNotCostTheAccountOnOneThatDoesNot(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	config := client.Config{Target: a.start(t)}
+	store := newStore(t)
+	durable, _, err := client.LogIn(within(t), dial(t, config), store, client.OneName("ada"))
+	require.NoError(t, err)
+	kept := a.players
+
+	// Twice an embedded server stands in its place.
+	for range 2 {
+		a.mu.Lock()
+		a.players, a.storage = map[string]*pb.Player{}, pb.Storage_STORAGE_EMBEDDED
+		a.mu.Unlock()
+		other, notice, err := client.LogIn(within(t), dial(t, config), store, noName)
+		require.NoError(t, err)
+		assert.NotEmpty(t, notice)
+		assert.NotEqual(t, durable.Token, other.Token)
+	}
+
+	a.mu.Lock()
+	a.players, a.storage = kept, pb.Storage_STORAGE_DURABLE
+	a.mu.Unlock()
+	back, notice, err := client.LogIn(within(t), dial(t, config), store, noName)
+	require.NoError(t, err)
+	assert.Equal(t, durable, back)
+	assert.Empty(t, notice)
+	stored, _, err := store.Load(dial(t, config).Target())
+	require.NoError(t, err)
+	assert.Equal(t, durable, stored)
+}
+
+func TestALostReplyDoesNotLoseTheAccount(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	config := client.Config{Target: a.start(t)}
+	store := newStore(t)
+	a.loseNext = true
+	_, _, err := client.LogIn(within(t), dial(t, config), store, client.OneName("ada"))
+	require.Error(t, err)
+
+	cred, _, err := client.LogIn(within(t), dial(t, config), store, noName)
+	require.NoError(t, err)
+	assert.Equal(t, "ada", cred.Name)
+
+	// The same with a rotation: the program ends before it knows.
+	c := dial(t, config)
+	c.SetToken(cred.Token)
+	a.loseNext = true
+	require.Error(t, client.RotateKept(within(t), c, store))
+	recalled := dial(t, config)
+	player, err := client.Recall(within(t), recalled, store)
+	require.NoError(t, err)
+	assert.Equal(t, cred.PlayerID, player.GetId())
+	assert.Equal(t, cred.PlayerID, recalled.PlayerID())
+	rotated, _, err := client.LogIn(within(t), dial(t, config), store, noName)
+	require.NoError(t, err)
+	assert.Equal(t, cred.PlayerID, rotated.PlayerID)
+	assert.NotEqual(t, cred.Token, rotated.Token)
+	assert.Empty(t, rotated.Pending)
+	assert.Equal(t, 2, a.made("createPlayer"))
+}
+
+func TestRotate(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	c := dial(t, client.Config{Target: a.start(t)})
+	_, before, err := c.CreatePlayer(within(t), "ada", true)
+	require.NoError(t, err)
+	c.SetToken(before)
+
+	_, err = c.Rotate(within(t), func(string) error { return errors.New("disk full") })
+	require.EqualError(t, err, "disk full")
+	assert.Zero(t, a.made("rotate"))
+
+	// The first reply is lost in a way that shows.
+	rotate := a.rotate
+	a.rotate = func(n int, ctx context.Context, r *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
+		response, err := rotate(n, ctx, r)
+		if n == 1 {
+			return nil, refuse(codes.Unavailable, pb.ReasonStorageUnavailable)
+		}
+		return response, err
+	}
+	var kept string
+	token, err := c.Rotate(within(t), func(secret string) error { kept = secret; return nil })
+	require.NoError(t, err)
+	assert.Equal(t, c.PlayerID()+"."+kept, token)
+	player, err := c.Players.GetPlayer(within(t), &pb.GetPlayerRequest{PlayerId: "me"})
+	require.NoError(t, err)
+	assert.True(t, player.GetPlayer().GetBot())
+
+	c.SetToken(before)
+	_, err = c.Rotate(within(t), func(string) error { return nil })
+	assert.ErrorIs(t, err, client.ErrBadToken)
+}
+
+func TestNewSecret(t *testing.T) {
+	t.Parallel()
+	assert.Regexp(t, `^[a-z2-7]{26}$`, client.NewSecret())
+	assert.NotEqual(t, client.NewSecret(), client.NewSecret())
+}

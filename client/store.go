@@ -1,0 +1,150 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/adrg/xdg"
+)
+
+// Credential is an account on one server.
+type Credential struct {
+	// PlayerID of the account.
+	PlayerID string `json:"player_id,omitempty"`
+	// Name of the account.
+	Name string `json:"name"`
+	// Token that acts for it.
+	Token string `json:"token,omitempty"`
+	// TLS says that the token, or the Pending secret, was used over TLS. It is not
+	// sent in clear text then: see ErrClearText.
+	TLS bool `json:"tls,omitempty"`
+	// Bot says that a program plays under it.
+	Bot bool `json:"bot,omitempty"`
+	// Durable says that the server keeps its accounts when it ends.
+	Durable bool `json:"durable,omitempty"`
+	// Pending is a secret that the server was asked to accept and did not yet
+	// confirm: of a new account when there is no Token, else a new one for it.
+	Pending string `json:"pending,omitempty"`
+	// Kept is the account on a durable server, while one that forgets has its
+	// place at the same target.
+	Kept *Credential `json:"kept,omitempty"`
+}
+
+// Store keeps one credential per server in a file that only its owner can
+// read. Methods are safe for concurrent use, also by several processes: each
+// replaces the file as a whole, the last one wins.
+type Store struct {
+	path string
+	mu   sync.Mutex // held while the file is read and replaced
+}
+
+// content is what the file holds, as JSON.
+type content struct {
+	Servers map[string]Credential `json:"servers"`
+}
+
+// DefaultStore is the store in the user's config directory:
+// $XDG_CONFIG_HOME/gridstand/credentials.json or what stands for it on this
+// system.
+func DefaultStore() *Store {
+	return NewStore(filepath.Join(xdg.ConfigHome, "gridstand", "credentials.json"))
+}
+
+// NewStore is a store in the given file, which need not exist.
+func NewStore(path string) *Store { return &Store{path: path} }
+
+// Path of the file, to show it.
+func (s *Store) Path() string { return s.path }
+
+// Load returns the credential for a target (see NormalTarget), false when there
+// is none.
+func (s *Store) Load(target string) (Credential, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, err := s.read()
+	if err != nil {
+		return Credential{}, false, err
+	}
+	c, ok := all.Servers[target]
+	return c, ok, nil
+}
+
+// Save keeps the credential for a target in place of the one before.
+func (s *Store) Save(target string, c Credential) error {
+	return s.change(func(servers map[string]Credential) { servers[target] = c })
+}
+
+// Delete forgets the credential for a target; it is no error when there is none.
+func (s *Store) Delete(target string) error {
+	return s.change(func(servers map[string]Credential) { delete(servers, target) })
+}
+
+func (s *Store) change(edit func(map[string]Credential)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, err := s.read()
+	if err != nil {
+		return err
+	}
+	edit(all.Servers)
+	if err := s.write(all); err != nil {
+		return fmt.Errorf("credentials: %w", err)
+	}
+	return nil
+}
+
+// read returns an error rather than nothing for a file that it does not
+// understand: a Save must not throw accounts away that cannot be made again.
+func (s *Store) read() (content, error) {
+	all := content{Servers: map[string]Credential{}}
+	data, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
+		return content{}, fmt.Errorf("credentials: %w", err)
+	}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return content{}, fmt.Errorf("credentials: %s is damaged, mend it or move it away: %w", s.path, err)
+	}
+	if all.Servers == nil {
+		all.Servers = map[string]Credential{}
+	}
+	return all, nil
+}
+
+// write replaces the file in one step, so that a reader or a crash meets either
+// the old one or the new one. Temporary files are made with mode 0600.
+func (s *Store) write(all content) error {
+	data, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(s.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, "."+filepath.Base(s.path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(data, '\n'))
+	if err == nil {
+		err = file.Sync()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), s.path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
+}

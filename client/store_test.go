@@ -1,0 +1,113 @@
+package client_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
+)
+
+func TestStoreKeepsOneCredentialPerTarget(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a", "b", "credentials.json")
+	s := client.NewStore(path)
+	assert.Equal(t, path, s.Path())
+	_, ok, err := s.Load("x:1")
+	require.NoError(t, err)
+	assert.False(t, ok)
+	require.NoError(t, s.Delete("x:1"))
+
+	ada := client.Credential{PlayerID: "p", Name: "ada", Token: "p.s"}
+	bob := client.Credential{Name: "bob", Pending: "secret", Kept: &ada}
+	require.NoError(t, s.Save("x:1", ada))
+	require.NoError(t, s.Save("y:1", bob))
+	for target, want := range map[string]client.Credential{"x:1": ada, "y:1": bob} {
+		got, ok, err := client.NewStore(path).Load(target)
+		require.NoError(t, err)
+		assert.True(t, ok)
+		assert.Equal(t, want, got)
+	}
+	require.NoError(t, s.Delete("x:1"))
+	_, ok, err = s.Load("x:1")
+	require.NoError(t, err)
+	assert.False(t, ok)
+}
+
+func TestStoreIsForItsOwnerAlone(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "config")
+	path := filepath.Join(dir, "credentials.json")
+	require.NoError(t, client.NewStore(path).Save("x:1", client.Credential{Name: "ada"}))
+	modes := func() (os.FileMode, os.FileMode) {
+		d, err := os.Stat(dir)
+		require.NoError(t, err)
+		f, err := os.Stat(path)
+		require.NoError(t, err)
+		return d.Mode().Perm(), f.Mode().Perm()
+	}
+	d, f := modes()
+	assert.Equal(t, os.FileMode(0o700), d)
+	assert.Equal(t, os.FileMode(0o600), f)
+
+	// A file that somebody made readable is so no longer after the next Save.
+	require.NoError(t, os.Chmod(path, 0o644))
+	require.NoError(t, client.NewStore(path).Save("y:1", client.Credential{Name: "ada"}))
+	_, f = modes()
+	assert.Equal(t, os.FileMode(0o600), f)
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, files, 1)
+}
+
+func TestStoreDoesNotOverwriteWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "credentials.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"servers": {"x:1": `), 0o600))
+	s := client.NewStore(path)
+	_, _, err := s.Load("x:1")
+	assert.ErrorContains(t, err, path)
+	assert.ErrorContains(t, s.Save("x:1", client.Credential{}), path)
+	assert.ErrorContains(t, s.Delete("x:1"), path)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal([]byte(`{"servers": {"x:1": `), data), "%s", data)
+
+	require.NoError(t, os.WriteFile(path, []byte(`{"servers": null}`), 0o600))
+	assert.NoError(t, s.Save("x:1", client.Credential{Name: "ada"}))
+}
+
+func TestConcurrentWritersLeaveAWholeFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "credentials.json")
+	one := client.NewStore(path)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			target := fmt.Sprintf("x:%d", i+1)
+			assert.NoError(t, one.Save(target, client.Credential{Name: target}))
+		})
+		wg.Go(func() { // another process
+			other := client.NewStore(path)
+			assert.NoError(t, other.Save("y:1", client.Credential{Name: "ada"}))
+			_, _, err := other.Load("y:1")
+			assert.NoError(t, err)
+		})
+	}
+	wg.Wait()
+	_, _, err := one.Load("y:1")
+	assert.NoError(t, err)
+}
+
+func TestDefaultStoreIsInTheConfigDirectory(t *testing.T) {
+	t.Parallel()
+	path := client.DefaultStore().Path()
+	assert.Equal(t, filepath.Join("gridstand", "credentials.json"),
+		filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path)))
+}

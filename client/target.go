@@ -1,0 +1,148 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/resolver"
+)
+
+// DefaultTarget is the server that an empty Config.Target means.
+const DefaultTarget = "localhost:" + defaultPort
+
+const (
+	defaultPort = "2048"
+	dnsScheme   = "dns:///"
+)
+
+// target is one or several addresses, or with dns a name that stands for all
+// its addresses.
+type target struct {
+	dns       bool
+	addresses []string // "host:port" each, sorted, at least one
+}
+
+// NormalTarget is the one form of all the ways to write the same target: lower
+// case, with ports, lists in order. It returns an error for what is no target.
+func NormalTarget(s string) (string, error) {
+	t, err := parseTarget(s)
+	if err != nil {
+		return "", err
+	}
+	return t.String(), nil
+}
+
+func parseTarget(s string) (target, error) {
+	rest := strings.ToLower(strings.TrimSpace(s))
+	if rest == "" {
+		rest = DefaultTarget
+	}
+	var t target
+	rest, t.dns = strings.CutPrefix(rest, dnsScheme)
+	for part := range strings.SplitSeq(rest, ",") {
+		address, err := parseAddress(strings.TrimSpace(part))
+		if err != nil {
+			return target{}, fmt.Errorf("server %q: %w", s, err)
+		}
+		t.addresses = append(t.addresses, address)
+	}
+	if t.dns && len(t.addresses) > 1 {
+		return target{}, fmt.Errorf("server %q: %s takes one name", s, dnsScheme)
+	}
+	slices.Sort(t.addresses)
+	t.addresses = slices.Compact(t.addresses)
+	return t, nil
+}
+
+// parseAddress adds the port where it is missing.
+func parseAddress(s string) (string, error) {
+	host, port := s, defaultPort
+	switch {
+	case net.ParseIP(s) != nil: // also an IPv6 address without brackets
+	case strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]"):
+		host = s[1 : len(s)-1]
+	case strings.Contains(s, ":"):
+		var err error
+		if host, port, err = net.SplitHostPort(s); err != nil {
+			return "", fmt.Errorf("%q is no host:port", s)
+		}
+		if host == "" && port != "" {
+			host = "localhost"
+		}
+	}
+	if host == "" || strings.ContainsAny(host, " /@\\?#%\"[]") {
+		return "", errors.New("give host:port, several with commas between, or dns:///name")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", fmt.Errorf("%q is no port", port)
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// String is the normal form.
+func (t target) String() string {
+	list := strings.Join(t.addresses, ",")
+	if t.dns {
+		return dnsScheme + list
+	}
+	return list
+}
+
+// loopback reports whether all addresses can only be this machine's.
+func (t target) loopback() bool {
+	return !slices.ContainsFunc(t.addresses, func(address string) bool {
+		host, _, err := net.SplitHostPort(address)
+		return err != nil || host != "localhost" && !net.ParseIP(host).IsLoopback()
+	})
+}
+
+// dial returns what to give gRPC. A single address is resolved anew at every
+// connection and tried at each of its addresses in turn; gRPC's own resolver
+// would keep a connection to each, two for a localhost.
+func (t target) dial() (uri string, options []grpc.DialOption) {
+	if t.dns {
+		return t.String(), nil
+	}
+	if len(t.addresses) == 1 {
+		return "passthrough:///" + t.addresses[0], nil
+	}
+	return fixedScheme + ":///servers", []grpc.DialOption{grpc.WithResolvers(fixedResolver(t.addresses))}
+}
+
+const fixedScheme = "gridstand"
+
+// fixedResolver resolves everything to the same addresses.
+type fixedResolver []string
+
+// Scheme implements resolver.Builder.
+func (fixedResolver) Scheme() string { return fixedScheme }
+
+// OverrideAuthority implements resolver.AuthorityOverrider.
+func (r fixedResolver) OverrideAuthority(resolver.Target) string { return r[0] }
+
+// Build implements resolver.Builder.
+func (r fixedResolver) Build(
+	_ resolver.Target, cc resolver.ClientConn, _ resolver.BuildOptions,
+) (resolver.Resolver, error) {
+	var state resolver.State
+	for _, address := range r {
+		// The name that the certificate has to carry is each server's own.
+		state.Endpoints = append(state.Endpoints, resolver.Endpoint{
+			Addresses: []resolver.Address{{Addr: address, ServerName: address}},
+		})
+	}
+	if err := cc.UpdateState(state); err != nil {
+		return nil, fmt.Errorf("addresses: %w", err)
+	}
+	return nothingMore{}, nil
+}
+
+type nothingMore struct{}
+
+func (nothingMore) ResolveNow(resolver.ResolveNowOptions) {}
+func (nothingMore) Close()                                {}

@@ -1,0 +1,113 @@
+package client_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+
+	"github.com/gridstand/gridstand/client"
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	"github.com/gridstand/gridstand/internal/unreachable"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	authority := tlstest.NewAuthority(t)
+	file := authority.File
+	certFile, keyFile := tlstest.Files(t)
+	authority.Issue(t, "server", certFile, keyFile)
+	cert, err := credentials.NewServerTLSFromFile(certFile, keyFile)
+	require.NoError(t, err)
+	secure := grpc.Creds(cert)
+	one, other, plain := (&fake{}).start(t, secure), (&fake{}).start(t, secure), (&fake{}).start(t)
+	elsewhere := client.Config{Target: one, CAFile: file, DialOptions: []grpc.DialOption{grpc.WithAuthority("elsewhere")}}
+	for name, tc := range map[string]struct {
+		config client.Config
+		want   error
+		cause  unreachable.Cause
+	}{
+		"an authority of one's own":  {client.Config{Target: one, CAFile: file}, nil, unreachable.Unknown},
+		"several servers":            {client.Config{Target: one + "," + other, TLS: true, CAFile: file}, nil, unreachable.Unknown},
+		"an authority not known":     {client.Config{Target: one, TLS: true}, client.ErrUnreachable, unreachable.Untrusted},
+		"not encrypted by mistake":   {client.Config{Target: one}, client.ErrUnreachable, unreachable.NoPlainText},
+		"another than was asked for": {elsewhere, client.ErrUnreachable, unreachable.Untrusted},
+		"encrypted by mistake":       {client.Config{Target: plain, TLS: true}, client.ErrUnreachable, unreachable.NoTLS},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := dial(t, tc.config)
+			_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+			if tc.want == nil {
+				require.NoError(t, err)
+				return
+			}
+			assert.ErrorIs(t, err, tc.want)
+			assert.Equal(t, tc.cause, client.CauseOf(err))
+
+			w := c.Watch(within(t), client.WatchOptions{GameID: client.NewSecret()})
+			defer w.Close()
+			u, err := w.Next()
+			require.NoError(t, err)
+			assert.Equal(t, client.Reconnecting, u.Connection.State, "it goes on trying")
+			assert.Equal(t, tc.cause, client.CauseOf(u.Connection.Err), "and says so at once")
+		})
+	}
+}
+
+// Ensure a server that was spoken with is not taken for one that wants TLS where a
+// tunnel or a proxy still takes connections to it.
+func TestTLS_NotAfterAll(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	for name, speak := range map[string]func(*testing.T, *client.Client){
+		"call": func(t *testing.T, c *client.Client) {
+			_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+			require.NoError(t, err)
+		},
+		"stream": func(t *testing.T, c *client.Client) {
+			w := c.Watch(within(t), client.WatchOptions{GameID: gameID})
+			defer w.Close()
+			_, err := w.Next()
+			require.NoError(t, err)
+		},
+		"refused": func(t *testing.T, c *client.Client) {
+			_, err := c.Games.GetGame(within(t), &pb.GetGameRequest{GameId: gameID})
+			require.ErrorIs(t, err, client.ErrGameNotFound)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{
+				watch: func(_ int, _ *pb.WatchRequest, s watchStream) error {
+					return s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: gameAt(1)}})
+				},
+				getGame: func(int, *pb.GetGameRequest) (*pb.Game, error) {
+					return nil, refuse(codes.NotFound, pb.ReasonGameNotFound)
+				},
+			}
+			c := f.client(t)
+			speak(t, c)
+			f.listener.leave()
+			ask := func() error {
+				_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+				return err
+			}
+			for {
+				err := ask()
+				require.ErrorIs(t, err, client.ErrUnreachable)
+				require.Equal(t, unreachable.Unknown, client.CauseOf(err), err)
+				if strings.Contains(err.Error(), "preface") {
+					return
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package client
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+
+	"github.com/gridstand/gridstand/internal/id"
+)
+
+// NewSecret draws 128 random bits: 26 characters of lower-case base32. It
+// serves as the secret of an account and as a CreateGameRequest.request_id.
+func NewSecret() string { return id.New() }
+
+func joinToken(playerID, secret string) string { return playerID + "." + secret }
+
+func idOf(token string) string {
+	player, _, _ := strings.Cut(token, ".")
+	return player
+}
+
+// bearer adds the token to calls. It works without TLS too: a server on the
+// same machine or behind a proxy of one's own has none.
+type bearer struct{ token atomic.Pointer[string] }
+
+type tokenKey struct{}
+
+// withToken makes calls with this context act for another token than the
+// client's, or for none.
+func withToken(ctx context.Context, token string) context.Context {
+	return context.WithValue(ctx, tokenKey{}, token)
+}
+
+// GetRequestMetadata implements credentials.PerRPCCredentials.
+func (b *bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
+	token, ok := ctx.Value(tokenKey{}).(string)
+	if !ok {
+		token = *b.token.Load()
+	}
+	if token == "" {
+		return nil, nil
+	}
+	return map[string]string{"authorization": "Bearer " + token}, nil
+}
+
+// RequireTransportSecurity implements credentials.PerRPCCredentials.
+func (b *bearer) RequireTransportSecurity() bool { return false }
+
+// authorized is a connection on which every call carries the bearer's token.
+type authorized struct {
+	*grpc.ClientConn
+	bearer *bearer
+}
+
+// Invoke implements grpc.ClientConnInterface.
+func (a authorized) Invoke(ctx context.Context, method string, request, reply any, opts ...grpc.CallOption) error {
+	return a.ClientConn.Invoke(ctx, method, request, reply, append(opts, grpc.PerRPCCredentials(a.bearer))...)
+}
+
+// NewStream implements grpc.ClientConnInterface.
+func (a authorized) NewStream(
+	ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	return a.ClientConn.NewStream(ctx, desc, method, append(opts, grpc.PerRPCCredentials(a.bearer))...)
+}

@@ -1,0 +1,130 @@
+package client_test
+
+import (
+	"errors"
+	"io"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestWatchOfAHostileServer(t *testing.T) {
+	t.Parallel()
+	board := func(edit func(b *pb.Twenty48Board)) func(*pb.Event) {
+		return func(e *pb.Event) { edit(e.GetPosition().GetTwenty48()) }
+	}
+	for name, edit := range map[string]func(e *pb.Event){
+		"another game":    func(e *pb.Event) { e.GameId = otherID },
+		"no position":     func(e *pb.Event) { e.Position = nil },
+		"no board":        func(e *pb.Event) { e.Position.Board = nil },
+		"an empty board":  func(e *pb.Event) { e.Position.Board = &pb.Position_Twenty48{} },
+		"no scores":       func(e *pb.Event) { e.Position.Scores = nil },
+		"a turn too high": func(e *pb.Event) { e.Position.Turn = proto.Int32(1) },
+		"a negative turn": func(e *pb.Event) { e.Position.Turn = proto.Int32(-1) },
+		"a seat too high": func(e *pb.Event) { e.Seat = proto.Int32(1) },
+		"a negative seat": func(e *pb.Event) { e.Seat = proto.Int32(-1) },
+		"joining nowhere": func(e *pb.Event) { e.Action = &pb.Event_Joined{Joined: &pb.Joined{}} },
+		"version 0":       func(e *pb.Event) { e.Version = 0 },
+		"lowest version":  func(e *pb.Event) { e.Version = math.MinInt32 },
+		"highest version": func(e *pb.Event) { e.Version = math.MaxInt32 },
+		"too few tiles":   board(func(b *pb.Twenty48Board) { b.Tiles = b.GetTiles()[:3] }),
+		"huge sides":      board(func(b *pb.Twenty48Board) { b.Rows, b.Columns = 1<<16, 1<<16 }),
+		"a negative side": board(func(b *pb.Twenty48Board) { b.Rows, b.Columns = -2, -2 }),
+		"a tile of 3":     board(func(b *pb.Twenty48Board) { b.Tiles[0] = 3 }),
+		"a negative tile": board(func(b *pb.Twenty48Board) { b.Tiles[0] = math.MinInt32 }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{}
+			f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
+				if err := whole(3)(f, s); err != nil {
+					return err
+				}
+				e := eventAt(4)
+				edit(e)
+				return s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: e}})
+			}
+			w := f.client(t).Watch(within(t), client.WatchOptions{GameID: gameID})
+			defer w.Close()
+			got, err := f.drain(w)
+			assert.Equal(t, []string{"live", "game 3"}, got)
+			assert.ErrorIs(t, err, client.ErrBadStream)
+		})
+	}
+}
+
+func TestWatchHonoursThePauseThatTheServerAsksFor(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	f.watch = func(int, *pb.WatchRequest, watchStream) error {
+		return refuse(codes.Unavailable, pb.ReasonServerUnavailable, retryInfo(3*time.Second))
+	}
+	w := f.client(t).Watch(within(t), client.WatchOptions{GameID: gameID})
+	defer w.Close()
+	u, err := w.Next()
+	require.NoError(t, err)
+	assert.Equal(t, client.Reconnecting, u.Connection.State)
+	assert.GreaterOrEqual(t, u.Connection.Delay, 3*time.Second)
+	assert.Less(t, u.Connection.Delay, 4*time.Second)
+	assert.ErrorIs(t, u.Connection.Err, client.ErrServerUnavailable)
+}
+
+func TestWatchWithoutAServerGoesOnTrying(t *testing.T) {
+	t.Parallel()
+	c := dial(t, client.Config{Target: unusedAddress(t)})
+	w := c.Watch(within(t), client.WatchOptions{GameID: gameID})
+	defer w.Close()
+	for attempt := 1; attempt <= 3; attempt++ {
+		u, err := w.Next()
+		require.NoError(t, err)
+		assert.Equal(t, client.Reconnecting, u.Connection.State)
+		assert.Equal(t, attempt, u.Connection.Attempt)
+		assert.ErrorIs(t, u.Connection.Err, client.ErrUnreachable)
+	}
+}
+
+func TestWatchGivesUpASilentStream(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	f.watch = func(n int, _ *pb.WatchRequest, s watchStream) error {
+		if n == 1 {
+			return errors.Join(whole(3)(f, s), hang(f, s))
+		}
+		return last(4)(f, s)
+	}
+	c := f.client(t)
+	c.SetSilence(500 * time.Millisecond) // enough for a busy machine to answer in
+	w := c.Watch(within(t), client.WatchOptions{GameID: gameID})
+	defer w.Close()
+	got, err := f.drain(w)
+	assert.ErrorIs(t, err, io.EOF)
+	assert.Equal(t, []string{"live", "game 3", "reconnecting 1", "live", "event 4"}, got)
+}
+
+func TestWatchTellsWhatDoesNotFollow(t *testing.T) {
+	t.Parallel()
+	for came, want := range map[int32]client.SequenceError{
+		6: {Version: 6, After: 3},
+		3: {Version: 3, After: 3},
+	} {
+		f := &fake{}
+		f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
+			return errors.Join(whole(3)(f, s), event(came)(f, s))
+		}
+		w := f.client(t).Watch(within(t), client.WatchOptions{GameID: gameID})
+		defer w.Close()
+		_, err := f.drain(w)
+		var sequence *client.SequenceError
+		require.ErrorAs(t, err, &sequence)
+		assert.Equal(t, want, *sequence)
+		assert.ErrorIs(t, err, client.ErrBadStream)
+	}
+}

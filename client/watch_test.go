@@ -1,0 +1,273 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+var (
+	away = fail(refuse(codes.Unavailable, pb.ReasonServerUnavailable))
+	full = fail(refuse(codes.ResourceExhausted, pb.ReasonRateLimited, retryInfo(time.Millisecond)))
+)
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		opts    client.WatchOptions
+		streams [][]act  // what the server does with the first, second, … stream
+		asked   []*int32 // after_version of each; nil entries for absent
+		want    []string
+		err     error // io.EOF where nil
+	}{
+		"a game from now on": {
+			streams: [][]act{{whole(3), audience(2), event(4), last(5)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "audience 2", "event 4", "event 5"},
+		},
+		"a finished game": {
+			streams: [][]act{{finished(9)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 9"},
+		},
+		"a whole transcript": {
+			opts:    client.WatchOptions{AfterVersion: proto.Int32(0), EveryEvent: true},
+			streams: [][]act{{event(1), event(2), last(3)}},
+			asked:   after(0),
+			want:    []string{"live", "event 1", "event 2", "event 3"},
+		},
+		"all that there was is known": {
+			opts:    client.WatchOptions{AfterVersion: proto.Int32(7)},
+			streams: [][]act{{}},
+			asked:   after(7),
+			want:    []string{"live"},
+		},
+		"live before the first message": {
+			streams: [][]act{{header, away}, {header, finished(1)}},
+			asked:   after(-1, -1),
+			want:    []string{"live", "reconnecting 1", "live", "game 1"},
+		},
+		"too slow": {
+			streams: [][]act{{whole(3), event(4), whole(10), event(11), last(12)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4", "game 10 skipped 6", "event 11", "event 12"},
+		},
+		"resumes when the server stops": {
+			streams: [][]act{{whole(3), event(4), away}, {event(5), full}, {last(6)}},
+			asked:   after(-1, 4, 5),
+			want: []string{
+				"live", "game 3", "event 4", "reconnecting 1", "live", "event 5", "reconnecting 1", "live", "event 6",
+			},
+		},
+		"resumes when the connection breaks": {
+			streams: [][]act{{whole(3), cut}, {event(4), cut}, {last(5)}},
+			asked:   after(-1, 3, 4),
+			want: []string{
+				"live", "game 3", "reconnecting 1", "live", "event 4", "reconnecting 1", "live", "event 5",
+			},
+		},
+		"resumes far behind": {
+			streams: [][]act{{whole(3), away}, {finished(50)}},
+			asked:   after(-1, 3),
+			want:    []string{"live", "game 3", "reconnecting 1", "live", "game 50 skipped 47"},
+		},
+		"counts the tries in which nothing came": {
+			streams: [][]act{{away}, {away}, {whole(3), away}, {away}, {last(4)}},
+			asked:   after(-1, -1, -1, 3, 3),
+			want: []string{
+				"reconnecting 1", "reconnecting 2", "live", "game 3", "reconnecting 1", "reconnecting 2", "live", "event 4",
+			},
+		},
+		"a proxy resets the stream": {
+			streams: [][]act{
+				{whole(3), fail(status.Error(codes.Internal, "stream terminated by RST_STREAM with error code: INTERNAL_ERROR"))},
+				{event(4), fail(status.Error(codes.Canceled, "no more"))},
+				{last(5)},
+			},
+			asked: after(-1, 3, 4),
+			want:  []string{"live", "game 3", "reconnecting 1", "live", "event 4", "reconnecting 1", "live", "event 5"},
+		},
+		"only the OK was lost": {
+			streams: [][]act{{whole(3), last(4), away}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+		},
+		"an update of a newer server": {
+			streams: [][]act{{whole(3), send(&pb.WatchResponse{}), last(4)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+		},
+
+		"no such game": {
+			streams: [][]act{{fail(refuse(codes.NotFound, pb.ReasonGameNotFound))}},
+			asked:   after(-1),
+			err:     client.ErrGameNotFound,
+		},
+		"the server has a fault": {
+			streams: [][]act{{whole(3), fail(status.Error(codes.Internal, "internal error"))}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3"},
+			err:     status.Error(codes.Internal, "internal error"),
+		},
+		"the game was found damaged": {
+			streams: [][]act{{whole(3), fail(refuse(codes.DataLoss, pb.ReasonGameDamaged))}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3"},
+			err:     client.ErrGameDamaged,
+		},
+		"the log was cut meanwhile": {
+			streams: [][]act{{whole(3), event(4), away}, {fail(conflict("2"))}},
+			asked:   after(-1, 4),
+			want:    []string{"live", "game 3", "event 4", "reconnecting 1"},
+			err:     client.ErrGameDamaged,
+		},
+		"the caller's version is too high": {
+			opts:    client.WatchOptions{AfterVersion: proto.Int32(9)},
+			streams: [][]act{{fail(conflict("2"))}},
+			asked:   after(9),
+			err:     client.ErrVersionConflict,
+		},
+
+		"a gap": {
+			streams: [][]act{{whole(3), event(5)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3"},
+			err:     client.ErrBadStream,
+		},
+		"a repeat": {
+			streams: [][]act{{whole(3), event(4), event(4)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+			err:     client.ErrBadStream,
+		},
+		"a repeat after a reconnect": {
+			streams: [][]act{{whole(3), event(4), away}, {event(4)}},
+			asked:   after(-1, 4),
+			want:    []string{"live", "game 3", "event 4", "reconnecting 1", "live"},
+			err:     client.ErrBadStream,
+		},
+		"a game that goes back": {
+			streams: [][]act{{whole(3), event(4), whole(4)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+			err:     client.ErrBadStream,
+		},
+		"a game where every event was asked for": {
+			opts:    client.WatchOptions{EveryEvent: true},
+			streams: [][]act{{whole(3), whole(9)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3"},
+			err:     client.ErrBadStream,
+		},
+		"an event before the game": {
+			streams: [][]act{{event(1)}},
+			asked:   after(-1),
+			want:    []string{"live"},
+			err:     client.ErrBadStream,
+		},
+		"an event after the last": {
+			streams: [][]act{{whole(3), last(4), event(5)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+			err:     client.ErrBadStream,
+		},
+		"an end before the end": {
+			streams: [][]act{{whole(3), event(4)}},
+			asked:   after(-1),
+			want:    []string{"live", "game 3", "event 4"},
+			err:     client.ErrBadStream,
+		},
+		"an end before the beginning": {
+			streams: [][]act{{audience(1)}},
+			asked:   after(-1),
+			want:    []string{"live", "audience 1"},
+			err:     client.ErrBadStream,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := make(chan *int32, 10)
+			f := &fake{}
+			f.watch = func(n int, r *pb.WatchRequest, s watchStream) error {
+				asked <- r.AfterVersion
+				assert.Equal(t, gameID, r.GetGameId())
+				assert.Equal(t, tc.opts.EveryEvent, r.GetEveryEvent())
+				if n > len(tc.streams) {
+					return status.Error(codes.FailedPrecondition, "one stream too many")
+				}
+				for _, do := range tc.streams[n-1] {
+					if err := do(f, s); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			tc.opts.GameID = gameID
+			w := f.client(t).Watch(within(t), tc.opts)
+			defer w.Close()
+
+			got, err := f.drain(w)
+			assert.Equal(t, tc.want, got)
+			if tc.err == nil {
+				tc.err = io.EOF
+			}
+			if want, ok := status.FromError(tc.err); ok {
+				assert.Equal(t, want.Code(), status.Code(err))
+			} else {
+				require.ErrorIs(t, err, tc.err)
+			}
+			_, again := w.Next()
+			assert.Equal(t, err, again)
+			for i, want := range tc.asked {
+				assert.Equalf(t, want, <-asked, "after_version of stream %d", i+1)
+			}
+			assert.Empty(t, asked)
+		})
+	}
+}
+
+func TestWatchEndsWhenClosed(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
+		return errors.Join(whole(3)(f, s), hang(f, s))
+	}
+	c := f.client(t)
+	for name, end := range map[string]func(w *client.Watcher, cancel context.CancelFunc){
+		"Close":       func(w *client.Watcher, _ context.CancelFunc) { w.Close() },
+		"the context": func(_ *client.Watcher, cancel context.CancelFunc) { cancel() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(within(t))
+			defer cancel()
+			w := c.Watch(ctx, client.WatchOptions{GameID: gameID})
+			for range 2 {
+				_, err := w.Next()
+				require.NoError(t, err)
+			}
+			ended := make(chan error, 1)
+			go func() {
+				_, err := w.Next()
+				ended <- err
+			}()
+			end(w, cancel)
+			assert.ErrorIs(t, <-ended, context.Canceled)
+			w.Close()
+			w.Close()
+			_, err := w.Next()
+			assert.ErrorIs(t, err, context.Canceled)
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/flags"
+	"github.com/gridstand/gridstand/internal/unreachable"
+	"github.com/gridstand/gridstand/internal/usage"
+	"github.com/gridstand/gridstand/server"
+)
+
+// healthcheckCommand asks a running server whether it serves: for containers,
+// which hold nothing else that could.
+func healthcheckCommand() *cobra.Command {
+	config := server.DefaultConfig()
+	var encrypted bool
+	timeout := 3 * time.Second
+	cmd := &cobra.Command{
+		Use:   "healthcheck [address]",
+		Short: "Ask a running server whether it serves: exit code 0 if so, else 1",
+		Long: `Asks a running server whether it serves: exit code 0 if so, else 1.
+
+Without an address it asks the one on this machine, with the settings that the
+server itself has: at --metrics if there is that, which is the way for servers
+that let in only clients with a certificate. It does not check whose certificate
+it is shown.`,
+
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			if len(args) == 0 && config.Metrics != "" {
+				address, err := local("metrics", config.Metrics)
+				if err != nil {
+					return usage.Wrap(err)
+				}
+				return healthz(ctx, address)
+			}
+			address, err := local("listen", config.Listen)
+			if len(args) > 0 {
+				address, err = args[0], nil
+			}
+			if err != nil {
+				return usage.Wrap(err)
+			}
+			return healthcheck(ctx, address, encrypted || config.TLSCert != "")
+		},
+	}
+	set := cmd.Flags()
+	flags.Listen(set, &config.Listen)
+	flags.TLSCert(set, &config.TLSCert)
+	flags.Metrics(set, &config.Metrics)
+	flags.NameVariables(set)
+	set.BoolVar(&encrypted, "tls", false, "use TLS; it is used anyway where the server has a certificate")
+	set.DurationVar(&timeout, "timeout", timeout, "how long to wait for the answer")
+	return cmd
+}
+
+// local is the address at which a server that listens on what a flag says is
+// found from the same machine.
+func local(flag, listen string) (string, error) {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", fmt.Errorf("--%s: %w", flag, err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+func healthcheck(ctx context.Context, address string, encrypted bool) error {
+	transport := insecure.NewCredentials()
+	if encrypted {
+		// Nothing secret is sent, and the certificate need not name localhost.
+		transport = credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})
+	}
+	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(transport))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	response, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s: %w", address, os.ErrDeadlineExceeded)
+	case err != nil:
+		said := unreachable.Plain(status.Convert(err).Message())
+		if cause := unreachable.Why(said, encrypted); cause != unreachable.Unknown {
+			return fmt.Errorf("%s %s (%s)", address, cause, said)
+		}
+		return fmt.Errorf("%s: %s", address, said)
+	case response.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING:
+		return fmt.Errorf("%s: %s", address, response.GetStatus())
+	}
+	return nil
+}
+
+// healthz asks at the address for metrics, where nothing is encrypted.
+func healthz(ctx context.Context, address string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/healthz", http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", address, response.Status)
+	}
+	return nil
+}

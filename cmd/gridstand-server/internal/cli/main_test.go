@@ -1,0 +1,303 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+)
+
+// asServer in the environment makes the test binary the program itself.
+const asServer = "TEST_AS_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) != "" {
+		os.Exit(Main())
+	}
+	testmain.Run(m, redistest.StillDialing)
+}
+
+// call runs the program and returns what it printed.
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var out, errs bytes.Buffer
+	code = run(ctx, args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestRun_OneLine(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = taken.Close() })
+	missing := filepath.Join(t.TempDir(), "missing.pem")
+	store := "redis://" + redistest.StartMiniredis(t).Addr()
+
+	for _, tt := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--nope", 2, "unknown flag: --nope"},
+		{"--keepalive soon", 2, `--keepalive is a time such as 30s, 5m or 2h, not "soon"`},
+		{"--log-level loud", 2, `--log-level: must be debug, info, warn or error, not "loud"`},
+		{"serve", 2, `there is no command "serve"`},
+		{"version now", 2, `version: "now" is one argument too many`},
+		{"help serve", 2, `there is no command "serve"`},
+		{"help hide me", 2, `there is no command "hide me"`},
+		{"completion nope", 2, `there is no command "nope"`},
+		{"healthcheck a b", 2, `healthcheck: "b" is one argument too many`},
+		{"rebuild", 2, "--redis must say where the games are kept"},
+		{"rebuild --redis embedded", 2, "--redis: an embedded store lives and ends with its server; nobody else can reach it"},
+		{"hide --redis redis://127.0.0.1:1", 2, "hide needs a player"},
+		{"fence --redis REDIS", 2, "name games, or the time of those that are meant with --before"},
+		{"fence --redis REDIS --before yesterday", 2, `--before: "yesterday" is no time like 2026-11-20T18:00:00Z, and not "now"`},
+		{"fence --redis REDIS nothing", 1, "game nothing: no such game"},
+		{"hide --redis REDIS nobody", 1, "there is no such player"},
+		{"healthcheck --listen here", 2, "--listen: address here: missing port in address"},
+		{"--listen 2048", 2, `--listen: "2048" is no address: missing port in address`},
+		{"--pprof", 2, "--pprof: needs --metrics, the address on which it is served"},
+		{"--redis localhost:6379", 2, `--redis: must be "embedded" or begin with redis:// or rediss://`},
+		{"--tls-cert " + missing, 2, "--tls-cert: certificate and key (--tls-key) go together"},
+		{"--tls-key " + missing + " --tls-cert " + missing, 2, "--tls-cert: open " + missing + ": no such file or directory"},
+		{"--log-level error --listen " + taken.Addr().String(), 1, "listen tcp " + taken.Addr().String() + ": bind: address already in use"},
+		{"healthcheck 127.0.0.1:1", 1, "127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused"},
+		{"healthcheck --timeout 50ms " + taken.Addr().String(), 1, taken.Addr().String() + ": i/o timeout"},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := call(t, strings.Fields(strings.ReplaceAll(tt.args, "REDIS", store))...)
+			assert.Equal(t, tt.code, code)
+			assert.Empty(t, stdout)
+			assert.Equal(t, "gridstand-server: "+tt.want+"\n", stderr)
+		})
+	}
+}
+
+func TestRun_Version(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := call(t, "version")
+	assert.Zero(t, code)
+	assert.Regexp(t, `^gridstand-server \S+.*\n$`, stdout)
+	assert.Empty(t, stderr)
+	_, flag, _ := call(t, "--version")
+	assert.Equal(t, stdout, flag)
+}
+
+func TestRun_Help(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--help":      "--redis where  (default embedded; GRIDSTAND_REDIS)",
+		"help":        "--redis where  (default embedded; GRIDSTAND_REDIS)",
+		"help fence":  "gridstand-server fence [game]...",
+		"completion":  "gridstand-server completion [command]",
+		"help help":   "gridstand-server help [command]",
+		"hide --help": "gridstand-server hide <player>",
+	} {
+		code, stdout, stderr := call(t, strings.Fields(args)...)
+		assert.Zero(t, code, args)
+		assert.Contains(t, stdout, want, args)
+		assert.Empty(t, stderr, args)
+	}
+}
+
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	plain, _ := servertest.Start(t, servertest.Config(t))
+	c := servertest.Config(t)
+	c.TLSCert, c.TLSKey = servertest.Certificate(t)
+	encrypted, _ := servertest.Start(t, c)
+	closed := c
+	closed.TLSClientCA, closed.Metrics = c.TLSCert, "127.0.0.1:0"
+	mutual, _ := servertest.Start(t, closed)
+
+	for _, tt := range []struct {
+		name string
+		args []string
+		want string // empty where all is well
+	}{
+		{"plain", []string{plain.Addr().String()}, ""},
+		{"with TLS", []string{"--tls", encrypted.Addr().String()}, ""},
+		{"with the server's settings", []string{"--tls-cert", c.TLSCert, "--listen", encrypted.Addr().String()}, ""},
+		{"with client certificates", []string{"--metrics", mutual.MetricsAddr().String()}, ""},
+		{"without the one that is needed", []string{"--tls", mutual.Addr().String()}, mutual.Addr().String()},
+		{"no metrics there", []string{"--metrics", plain.Addr().String()}, "http"},
+		{"plain to TLS", []string{encrypted.Addr().String()}, "answers, but not as a server without TLS"},
+		{"TLS to plain", []string{"--tls", plain.Addr().String()}, "answers, but without TLS"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := call(t, append([]string{"healthcheck"}, tt.args...)...)
+			assert.Empty(t, stdout)
+			if tt.want == "" {
+				assert.Zero(t, code, stderr)
+				return
+			}
+			assert.Equal(t, 1, code)
+			assert.Contains(t, stderr, tt.want)
+			assert.NotContains(t, stderr, "desc =")
+		})
+	}
+}
+
+func TestLocal(t *testing.T) {
+	t.Parallel()
+	for listen, want := range map[string]string{
+		":2048": "localhost:2048", "0.0.0.0:1": "localhost:1", "[::]:1": "localhost:1",
+		"127.0.0.1:1": "127.0.0.1:1", "game.example:1": "game.example:1",
+	} {
+		got, err := local("listen", listen)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+}
+
+// process is the program as a process of its own.
+type process struct {
+	cmd  *exec.Cmd
+	addr *net.TCPAddr
+
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+var serving = regexp.MustCompile(`msg=serving address=(\S+)`)
+
+// startProcess starts the program and waits until it serves.
+func startProcess(t *testing.T, args ...string) *process {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no signals to send")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	p := &process{cmd: exec.Command(self, append([]string{"--listen", "127.0.0.1:0"}, args...)...)}
+	p.cmd.Env = append(os.Environ(), asServer+"=1")
+	p.cmd.Stderr = p
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+	})
+	p.waitFor(t, serving)
+	p.addr, err = net.ResolveTCPAddr("tcp", serving.FindStringSubmatch(p.output())[1])
+	require.NoError(t, err)
+	return p
+}
+
+var _ io.Writer = (*process)(nil)
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(b)
+}
+
+func (p *process) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+func (p *process) waitFor(t *testing.T, line *regexp.Regexp) {
+	t.Helper()
+	require.Eventually(t, func() bool { return line.MatchString(p.output()) }, 20*time.Second, 5*time.Millisecond, "%s in:\n%s", line, p.output())
+}
+
+// end waits for the process and returns its exit code.
+func (p *process) end(t *testing.T) int {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = p.cmd.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "the process does not end", p.output())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+func TestProcess_Signal(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			p := startProcess(t)
+			assert.Contains(t, p.output(), "everything is kept in this process and gone when it ends")
+			require.NoError(t, p.cmd.Process.Signal(signal))
+			assert.Equal(t, 0, p.end(t))
+			assert.Contains(t, p.output(), "msg=stopped")
+		})
+	}
+}
+
+func TestProcess_SecondSignal(t *testing.T) {
+	t.Parallel()
+	p := startProcess(t, "--stop-timeout", "1h")
+	// A stream that only its caller ends: the first signal waits for it.
+	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, p.addr)).ServerReflectionInfo(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
+		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
+	}))
+	_, err = stream.Recv()
+	require.NoError(t, err)
+
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	p.waitFor(t, regexp.MustCompile("msg=stopping"))
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	assert.Equal(t, exitInterrupted, p.end(t))
+	assert.NotContains(t, p.output(), "msg=stopped")
+}
+
+func TestRun_RedisAway(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	for _, args := range []string{"--redis redis://:sesame@127.0.0.1:1/0", "unhide Ann --redis redis://127.0.0.1:1"} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			code, _, stderr := call(t, strings.Fields(args)...)
+			assert.Equal(t, exitFailed, code)
+			assert.Equal(t, "gridstand-server: redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused\n", stderr)
+		})
+	}
+}
+
+// Ensure that a misspelt variable ends the program before it serves, and that an
+// unknown one is warned about in the server's log.
+func TestRun_Environment(t *testing.T) {
+	t.Setenv("GRIDSTAND_THEME", "dark")
+	assert.Regexp(t, "level=WARN .* id=variable-unknown variable=GRIDSTAND_THEME\n", startProcess(t).output())
+
+	t.Setenv("GRIDSTAND_LISTENN", ":1")
+	code, _, stderr := call(t, "--listen", "127.0.0.1:0")
+	assert.Equal(t, exitUsage, code)
+	misspelt := "gridstand-server: GRIDSTAND_LISTENN is no variable of gridstand-server; did you mean GRIDSTAND_LISTEN?\n"
+	assert.Equal(t, misspelt, stderr)
+	_, _, stderr = call(t, "rebuild", "--redis", "redis://127.0.0.1:1")
+	assert.Equal(t, misspelt, stderr, "an operator's command")
+}

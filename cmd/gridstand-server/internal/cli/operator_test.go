@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure an operator's commands do their work beside a server and say what they
+// did.
+func TestOperator(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Redis = "redis://" + redistest.StartMiniredis(t).Addr()
+	server, _ := servertest.Start(t, c)
+	conn := servertest.Dial(t, server.Addr())
+	ann, err := pb.NewPlayerServiceClient(conn).CreatePlayer(t.Context(), &pb.CreatePlayerRequest{Name: "Ann"})
+	require.NoError(t, err)
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+ann.GetToken())
+	games := pb.NewGameServiceClient(conn)
+	var ids []string
+	for range 3 {
+		created, err := games.CreateGame(ctx, &pb.CreateGameRequest{Variant: "classic"})
+		require.NoError(t, err)
+		ids = append(ids, created.GetGame().GetId())
+	}
+	listed := func() int {
+		reply, err := games.ListGames(ctx, &pb.ListGamesRequest{})
+		require.NoError(t, err)
+		return len(reply.GetGames())
+	}
+	does := func(want string, args ...string) {
+		t.Helper()
+		code, stdout, stderr := call(t, append(args, "--redis", c.Redis)...)
+		require.Zero(t, code, stderr)
+		assert.Equal(t, want, stdout)
+		assert.Empty(t, stderr)
+	}
+	id := ann.GetPlayer().GetId()
+	does("Ann, id "+id+": hidden\n", "hide", "ann")
+	assert.Zero(t, listed())
+	does("Ann, id "+id+": shown again\n", "unhide", id)
+	assert.Equal(t, 3, listed())
+
+	does(ids[0]+"\n", "fence", ids[0])
+	_, err = games.GetGame(ctx, &pb.GetGameRequest{GameId: ids[0]})
+	assert.Equal(t, codes.DataLoss, status.Code(err))
+	does("3 games read, 0 of them over; 0 entries taken off the leaderboards.\n1 games are damaged:\n"+ids[0]+"\n", "rebuild")
+	code, stdout, _ := call(t, "fence", "--before", "now", "--redis", c.Redis)
+	assert.Zero(t, code)
+	assert.ElementsMatch(t, []string{ids[1] + "\n", ids[2] + "\n"}, slices.Collect(strings.Lines(stdout)))
+	assert.Zero(t, listed())
+}

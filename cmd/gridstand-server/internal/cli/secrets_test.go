@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+var servingMetrics = regexp.MustCompile(`msg="serving metrics" address=(\S+)`)
+
+// TestNoSecrets runs a server at its most talkative through what can go well and
+// wrong, and looks through everything that it said, to its log, its operators
+// and its callers, for the seeds of games that are not over, for tokens and for Redis's password.
+func TestNoSecrets(t *testing.T) {
+	t.Parallel()
+	store := redistest.StartRedis(t)
+	client := redistest.NewClient(t, store.Addr())
+	const password = "open-sesame-0123456789"
+	require.NoError(t, client.ACLSetUser(t.Context(), "gridstand", "on", ">"+password, "~*", "&*", "+@all").Err())
+	p := startProcess(t, "--redis", "redis://gridstand:"+password+"@"+store.Addr(), "--log-level", "debug", "--metrics", "127.0.0.1:0", "--pprof",
+		"--bot-pace", "1ms", "--max-moves-per-second", "20")
+	conn := servertest.Dial(t, p.addr)
+	games, ctx := pb.NewGameServiceClient(conn), t.Context()
+	said := &bytes.Buffer{}
+	note := func(m proto.Message, err error) {
+		if err != nil {
+			m = status.Convert(err).Proto()
+			fmt.Fprintln(said, err)
+		}
+		wire, _ := proto.Marshal(m)
+		json, _ := protojson.Marshal(m)
+		said.Write(wire)
+		said.Write(json)
+		said.WriteString(prototext.Format(m))
+	}
+
+	ann, err := pb.NewPlayerServiceClient(conn).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "Ann"})
+	require.NoError(t, err)
+	token := ann.GetToken()
+	with := func(authorization string) {
+		calls := metadata.AppendToOutgoingContext(ctx, "authorization", authorization)
+		note(pb.NewPlayerServiceClient(conn).GetPlayer(calls, &pb.GetPlayerRequest{PlayerId: "me"}))
+	}
+	_, secret, _ := strings.Cut(token, ".")
+	wrong := strings.Repeat("q", 26)
+	for _, authorization := range []string{
+		token, "Bearer " + token + token, "Basic " + token, "Bearer " + ann.GetPlayer().GetId() + "." + wrong, "Bearer " + secret,
+	} {
+		with(authorization)
+	}
+	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
+	create := func(request *pb.CreateGameRequest) *pb.Game {
+		reply, err := games.CreateGame(ctx, request)
+		require.NoError(t, err)
+		note(reply, nil)
+		return reply.GetGame()
+	}
+	solo := create(&pb.CreateGameRequest{Variant: "classic"})
+	create(&pb.CreateGameRequest{Variant: "tribolo", Private: true})
+	seat := &pb.SeatRequest{Occupant: &pb.SeatRequest_Open{Open: &pb.Open{}}}
+	create(&pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{seat, seat, seat}})
+	broken, swapped := create(&pb.CreateGameRequest{Variant: "6x6"}), create(&pb.CreateGameRequest{Variant: "3x3"})
+	watch, err := games.Watch(ctx, &pb.WatchRequest{GameId: solo.GetId(), AfterVersion: proto.Int32(0)})
+	require.NoError(t, err)
+	version, position := solo.GetVersion(), solo.GetPosition()
+	for range 40 { // also faster than allowed
+		for _, direction := range position.GetTwenty48().GetLegalMoves()[:1] {
+			moved, err := games.Move(ctx, &pb.MoveRequest{
+				GameId: solo.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: direction},
+			})
+			note(moved, err)
+			if err == nil {
+				version, position = moved.GetEvent().GetVersion(), moved.GetEvent().GetPosition()
+				note(watch.Recv())
+			}
+		}
+	}
+	note(games.Undo(ctx, &pb.UndoRequest{GameId: solo.GetId(), Version: version}))
+	note(games.Move(ctx, &pb.MoveRequest{GameId: solo.GetId(), Version: 99, Move: &pb.MoveRequest_Cell{Cell: &pb.Cell{}}}))
+	note(games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: "me"}))
+	note(games.ListGames(ctx, &pb.ListGamesRequest{}))
+
+	// A log without an end, and one with another's seed, which says so.
+	secrets := map[string][]byte{"token": []byte(secret), "a wrong token": []byte(wrong), "Redis's password": []byte(password)}
+	keys, err := client.Keys(ctx, "game:{*}:log").Result()
+	require.NoError(t, err)
+	require.Len(t, keys, 5)
+	for _, key := range keys {
+		first, err := client.XRangeN(ctx, key, "1", "1", 1).Result()
+		require.NoError(t, err)
+		seed, ok := first[0].Values["s"].(string)
+		require.True(t, ok)
+		require.Len(t, seed, 32)
+		secrets[key] = []byte(seed)
+	}
+	require.NoError(t, client.XTrimMaxLen(ctx, "game:{"+broken.GetId()+"}:log", 0).Err())
+	key := "game:{" + swapped.GetId() + "}:log"
+	first, err := client.XRangeN(ctx, key, "1", "1", 1).Result()
+	require.NoError(t, err)
+	require.NoError(t, client.Del(ctx, key).Err())
+	first[0].Values["s"] = string(secrets["game:{"+solo.GetId()+"}:log"])
+	require.NoError(t, client.XAdd(ctx, &redis.XAddArgs{Stream: key, ID: first[0].ID, Values: first[0].Values}).Err())
+	for _, g := range []*pb.Game{broken, swapped, solo} {
+		note(games.GetGame(ctx, &pb.GetGameRequest{GameId: g.GetId()}))
+	}
+
+	p.waitFor(t, servingMetrics)
+	admin := "http://" + servingMetrics.FindStringSubmatch(p.output())[1]
+	pages := []string{"/metrics", "/healthz", "/readyz", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2"}
+	for _, profile := range []string{"allocs", "block", "goroutine", "heap", "mutex", "threadcreate"} {
+		pages = append(pages, "/debug/pprof/"+profile, "/debug/pprof/"+profile+"?debug=1")
+	}
+	closeAfter := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for _, page := range pages {
+		response, err := closeAfter.Get(admin + page)
+		require.NoError(t, err)
+		_, err = io.Copy(said, response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+	}
+	store.Kill()
+	note(games.GetGame(ctx, &pb.GetGameRequest{GameId: solo.GetId()}))
+	// What it prints when it crashes.
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGQUIT))
+	p.end(t)
+	require.Contains(t, p.output(), "SIGQUIT")
+	require.Contains(t, p.output(), "level=DEBUG")
+	said.WriteString(p.output())
+
+	everything := said.String()
+	require.Contains(t, everything, base64.StdEncoding.EncodeToString(solo.GetSeedCommitment()), "what is no secret is found")
+	for name, secret := range secrets {
+		for _, form := range forms(secret) {
+			//nolint:testifylint // NotContains would print all that was said.
+			assert.False(t, strings.Contains(everything, form), "%s was told", name)
+		}
+	}
+}
+
+// forms is how a secret may look where it is printed.
+func forms(secret []byte) []string {
+	list := []string{
+		string(secret), hex.EncodeToString(secret), strings.ToUpper(hex.EncodeToString(secret)),
+		base64.RawStdEncoding.EncodeToString(secret), base64.RawURLEncoding.EncodeToString(secret),
+		strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)),
+		strings.Trim(fmt.Sprint(secret), "[]"), strings.Trim(fmt.Sprintf("%q", secret), `"`),
+		strings.Trim(fmt.Sprintf("%x", secret), "[]"), strings.Trim(fmt.Sprintf("%#v", secret), "[]byte{}"),
+	}
+	return list
+}

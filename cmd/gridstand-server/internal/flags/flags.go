@@ -1,0 +1,166 @@
+// Package flags has the flags of gridstand-server, each with its environment
+// variable.
+package flags
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gridstand/gridstand/internal/usage"
+	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// Add adds a flag for every setting of c, which holds the defaults.
+func Add(flags *pflag.FlagSet, c *server.Config) {
+	Listen(flags, &c.Listen)
+	Redis(flags, &c.Redis)
+	TLSCert(flags, &c.TLSCert)
+	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM; both are read again when they are replaced")
+	flags.StringVar(&c.TLSClientCA, "tls-client-ca", c.TLSClientCA,
+		"`file` with the authorities, PEM, of whom clients must show a certificate; anybody may connect if empty")
+	Metrics(flags, &c.Metrics)
+	flags.BoolVar(&c.Pprof, "pprof", c.Pprof, "offer Go profiles on the metrics address (/debug/pprof/)")
+	flags.Var((*levelValue)(&c.LogLevel), "log-level", "least `level` to log: debug, info, warn or error")
+	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat,
+		"`format` of the log, which goes to standard error: "+strings.Join(server.LogFormats, " or "))
+	flags.DurationVar(&c.Keepalive, "keepalive", c.Keepalive,
+		"after what silence to probe a connection, and end it if it is dead; 0 for never")
+	AbandonAfter(flags, &c.AbandonAfter)
+	flags.DurationVar(&c.WaitingFor, "waiting-for", c.WaitingFor, "after what time a game ends that still waits for players")
+	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest time for a move that a game may have, at most 5s")
+	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "how long a bot waits before it moves, so that people can follow")
+	KeepFinished(flags, &c.KeepFinished)
+	KeepAccounts(flags, &c.KeepAccounts)
+	flags.StringVar(&c.Proxies, "proxies", c.Proxies,
+		"`addresses` and networks of proxies, separated by commas, that say in x-forwarded-for whom they were "+
+			"called by; the limits of an address hold for that one then")
+	flags.BoolVar(&c.Reflection, "reflection", c.Reflection, "let tools such as grpcurl ask what the services look like")
+	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls under way")
+	// For tests, which cannot wait so long.
+	flags.DurationVar(&c.Idle, "idle", c.Idle, "how long a game stays in memory that nobody plays or watches")
+	flags.DurationVar(&c.PauseAfter, "pause-after", c.PauseAfter, "how long a game between bots alone goes on after the last look at it")
+	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a watcher may take over one message")
+	for _, hidden := range []string{"idle", "pause-after", "stall"} {
+		_ = flags.MarkHidden(hidden) // It is there.
+	}
+	for _, limit := range limits.Table {
+		value := limit.Of(&c.Limits)
+		flags.IntVar(value, limit.Flag, *value, limit.Usage+"; 0 for no limit")
+	}
+	NameVariables(flags)
+}
+
+// Listen adds --listen.
+func Listen(flags *pflag.FlagSet, value *string) {
+	flags.StringVar(value, "listen", *value, "`address` to serve on")
+}
+
+// Redis adds --redis.
+func Redis(flags *pflag.FlagSet, value *string) {
+	flags.StringVar(value, "redis", *value,
+		"`where` games are kept: \"embedded\" keeps them in this process, and they are gone when it ends; "+
+			"redis://[user:password@]host[:port][/database] is a Redis, with rediss:// over TLS; "+
+			"several addresses separated by commas are a cluster, or Sentinels with ?master_name=…; "+
+			"other users of this machine can read a command line, so set the variable if there is a password")
+}
+
+// AbandonAfter adds --abandon-after.
+func AbandonAfter(flags *pflag.FlagSet, value *time.Duration) {
+	flags.DurationVar(value, "abandon-after", *value, "after what time without a move a game ends; one between bots alone is paused instead")
+}
+
+// KeepFinished adds --keep-finished.
+func KeepFinished(flags *pflag.FlagSet, value *time.Duration) {
+	flags.DurationVar(value, "keep-finished", *value,
+		"how long finished games are kept; those on an all-time leaderboard stay")
+}
+
+// KeepAccounts adds --keep-accounts.
+func KeepAccounts(flags *pflag.FlagSet, value *time.Duration) {
+	flags.DurationVar(value, "keep-accounts", *value,
+		"how long accounts are kept that make no call and have no game that is kept; their names stay taken")
+}
+
+// TLSCert adds --tls-cert.
+func TLSCert(flags *pflag.FlagSet, value *string) {
+	flags.StringVar(value, "tls-cert", *value, "`file` with the server's certificate and its chain, PEM; without one nothing is encrypted")
+}
+
+// Metrics adds --metrics.
+func Metrics(flags *pflag.FlagSet, value *string) {
+	flags.StringVar(value, "metrics", *value,
+		"`address` for Prometheus metrics (/metrics), a health check (/healthz) and a "+
+			"readiness check (/readyz: whether the store would take a move now, asked without writing), not for the public; none if empty")
+}
+
+// Variable is the environment variable of a flag.
+func Variable(flag string) string {
+	return usage.Prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// withVariable marks the flags that have one.
+const withVariable = "variable"
+
+// HasVariable reports whether a flag can be given by its environment variable.
+func HasVariable(f *pflag.Flag) bool {
+	_, ok := f.Annotations[withVariable]
+	return ok
+}
+
+// Variables returns the environment variables of the flags.
+func Variables(flags *pflag.FlagSet) (variables []string) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if HasVariable(f) {
+			variables = append(variables, Variable(f.Name))
+		}
+	})
+	return variables
+}
+
+// NameVariables lets each of the flags be given by its environment variable; see
+// ReadEnvironment.
+func NameVariables(flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		_ = flags.SetAnnotation(f.Name, withVariable, nil) // It is there.
+	})
+}
+
+// ReadEnvironment sets the flags that were not given from their variables. One
+// that is empty counts as not set.
+func ReadEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
+	var wrong error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !HasVariable(f) || f.Changed || wrong != nil {
+			return
+		}
+		value, _ := lookup(Variable(f.Name))
+		if value == "" {
+			return
+		}
+		if err := f.Value.Set(value); err != nil {
+			wrong = usage.Value(Variable(f.Name), f, value, err)
+		}
+	})
+	return wrong
+}
+
+// levelValue is a log level as a flag.
+type levelValue slog.Level
+
+func (v *levelValue) String() string { return strings.ToLower(slog.Level(*v).String()) }
+
+// Type names the value in errors.
+func (v *levelValue) Type() string { return "level" }
+
+// Set takes the names that slog knows.
+func (v *levelValue) Set(s string) error {
+	if err := (*slog.Level)(v).UnmarshalText([]byte(s)); err != nil {
+		return fmt.Errorf("must be debug, info, warn or error")
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func (p *program) loginCommand() *cobra.Command {
+	var replace, rotate bool
+	cmd := &cobra.Command{
+		Use:   "login [name]",
+		Short: "Make an account of that name on this server",
+		Long: `Make an account of that name on this server and keep its token here. A name has
+1 to 24 letters, digits, spaces and - _ . and is yours for good.
+
+With --rotate and no name it replaces the token of the account that is kept here,
+as after it may have been seen. The old one works for half a minute more.
+
+A token that was used over TLS is never sent in clear text: without --tls the
+program refuses to use it. If the server no longer has TLS, --replace makes a new
+account.`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case rotate && replace:
+				return usage.Errorf("--rotate keeps the account that --replace gives up: take one of them")
+			case rotate && len(args) > 0:
+				return usage.Errorf("--rotate is for the account that is kept here and takes no name")
+			case rotate:
+				return p.rotate(cmd.Context())
+			case len(args) == 0:
+				return usage.Errorf("login needs a name")
+			}
+			return p.login(cmd.Context(), args[0], replace)
+		},
+	}
+	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the token of the account that is kept here")
+	cmd.Flags().BoolVar(&replace, "replace", false, "give up the account that is kept here now, for good")
+	return cmd
+}
+
+// rotate replaces the token of the user's account.
+func (p *program) rotate(ctx context.Context) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	player, err := p.known(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := client.RotateKept(ctx, c, p.store); err != nil {
+		return err
+	}
+	return p.printAccount(c, player)
+}
+
+// login makes an account, unless it is there already.
+func (p *program) login(ctx context.Context, wanted string, replace bool) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	p.warnExposed(c)
+	player, err := p.known(ctx, c)
+	var missing *missingError
+	switch {
+	case errors.As(err, &missing):
+	case errors.Is(err, client.ErrClearText) && replace:
+	case err != nil:
+		return err
+	case strings.EqualFold(player.GetName(), wanted):
+		return p.printAccount(c, player)
+	case !replace:
+		return errors.New("you are " + client.CleanName(player.GetName()) +
+			" on this server; --replace gives that account up for good")
+	}
+	if replace {
+		cred, err := client.Replace(ctx, c, p.store, client.OneName(wanted))
+		if err != nil {
+			return err
+		}
+		return p.printAccount(c, account(cred))
+	}
+	cred, notice, err := client.LogIn(ctx, c, p.store, client.OneName(wanted))
+	if err != nil {
+		return err
+	}
+	if notice != "" {
+		p.notef("%s", notice)
+	}
+	return p.printAccount(c, account(cred))
+}
+
+func account(cred client.Credential) *pb.Player {
+	return &pb.Player{Id: cred.PlayerID, Name: cred.Name, Bot: cred.Bot}
+}
+
+func (p *program) whoamiCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "whoami", Short: "Show your account on this server",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, hangUp, err := p.dial()
+			if err != nil {
+				return err
+			}
+			defer hangUp()
+			player, err := p.known(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			return p.printAccount(c, player)
+		},
+	}
+}
+
+// printAccount writes who the user is, and says where the token is kept.
+func (p *program) printAccount(c *client.Client, player *pb.Player) error {
+	if p.flags.json {
+		return p.printMessage(player)
+	}
+	p.notef("The token is kept in %s.", p.store.Path())
+	return p.printf("%s on %s, id %s\n", client.CleanName(player.GetName()), c.Target(), clean(player.GetId(), 26))
+}

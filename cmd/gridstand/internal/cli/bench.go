@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
+	"github.com/gridstand/gridstand/internal/usage"
+)
+
+func (p *program) benchCommand() *cobra.Command {
+	c := load.Config{Variant: "6x6", Games: 100, Watchers: 4, Duration: 30 * time.Second}
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Put a server under load, and measure it",
+		Long: `Put a server under load, and measure it: play random games, watch them, and tell
+how long moves took, how soon watchers saw them, and whether each of them saw
+every version once. It exits with 1 where one did not.
+
+The games are private and unranked, and end with the load; Ctrl-C ends it early.
+They are played under accounts made for it, which stay: nothing deletes accounts.
+What the server's own limits forbid, and the flag that raises them, is said. To
+see its memory too, start it with --metrics and give that address here:
+
+  ` + name + ` bench --games 500 --metrics http://localhost:9090/metrics
+  ` + name + ` bench --games 1 --watchers 0 --crowd 20000 --rate 5
+  ` + name + ` bench --games 1 --watchers 0 --crowd 5000 --connections 5001 --rate 5
+  ` + name + ` bench --games 1000 --players 200 --rate 2000 --json`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.bench(cmd.Context(), c)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&c.Games, "games", c.Games, "games at a time; one that ends is followed by another")
+	flags.IntVar(&c.Players, "players", 0, "accounts that share the games, each making one move at a time (default: one for each game)")
+	flags.IntVar(&c.Watchers, "watchers", c.Watchers, "watchers of each game")
+	flags.IntVar(&c.Crowd, "crowd", 0, "more watchers of one of the games")
+	flags.Float64Var(&c.Rate, "rate", 0, "moves in a second, of all players together; 0 for as many as they can")
+	flags.DurationVar(&c.Duration, "duration", c.Duration, "how long")
+	flags.StringVar(&c.Variant, "variant", c.Variant, "what is played; random games of 6x6 are long ones")
+	flags.IntVar(&c.Connections, "connections", 0, "connections, shared by players and by watchers among themselves (default: one for each 250 of them)")
+	flags.BoolVar(&c.EveryEvent, "every-event", false, "let no watcher who falls behind skip events")
+	flags.BoolVar(&c.Public, "public", false, "list the games, as people's are")
+	flags.StringVar(&c.Metrics, "metrics", "", "`URL` of the server's metrics, for its memory before, with and after the load")
+	_ = cmd.RegisterFlagCompletionFunc("variant", p.completeVariants)
+	return cmd
+}
+
+// bench makes a load and tells how it went.
+func (p *program) bench(ctx context.Context, c load.Config) error {
+	c.Server = p.sessionConfig()
+	c.Progress = func(now load.Progress) {
+		what := now.Phase
+		if now.EventsPerSecond > 0 || now.MovesPerSecond > 0 {
+			what = fmt.Sprintf("seconds, %s moves/s, %s events/s", whole(now.MovesPerSecond), whole(now.EventsPerSecond))
+		}
+		p.progress(now.Done, now.Of, what)
+	}
+	r, err := load.Run(ctx, c)
+	p.progress(0, 0, "")
+	var config *load.ConfigError
+	switch {
+	case errors.As(err, &config):
+		return usage.Wrap(err)
+	case err != nil:
+		return err
+	}
+	if p.flags.json {
+		err = p.printJSON(r)
+	} else {
+		err = p.printReport(r)
+	}
+	return cmp.Or(err, r.Err(), ctx.Err())
+}
+
+// printReport writes a report for people.
+func (p *program) printReport(r *load.Report) error {
+	err := p.printf("%s, version %s, storage %s\n%s: %s, %s, %s, %s, %.1f s after %.1f s of preparation\n\n",
+		r.Server, r.Version, r.Storage, r.Variant, count(r.Games, "game"), count(r.Players, "player"),
+		count(r.Watchers, "watcher"), count(r.Connections, "connection"), r.Seconds, r.SetupSeconds)
+	if err != nil {
+		return err
+	}
+	err = p.printTable([]column{
+		{title: ""},
+		{title: "COUNT", right: true},
+		{title: "PER SECOND", right: true},
+		{title: "P50 MS", right: true},
+		{title: "P90 MS", right: true},
+		{title: "P99 MS", right: true},
+		{title: "MAX MS", right: true},
+	}, [][]string{
+		latencyRow("moves", r.Moves, r.MovesPerSecond, r.Move),
+		latencyRow("deliveries", r.Events, r.EventsPerSecond, r.Delivery),
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.printMetrics(r.Metrics); err != nil {
+		return err
+	}
+	if err := p.printErrors(r.Errors); err != nil {
+		return err
+	}
+	return p.printf("\n%s", conclusion(r))
+}
+
+func latencyRow(name string, n int64, perSecond float64, l load.Latency) []string {
+	row := []string{name, humanize.Comma(n), whole(perSecond)}
+	for _, ms := range []float64{l.P50, l.P90, l.P99, l.Max} {
+		text := notKnown
+		if l.Count > 0 {
+			text = strconv.FormatFloat(ms, 'f', 2, 64)
+		}
+		row = append(row, text)
+	}
+	return row
+}
+
+// notKnown stands for what was not measured.
+const notKnown = "n/a"
+
+// printMetrics writes what the server says of itself.
+func (p *program) printMetrics(m *load.Metrics) error {
+	if m == nil {
+		return p.printf("\nSERVER  %s (--metrics says where to ask it)\n", notKnown)
+	}
+	row := func(name string, of func(load.Sample) *float64, format func(float64) string) []string {
+		cells := []string{name}
+		for _, s := range []load.Sample{m.Before, m.Ready, m.After} {
+			text := notKnown
+			if v := of(s); v != nil {
+				text = format(*v)
+			}
+			cells = append(cells, text)
+		}
+		return cells
+	}
+	bytes := func(v float64) string { return humanize.IBytes(uint64(max(0, v))) }
+	if err := p.printf("\n"); err != nil {
+		return err
+	}
+	return p.printTable([]column{
+		{title: "SERVER"},
+		{title: "BEFORE", right: true},
+		{title: "READY", right: true},
+		{title: "AFTER", right: true},
+	}, [][]string{
+		row("resident memory", func(s load.Sample) *float64 { return s.ResidentBytes }, bytes),
+		row("heap", func(s load.Sample) *float64 { return s.HeapBytes }, bytes),
+		row("goroutines", func(s load.Sample) *float64 { return s.Goroutines }, whole),
+		row("CPU seconds", func(s load.Sample) *float64 { return s.CPUSeconds }, func(v float64) string { return fmt.Sprintf("%.1f", v) }),
+		row("games", func(s load.Sample) *float64 { return s.Games }, whole),
+		row("watchers", func(s load.Sample) *float64 { return s.Watchers }, whole),
+	})
+}
+
+// printErrors writes what was refused, and what to do about it.
+func (p *program) printErrors(all []load.ErrorCount) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var rows [][]string
+	for _, e := range all {
+		rows = append(rows, []string{
+			e.Call, cmp.Or(clean(e.Reason, 40), e.Code), humanize.Comma(e.Count), clean(cmp.Or(e.Advice, e.Message), maxReason),
+		})
+	}
+	if err := p.printf("\n"); err != nil {
+		return err
+	}
+	return p.printTable([]column{
+		{title: "REFUSED"}, {title: "WHY"}, {title: "TIMES", right: true}, {title: ""},
+	}, rows)
+}
+
+// maxReason bounds what a server says for itself.
+const maxReason = 200
+
+// conclusion says in words what the tables do not.
+func conclusion(r *load.Report) string {
+	var text strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
+	switch {
+	case r.Broken():
+		line("FAULTS: %s, %s, %s lost, %s not seen to the end by a watcher.",
+			count(r.Gaps, "gap"), count(r.Repeats, "repeat"), count(r.Lost, "event"), count(r.Unfinished, "game"))
+	case r.Watchers > 0:
+		line("Without gap, repeat or loss: %s.", count(r.Watchers, "watcher"))
+	}
+	if r.Skipped > 0 {
+		line("%s skipped: watchers who fell behind got the game in their place (not with --every-event).", count(r.Skipped, "event"))
+	}
+	if r.Reconnects > 0 {
+		line("%s had to be opened again.", count(r.Reconnects, "stream"))
+	}
+	// A hair below is the clock's.
+	if r.Rate > 0 && !r.Interrupted && r.MovesPerSecond < 0.98*r.Rate {
+		line("%s moves/s were asked for: the server, or this program beside it, did not keep up.", whole(r.Rate))
+	}
+	if r.Interrupted {
+		line("It was ended before its time.")
+	}
+	line("%s played; resigned in the end: %s.", count(r.Played, "game"), humanize.Comma(r.Resigned))
+	if r.Left > 0 {
+		line("%s could not be resigned and stay open.", count(r.Left, "game"))
+	}
+	line("%s named %s-… stay on the server.", count(r.Players, "account"), r.Accounts)
+	return text.String()
+}
+
+// count is a number of things.
+func count[N int | int64](n N, what string) string {
+	return humanize.Comma(int64(n)) + " " + english.PluralWord(int(n), what, "")
+}
+
+func whole(v float64) string { return humanize.Commaf(float64(int64(v + 0.5))) }

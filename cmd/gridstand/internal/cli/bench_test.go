@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+)
+
+// TestBench puts a server under a little load.
+func TestBench(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	config := servertest.Config(t)
+	config.Metrics = "127.0.0.1:0"
+	server, _ := servertest.Start(t, config)
+	ada := newUser(t, server.Addr().String(), "ada")
+	short := []string{"bench", "--games", "2", "--watchers", "3", "--rate", "100", "--duration", "300ms"}
+
+	out := ada.ok(append(short, "--metrics", "http://"+server.MetricsAddr().String()+"/metrics")...)
+	for _, want := range []string{
+		`, version .*, storage embedded\n6x6: 2 games, 2 players, 6 watchers, 2 connections, \d+\.\d s after \d+\.\d s of preparation\n`,
+		`COUNT +PER SECOND +P50 MS +P90 MS +P99 MS +MAX MS\n`,
+		`moves +\d+ +\d+ +\d+\.\d\d +\d+\.\d\d`,
+		`deliveries +\d+ +\d+ +\d+\.\d\d`,
+		`SERVER +BEFORE +READY +AFTER\n`,
+		`watchers +0 +6 +6\n`,
+		`Without gap, repeat or loss: 6 watchers\.\n`,
+		`2 games played; resigned in the end: 2\.\n`,
+		`2 accounts named bench-[a-z2-7]{8}-… stay on the server\.\n`,
+	} {
+		assert.Regexp(t, want, out)
+	}
+	assert.Contains(t, ada.ok(short...), "SERVER  n/a")
+
+	var r load.Report
+	require.NoError(t, json.Unmarshal([]byte(ada.ok(append(short, "--json")...)), &r))
+	assert.Positive(t, r.Moves)
+	assert.Positive(t, r.Delivery.P99)
+	assert.Nil(t, r.Metrics)
+	ada.fails(exitMissing, "no account", "whoami")
+
+	ada.terminal, ada.width = true, 100
+	_, progress, code := ada.run("bench", "--games", "2", "--rate", "100", "--duration", "1s")
+	assert.Equal(t, exitOK, code)
+	assert.Regexp(t, `░ 0/1  seconds, \d+ moves/s, \d+ events/s`, progress)
+
+	ada.terminal = false
+	ada.fails(exitUsage, "number of games", "bench", "--games", "0")
+	ada.fails(exitUsage, "no variant", "bench", "--variant", "chess")
+	ada.fails(exitFailed, "--max-open-games 600", "bench", "--games", "600", "--players", "1")
+}
+
+// TestBenchReport words what a good server does not do.
+func TestBenchReport(t *testing.T) {
+	t.Parallel()
+	text := conclusion(&load.Report{
+		Watchers: 1, Gaps: 1, Lost: 2000, Unfinished: 3, Skipped: 3, Reconnects: 1, Left: 1, Rate: 100, MovesPerSecond: 50,
+	})
+	for _, want := range []string{
+		"FAULTS: 1 gap, 0 repeats, 2,000 events lost, 3 games not seen to the end by a watcher.\n", "3 events skipped", "1 stream had to be opened", "1 game could not be", "100 moves/s were asked for",
+	} {
+		assert.Contains(t, text, want)
+	}
+	var out strings.Builder
+	p := newUser(t, "", "ada").program(&out, nil)
+	require.NoError(t, p.printErrors([]load.ErrorCount{
+		{Call: "Move", Code: "ResourceExhausted", Reason: "RATE_LIMITED", Message: "slowly", Count: 1234, Advice: "raise it"},
+		{Call: "Watch", Code: "Unavailable", Message: "away\x1b", Count: 1},
+	}))
+	assert.Equal(t, `
+REFUSED  WHY           TIMES
+Move     RATE_LIMITED  1,234  raise it
+Watch    Unavailable       1  away
+`, out.String())
+}

@@ -1,0 +1,314 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// botOptions are the flags of bot.
+type botOptions struct {
+	gameFlags
+	games int
+	think time.Duration
+}
+
+func (p *program) botCommand() *cobra.Command {
+	var o botOptions
+	cmd := &cobra.Command{
+		Use:   "bot <name> [variant]",
+		Short: "Let a bot play for you",
+		Long: `Let a bot play games of a variant (` + defaultVariant + ` where none is named) in your name, on
+this machine, and tell how it did: its score, best tile and moves per second in
+each game, and their mean and spread. The games do not count for the leaderboard.
+
+Bots of 2048: ` + strings.Join(solver.Names(defaultVariant), ", ") + `.
+Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return p.completeVariants(cmd, nil, typed)
+			}
+			names := append(solver.Names(defaultVariant), solver.Names("tribolo")...)
+			slices.Sort(names)
+			return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			variant := defaultVariant
+			if len(args) > 1 {
+				variant = args[1]
+			}
+			return p.bot(cmd.Context(), args[0], variant, o)
+		},
+	}
+	cmd.Flags().IntVar(&o.games, "games", 1, "how many games")
+	cmd.Flags().DurationVar(&o.think, "think", 0, "`time` that a search may take for a move (default: the bot's own measure)")
+	o.add(cmd)
+	return cmd
+}
+
+// botGame is how a game of a bot went.
+type botGame struct {
+	GameID         string  `json:"gameId"`
+	Score          int32   `json:"score"`
+	BestTile       int32   `json:"bestTile,omitempty"`
+	Won            bool    `json:"won"`
+	Moves          int     `json:"moves"`
+	Seconds        float64 `json:"seconds"`
+	MovesPerSecond float64 `json:"movesPerSecond"`
+}
+
+// botSummary is how all of them went.
+type botSummary struct {
+	Bot      string         `json:"bot"`
+	Variant  string         `json:"variant"`
+	Games    int            `json:"games"`
+	Mean     float64        `json:"mean"`
+	Spread   float64        `json:"spread"`
+	Lowest   int32          `json:"lowest"`
+	Highest  int32          `json:"highest"`
+	Won      int            `json:"won"`
+	Tiles    map[string]int `json:"bestTiles,omitempty"`
+	PerMove  float64        `json:"millisecondsPerMove"`
+	AllMoves int            `json:"moves"`
+}
+
+// bot lets a bot play.
+func (p *program) bot(ctx context.Context, name, what string, o botOptions) error {
+	if o.games < 1 {
+		return usage.Errorf("--games is 1 or more")
+	}
+	if o.think < 0 {
+		return usage.Errorf("--think is 0 or more")
+	}
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	v, err := variant(ctx, c, what)
+	if err != nil {
+		return err
+	}
+	if names := solver.Names(v.GetId()); !slices.Contains(names, name) {
+		return usage.Errorf("a bot of %s is %s, not %q", clean(v.GetId(), 24), strings.Join(names, ", "), clean(name, 24))
+	}
+	options, err := o.options(v)
+	if err != nil {
+		return err
+	}
+	mine := func(r *pb.SeatRequest) bool { return r.GetCaller() != nil }
+	if len(options.Seats) > 0 && !slices.ContainsFunc(options.Seats, mine) {
+		return usage.Errorf("--seats leaves no seat to the bot: one must be me")
+	}
+	if err := p.logIn(ctx, c); err != nil {
+		return err
+	}
+	columns := []column{
+		{title: "GAME"},
+		{title: "SCORE", right: true},
+		{title: "TILE", right: true, drop: 1},
+		{title: "MOVES", right: true},
+		{title: "MOVES/S", right: true},
+	}
+	var all []botGame
+	var rows [][]string
+	for n := range o.games {
+		result, err := p.botGame(ctx, c, v, name, options, o.think, func(score int32) {
+			p.progress(n, o.games, comma(score)+" points")
+		})
+		if err != nil {
+			p.progress(0, 0, "")
+			return err
+		}
+		all = append(all, result)
+		if p.flags.json {
+			if err := p.printJSON(result); err != nil {
+				return err
+			}
+			continue
+		}
+		tile := ""
+		if result.BestTile > 0 {
+			tile = strconv.Itoa(int(result.BestTile))
+		}
+		rows = append(rows, []string{
+			shortID(result.GameID), comma(result.Score), tile, comma(int32(result.Moves)), fmt.Sprintf("%.1f", result.MovesPerSecond),
+		})
+	}
+	p.progress(0, 0, "")
+	s := summary(name, v.GetId(), all)
+	if p.flags.json {
+		return p.printJSON(s)
+	}
+	if err := p.printTable(columns, rows); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%s, %s: mean %s, spread %s, from %s to %s, %d of %d won, %.2f ms a move.\n",
+		s.Bot, clean(s.Variant, 24), comma(int32(s.Mean)), comma(int32(s.Spread)), comma(s.Lowest), comma(s.Highest), s.Won, s.Games, s.PerMove)
+	return p.printf("%s", text)
+}
+
+// summary adds games up.
+func summary(name, variant string, all []botGame) botSummary {
+	s := botSummary{
+		Bot: name, Variant: variant, Games: len(all), Lowest: math.MaxInt32, Tiles: map[string]int{},
+	}
+	seconds := 0.0
+	for _, g := range all {
+		s.Mean += float64(g.Score) / float64(len(all))
+		s.Lowest, s.Highest = min(s.Lowest, g.Score), max(s.Highest, g.Score)
+		s.AllMoves += g.Moves
+		seconds += g.Seconds
+		if g.Won {
+			s.Won++
+		}
+		if g.BestTile > 0 {
+			s.Tiles[strconv.Itoa(int(g.BestTile))]++
+		}
+	}
+	for _, g := range all {
+		s.Spread += (float64(g.Score) - s.Mean) * (float64(g.Score) - s.Mean)
+	}
+	s.Spread = math.Sqrt(s.Spread / float64(max(len(all)-1, 1)))
+	s.PerMove = 1000 * seconds / float64(max(s.AllMoves, 1))
+	return s
+}
+
+// progressWidth is the width of the bar.
+const progressWidth = 24
+
+// progress draws how many of the games are played, on a terminal; 0 of 0 takes
+// it away.
+func (p *program) progress(done, of int, what string) {
+	if !p.terminal(p.err) || p.flags.json || p.flags.plain {
+		return
+	}
+	if of == 0 {
+		fmt.Fprint(p.err, "\r\x1b[K")
+		return
+	}
+	full := done * progressWidth / of
+	fmt.Fprintf(p.err, "\r%s%s %d/%d  %s\x1b[K", strings.Repeat("█", full), strings.Repeat("░", progressWidth-full), done, of, what)
+}
+
+// progressTime is the time between two looks at the bar.
+const progressTime = 200 * time.Millisecond
+
+// botGame plays a game to its end.
+func (p *program) botGame(
+	ctx context.Context, c *client.Client, v *pb.Variant, name string, options client.GameOptions,
+	think time.Duration, tell func(score int32),
+) (botGame, error) {
+	g, err := c.NewGame(ctx, v.GetId(), options)
+	if err != nil {
+		return botGame{}, err
+	}
+	s, err := solver.New(v.GetId(), g.GetRulesRevision(), name, think)
+	if err != nil {
+		return botGame{}, err
+	}
+	seat := c.Play(g)
+	limited := false
+	seat.OnRetry = func(_ int, wait time.Duration, err error) {
+		if errors.Is(err, client.ErrRateLimited) {
+			if limited {
+				return // a fast bot meets the limit every second
+			}
+			limited = true
+		}
+		p.progress(0, 0, "")
+		p.noteRetry(wait, err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	version := g.GetVersion()
+	w := c.Watch(ctx, client.WatchOptions{GameID: g.GetId(), AfterVersion: &version, EveryEvent: true})
+	defer w.Close()
+	own := func() bool {
+		turn := g.GetPosition()
+		return turn.Turn != nil && int(turn.GetTurn()) < len(g.GetSeats()) &&
+			g.GetSeats()[turn.GetTurn()].GetPlayer().GetId() == c.PlayerID()
+	}
+	result := botGame{GameID: g.GetId()}
+	var told time.Time
+	start := time.Now()
+	for g.GetResult() == nil {
+		if now := time.Now(); now.Sub(told) > progressTime {
+			told = now
+			tell(scoreAt(g, seat.Index()))
+		}
+		if !own() {
+			if err := p.await(w, g); err != nil {
+				return botGame{}, err
+			}
+			continue
+		}
+		m, err := s.Choose(ctx, g.GetPosition(), g.GetSeats())
+		if err != nil {
+			return botGame{}, err
+		}
+		move := client.Jump(&pb.Cell{X: m.Cell.X, Y: m.Cell.Y})
+		if m.Direction != 0 {
+			move = client.Slide(pb.Direction(m.Direction))
+		}
+		e, err := seat.Move(ctx, g.GetVersion(), move, true)
+		switch {
+		case errors.Is(err, client.ErrVersionConflict), errors.Is(err, client.ErrNotYourTurn), errors.Is(err, client.ErrGameOver):
+			again, err := c.Game(ctx, g.GetId())
+			if err != nil {
+				return botGame{}, err
+			}
+			g = again
+			continue
+		case err != nil:
+			return botGame{}, err
+		}
+		result.Moves++
+		advance(g, e)
+	}
+	result.Seconds = time.Since(start).Seconds()
+	result.MovesPerSecond = float64(result.Moves) / max(result.Seconds, 1e-9)
+	result.Score, result.BestTile = scoreAt(g, seat.Index()), highest(g.GetPosition().GetTwenty48().GetTiles())
+	result.Won = slices.Contains(g.GetResult().GetWinners(), seat.Index())
+	return result, nil
+}
+
+// scoreAt is the score of a seat.
+func scoreAt(g *pb.Game, seat int32) int32 {
+	if scores := g.GetPosition().GetScores(); seat >= 0 && int(seat) < len(scores) {
+		return scores[seat]
+	}
+	return 0
+}
+
+// await takes in the next news of a game.
+func (p *program) await(w *client.Watcher, g *pb.Game) error {
+	u, err := w.Next()
+	if u.Connection.State == client.Reconnecting {
+		p.progress(0, 0, "")
+		p.noteRetry(u.Connection.Delay, u.Connection.Err)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return errors.New("the game ended without a result")
+	case err != nil:
+		return err
+	}
+	if u.Event != nil && u.Event.GetVersion() > g.GetVersion() {
+		advance(g, u.Event)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+)
+
+// TestBot plays whole games by bots, and adds them up.
+func TestBot(t *testing.T) {
+	t.Parallel()
+	ada := newUser(t, quickServer(t), "ada")
+	ada.fails(exitUsage, "a bot of classic is", "bot", "nobody")
+	ada.fails(exitUsage, "1 or more", "bot", "greedy", "--games", "0")
+	ada.fails(exitUsage, "one must be me", "bot", "greedy", "tribolo", "--seats", "open,greedy,greedy")
+	_, note, _ := ada.run("games", "--waiting")
+	assert.Contains(t, note, "No waiting games.", "none is made that nobody plays")
+	out := ada.ok("bot", "rote", "3x3", "--games", "2")
+	assert.Regexp(t, `(?s)GAME +SCORE +TILE +MOVES +MOVES/S\n.*rote, 3x3: mean [\d,]+, spread [\d,]+, from`, out)
+	assert.Equal(t, 4, strings.Count(out, "\n"))
+
+	out = ada.ok("bot", "greedy", "tribolo", "--json")
+	all := strings.Split(strings.TrimSpace(out), "\n")
+	require.Len(t, all, 2)
+	var g botGame
+	require.NoError(t, json.Unmarshal([]byte(all[0]), &g))
+	assert.Positive(t, g.Score)
+	assert.Positive(t, g.Moves)
+	var s botSummary
+	require.NoError(t, json.Unmarshal([]byte(all[1]), &s))
+	assert.EqualValues(t, g.Score, s.Mean)
+	assert.Zero(t, s.Spread)
+	assert.False(t, ada.game(g.GameID).GetRanked())
+	assert.Contains(t, ada.ok("verify", g.GameID), "Verified")
+}
+
+// TestBotMeetsTheLimit says once in a game that the server slows the bot down.
+func TestBotMeetsTheLimit(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	c := servertest.Config(t)
+	c.Limits.MovesPerSecond = 10
+	server, _ := servertest.Start(t, c)
+	_, note, code := newUser(t, server.Addr().String(), "ada").run("bot", "rote", "3x3")
+	assert.Equal(t, exitOK, code)
+	assert.Equal(t, 1, strings.Count(note, "at most 10 moves a second"), note)
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/user"
+	"strings"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/usage"
+	"github.com/gridstand/gridstand/internal/version"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// serverVariable is the environment variable for --server.
+const serverVariable = usage.Prefix + "SERVER"
+
+// server is the server that the user means.
+func (p *program) server() string {
+	return cmp.Or(p.flags.server, p.getenv(serverVariable), client.DefaultTarget)
+}
+
+// sessionConfig is how to reach it.
+func (p *program) sessionConfig() client.Config {
+	return client.Config{
+		Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
+		CertFile: p.flags.cert, KeyFile: p.flags.key,
+		UserAgent: name + "/" + version.Version,
+	}
+}
+
+// dial makes a client without an account, which is all that reading needs.
+// Nothing is sent yet. The caller hangs up in the end.
+func (p *program) dial() (c *client.Client, hangUp func(), err error) {
+	c, err = client.Dial(p.sessionConfig())
+	if err != nil {
+		return nil, nil, usage.Wrap(err)
+	}
+	return c, func() { _ = c.Close() }, nil
+}
+
+// warnExposed warns once before a token goes to another machine in clear text.
+func (p *program) warnExposed(c *client.Client) {
+	if !c.Exposed() || p.warned {
+		return
+	}
+	if cred, _, err := p.store.Load(c.Target()); err == nil && cred.TLS {
+		return // It will not be sent.
+	}
+	p.warned = true
+	p.notef("Warning: the connection to %s is not encrypted, so that others on the way can read your token. "+
+		"If the server has TLS, add --tls, or --ca for an authority of its own.", c.Target())
+}
+
+// logIn makes the client act for the user's account. Where there is none yet,
+// it is created.
+func (p *program) logIn(ctx context.Context, c *client.Client) error {
+	p.warnExposed(c)
+	names := client.NumberedName(loginName(p))
+	switch {
+	case p.flags.name != "":
+		names = client.OneName(p.flags.name)
+	case p.terminal(p.in) && !p.flags.json:
+		names = p.askName
+	}
+	cred, notice, err := client.LogIn(ctx, c, p.store, names)
+	if err != nil {
+		return err
+	}
+	if notice != "" {
+		p.notef("%s", notice)
+	} else if p.flags.name != "" && p.flags.name != cred.Name {
+		p.notef("You are %s on this server already; --name is for a new account.", cred.Name)
+	}
+	return nil
+}
+
+// loginName is the user's name on this machine.
+func loginName(p *program) string {
+	if name := cmp.Or(p.getenv("USER"), p.getenv("LOGNAME"), p.getenv("USERNAME")); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
+}
+
+// askName asks for a name on the terminal. It implements session.NameSource.
+func (p *program) askName(ctx context.Context, _ int, refused error) (string, error) {
+	if refused != nil {
+		p.notef("%s", refused)
+	}
+	suggestion := client.FitName(loginName(p))
+	fmt.Fprintf(p.err, "Your name on %s [%s]: ", p.server(), suggestion)
+	line := make(chan string, 1)
+	go func() { // a read of a terminal cannot be called off
+		defer close(line)
+		if text, err := bufio.NewReader(p.in).ReadString('\n'); err == nil {
+			line <- strings.TrimSpace(text)
+		}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(p.err)
+		return "", ctx.Err()
+	case text, ok := <-line:
+		if !ok {
+			fmt.Fprintln(p.err)
+			return "", errors.New("no name was given")
+		}
+		return cmp.Or(text, suggestion), nil
+	}
+}
+
+// known makes the client act for the account that is kept for its server. It
+// is an error where there is none, or the server does not know it.
+func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, error) {
+	cred, found, err := p.store.Load(c.Target())
+	if err != nil {
+		return nil, err
+	}
+	if !found || cred.Token == "" {
+		return nil, missingf("you have no account on %s yet. Make one: %s login <name>", c.Target(), name)
+	}
+	p.warnExposed(c)
+	player, err := client.Recall(ctx, c, p.store)
+	if err == nil && player == nil {
+		return nil, missingf("%s does not know your account %s any more. Make one: %s login <name>",
+			c.Target(), client.CleanName(cred.Name), name)
+	}
+	return player, err
+}
+
+// resolve returns the id of the game that the user means. For a beginning of
+// one it looks among the user's own games too.
+func (p *program) resolve(ctx context.Context, c *client.Client, text string) (string, error) {
+	if whole := strings.ToLower(strings.TrimSpace(text)); id.Valid(whole) {
+		return whole, nil
+	}
+	if c.PlayerID() == "" {
+		var missing *missingError
+		if _, err := p.known(ctx, c); err == nil {
+			defer c.SetToken("")
+		} else if !errors.As(err, &missing) {
+			return "", err
+		}
+	}
+	return c.Resolve(ctx, text)
+}
+
+// game returns the game that the user means, as it is now.
+func (p *program) game(ctx context.Context, c *client.Client, text string) (*pb.Game, error) {
+	whole, err := p.resolve(ctx, c, text)
+	if err != nil {
+		return nil, err
+	}
+	return c.Game(ctx, whole)
+}
+
+// variant returns the variant of that id.
+func variant(ctx context.Context, c *client.Client, text string) (*pb.Variant, error) {
+	reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range reply.GetVariants() {
+		if v.GetId() == text {
+			return v, nil
+		}
+	}
+	return nil, missingf("there is no variant %q. All there are: %s variants", text, name)
+}

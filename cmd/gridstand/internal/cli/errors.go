@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/internal/unreachable"
+	"github.com/gridstand/gridstand/internal/usage"
+	"github.com/gridstand/gridstand/internal/verify"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitMissing     = 3
+	exitInterrupted = 130
+)
+
+// missingError is something asked for that is not there, or not yet.
+type missingError struct{ error }
+
+func (e *missingError) Unwrap() error { return e.error }
+
+func missingf(format string, args ...any) error { return &missingError{fmt.Errorf(format, args...)} }
+
+// exitCode is the exit code for an error.
+func exitCode(ctx context.Context, err error) int {
+	var wrong *usage.Error
+	var missing *missingError
+	switch {
+	case errors.Is(err, tui.ErrInterrupted), ctx.Err() != nil:
+		return exitInterrupted
+	case errors.As(err, &wrong), errors.Is(err, client.ErrInvalid):
+		return exitUsage
+	case errors.As(err, &missing), errors.Is(err, verify.ErrLive),
+		errors.Is(err, client.ErrGameNotFound), errors.Is(err, client.ErrPlayerNotFound),
+		errors.Is(err, client.ErrVariantNotFound), errors.Is(err, client.ErrNoScore):
+		return exitMissing
+	default:
+		return exitFailed
+	}
+}
+
+// explain is an error in a line for people.
+func (p *program) explain(err error) string {
+	if errors.Is(err, client.ErrClearText) {
+		return err.Error() + ". Add --tls, or --ca for an authority of its own. If the server no longer has TLS, " +
+			name + " login <name> --replace makes a new account there"
+	}
+	if !errors.Is(err, client.ErrUnreachable) {
+		return err.Error()
+	}
+	server, said := p.server(), strings.TrimSuffix(err.Error(), ".")
+	if cause := client.CauseOf(err); cause != unreachable.Unknown {
+		return fmt.Sprintf("%s %s (%s). %s", server, cause, said, remedies[cause])
+	}
+	text := fmt.Sprintf("no server answers at %s (%s). ", server, said)
+	normal, err := client.NormalTarget(server)
+	switch {
+	case err == nil && normal == client.DefaultTarget:
+		return text + "Start one with: " + name + " play --local, or: go run ./cmd/gridstand-server"
+	case err == nil && onThisMachine(normal):
+		return text + "Start one with: " + name + " play --local --server " + normal
+	default:
+		return text + "Is that its address, and is it running? --server or $GRIDSTAND_SERVER names another"
+	}
+}
+
+// remedies are the flags to change where a server answers and yet there is no
+// connection.
+var remedies = map[unreachable.Cause]string{
+	unreachable.NoTLS:             "Leave out --tls, --ca and --cert",
+	unreachable.NoPlainText:       "Try --tls, or --ca for an authority of its own, or another port",
+	unreachable.Untrusted:         "--ca names an authority of its own, --server the name that the certificate is for",
+	unreachable.CertificateWanted: "Show yours with --cert and --key",
+}
+
+// onThisMachine reports whether an address can only be one of this machine's.
+func onThisMachine(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+}

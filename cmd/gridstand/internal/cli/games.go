@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// gamesOptions are the flags of games.
+type gamesOptions struct {
+	status, order, variant string
+	mine, waiting          bool
+	limit                  int
+}
+
+// statuses and orders are what the flags may say.
+var (
+	statuses = map[string]pb.GameStatus{
+		"live": pb.GameStatus_GAME_STATUS_ACTIVE, "waiting": pb.GameStatus_GAME_STATUS_WAITING,
+		"finished": pb.GameStatus_GAME_STATUS_FINISHED, "all": pb.GameStatus_GAME_STATUS_UNSPECIFIED,
+	}
+	orders = map[string]pb.OrderBy{
+		"recent": pb.OrderBy_ORDER_BY_RECENT, "score": pb.OrderBy_ORDER_BY_SCORE, "watchers": pb.OrderBy_ORDER_BY_WATCHERS,
+	}
+)
+
+// defaultLimit is how many rows a list has where nothing is said.
+const defaultLimit = 20
+
+func (p *program) gamesCommand() *cobra.Command {
+	var o gamesOptions
+	cmd := &cobra.Command{
+		Use:   "games",
+		Short: "List games",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case o.waiting && cmd.Flags().Changed("status"):
+				return usage.Errorf("--waiting and --status exclude each other")
+			case o.waiting:
+				o.status = "waiting"
+			case o.mine && !cmd.Flags().Changed("status"):
+				o.status = "all"
+			}
+			return p.games(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&o.status, "status", "live", "live, waiting, finished or all")
+	flags.StringVar(&o.order, "order", "recent", "recent, score or watchers, the latter two of live games alone")
+	flags.StringVar(&o.variant, "variant", "", "only games of this `variant`")
+	flags.BoolVar(&o.waiting, "waiting", false, "only games that wait for players; take a seat with "+name+" join")
+	flags.BoolVar(&o.mine, "mine", false, "only your own games, private ones too")
+	flags.IntVar(&o.limit, "limit", defaultLimit, "how many at most, 0 for all")
+	fixedCompletion(cmd, "status", "live", "waiting", "finished", "all")
+	fixedCompletion(cmd, "order", "recent", "score", "watchers")
+	_ = cmd.RegisterFlagCompletionFunc("variant", p.completeVariants)
+	return cmd
+}
+
+// games lists games.
+func (p *program) games(ctx context.Context, o gamesOptions) error {
+	request := &pb.ListGamesRequest{Variant: o.variant}
+	var ok bool
+	if request.Status, ok = statuses[o.status]; !ok {
+		return usage.Errorf("--status is live, waiting, finished or all, not %q", o.status)
+	}
+	if request.OrderBy, ok = orders[o.order]; !ok {
+		return usage.Errorf("--order is recent, score or watchers, not %q", o.order)
+	}
+	if o.order != "recent" && (o.status != "live" || o.mine) {
+		return usage.Errorf("--order %s is for all live games", o.order)
+	}
+	if o.limit < 0 {
+		return usage.Errorf("--limit is 0 or more")
+	}
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	if o.variant != "" {
+		if _, err := variant(ctx, c, o.variant); err != nil {
+			return err
+		}
+	}
+	if o.mine {
+		if _, err := p.known(ctx, c); err != nil {
+			return err
+		}
+		request.PlayerId = "me"
+	}
+	games, more, err := pages(o.limit, func(size int32, token string) ([]*pb.Game, string, error) {
+		request.PageSize, request.PageToken = size, token
+		reply, err := c.Games.ListGames(ctx, request)
+		return reply.GetGames(), reply.GetNextPageToken(), err
+	})
+	if err != nil {
+		return err
+	}
+	if p.flags.json {
+		return printMessages(p, games)
+	}
+	if len(games) == 0 {
+		start := name + " play"
+		if o.status == "waiting" {
+			start += " tribolo --seats me,open,open"
+		}
+		p.notef("%s Start one: %s", map[bool]string{true: "No such games of yours.", false: "No " + o.status + " games."}[o.mine], start)
+		return nil
+	}
+	if err := p.printGames(games); err != nil {
+		return err
+	}
+	if more {
+		p.notef("There are more: --limit %d shows more, --limit 0 all.", 2*o.limit)
+	}
+	return nil
+}
+
+// maxPage is the most that a server puts on a page. maxPages and maxList, in
+// bytes, bound the lists that are read: a server may go on without an end.
+const (
+	maxPage  = 200
+	maxPages = 5_000
+	maxList  = 1 << 28
+)
+
+var errEndless = fmt.Errorf("the list is too long: more than %d pages or %d MB", maxPages, maxList>>20)
+
+// pages collects pages of a list up to a limit, 0 for none, and reports
+// whether there is more.
+func pages[T proto.Message](limit int, page func(size int32, token string) ([]T, string, error)) ([]T, bool, error) {
+	var all []T
+	token, bytes := "", 0
+	for range maxPages {
+		size := maxPage
+		if limit > 0 {
+			size = min(limit-len(all), maxPage)
+		}
+		rows, next, err := page(int32(size), token)
+		if err != nil {
+			return nil, false, err
+		}
+		all = append(all, rows...)
+		for _, row := range rows {
+			bytes += proto.Size(row)
+		}
+		if bytes > maxList {
+			break
+		}
+		if next == "" || limit > 0 && len(all) >= limit {
+			return all, next != "", nil
+		}
+		token = next
+	}
+	return nil, false, errEndless
+}
+
+// printGames writes games as a table.
+func (p *program) printGames(games []*pb.Game) error {
+	columns := []column{
+		{title: "GAME"},
+		{title: "VARIANT", drop: 1},
+		{title: "PLAYER", flexible: true},
+		{title: "SCORE", right: true},
+		{title: "TILE", right: true, drop: 3},
+		{title: "MOVES", right: true, drop: 4},
+		{title: "WATCHING", right: true, drop: 2},
+		{title: "STATUS", drop: 5},
+		{title: "LAST MOVE", drop: 6},
+	}
+	rows := make([][]string, len(games))
+	for i, g := range games {
+		tile := ""
+		if board := g.GetPosition().GetTwenty48(); board != nil {
+			tile = strconv.Itoa(int(highest(board.GetTiles())))
+		}
+		rows[i] = []string{
+			shortID(g.GetId()), variantOf(g), tui.PlayerName(g),
+			comma(highest(g.GetPosition().GetScores())),
+			tile, comma(g.GetPosition().GetMoveCount()), comma(g.GetWatchers()),
+			status(g.GetStatus()), p.ago(g.GetUpdateTime()),
+		}
+	}
+	return p.printTable(columns, rows)
+}
+
+func (p *program) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show <game>", Short: "Print a game as it is now",
+		ValidArgsFunction: p.completeGames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, hangUp, err := p.dial()
+			if err != nil {
+				return err
+			}
+			defer hangUp()
+			g, err := p.game(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			if p.flags.json {
+				return p.printMessage(g)
+			}
+			what := status(g.GetStatus())
+			if r := g.GetResult(); r != nil {
+				what += ": " + word(r.GetReason().String(), "REASON_")
+			}
+			return p.printGame(g, what)
+		},
+	}
+}
+
+func (p *program) newCommand() *cobra.Command {
+	var o gameFlags
+	cmd := &cobra.Command{
+		Use: "new [variant]", Short: "Create a game and print its id",
+		ValidArgsFunction: p.completeVariants,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			c, hangUp, err := p.dial()
+			if err != nil {
+				return err
+			}
+			defer hangUp()
+			if err := p.logIn(ctx, c); err != nil {
+				return err
+			}
+			what := cmp.Or(first(args), defaultVariant)
+			v, err := variant(ctx, c, what)
+			if err != nil {
+				return err
+			}
+			options, err := o.options(v)
+			if err != nil {
+				return err
+			}
+			g, err := c.NewGame(ctx, v.GetId(), options)
+			if err != nil {
+				return err
+			}
+			if p.flags.json {
+				return p.printMessage(g)
+			}
+			return p.printf("%s\n", g.GetId())
+		},
+	}
+	o.add(cmd)
+	return cmd
+}

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"math"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+const (
+	evil    = "\x1b]0;owned\a\x1b[2J\r\nada\u202e\u0085\u009b31m\u200b"
+	evilID  = "gamegamegamegamegamegamega"
+	evilOne = "playerplayerplayerplayerpl"
+	// evilToken is that of evilOne.
+	evilToken = evilOne + ".secretsecretsecretsecretse"
+)
+
+// evilAnswer is what a hostile server answers to a call: as it should be but for
+// its texts, and then altered.
+func evilAnswer(rng *rand.Rand, method string) proto.Message {
+	game := &pb.Game{
+		Id: evilID, Variant: evil, Status: pb.GameStatus_GAME_STATUS_ACTIVE, Version: 3,
+		Seats:    []*pb.Seat{{Occupant: &pb.Seat_Player{Player: &pb.Player{Id: evilOne, Name: evil}}, StandIn: evil}},
+		Position: evilPosition(), CreateTime: timestamppb.New(time.Unix(1, 0)), UpdateTime: timestamppb.New(time.Unix(2, 0)),
+	}
+	event := &pb.Event{GameId: evilID, Version: 4, Position: evilPosition(), Action: &pb.Event_TimedOut{TimedOut: &pb.TimedOut{StandIn: evil}}}
+	entry := &pb.Entry{Rank: 1, Player: game.GetSeats()[0].GetPlayer(), Score: 4, GameId: evilID}
+	var answer proto.Message
+	switch method[strings.LastIndex(method, "/")+1:] {
+	case "GetServerInfo":
+		answer = &pb.GetServerInfoResponse{Name: evil, Version: evil}
+	case "ListVariants":
+		classic := &pb.Variant{
+			Id: "classic", Title: evil, Summary: evil, Rules: evil, Kind: pb.Kind_KIND_TWENTY48, Rows: 2, Columns: 2, Seats: 1, Bots: []string{evil},
+		}
+		other := proto.CloneOf(classic)
+		other.Id = evil
+		answer = &pb.ListVariantsResponse{Variants: []*pb.Variant{classic, other}}
+	case "ListGames":
+		answer = &pb.ListGamesResponse{Games: []*pb.Game{game, game}}
+	case "ListScores":
+		answer = &pb.ListScoresResponse{Entries: []*pb.Entry{entry, entry}, Total: math.MinInt32}
+	case "GetRank":
+		answer = &pb.GetRankResponse{Entry: entry, Neighbors: []*pb.Entry{entry}}
+	case "GetPlayer":
+		answer = &pb.GetPlayerResponse{Player: entry.GetPlayer()}
+	case "CreatePlayer":
+		answer = &pb.CreatePlayerResponse{Player: entry.GetPlayer(), Token: evilToken}
+	case "GetGame":
+		answer = &pb.GetGameResponse{Game: game}
+	case "CreateGame":
+		answer = &pb.CreateGameResponse{Game: game}
+	case "JoinGame":
+		answer = &pb.JoinGameResponse{Game: game}
+	case "Move":
+		answer = &pb.MoveResponse{Event: event}
+	case "Resign":
+		answer = &pb.ResignResponse{Event: event}
+	case "Watch":
+		answer = &pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: game}}
+	default:
+		return nil
+	}
+	for range rng.IntN(3) {
+		alter(rng, answer.ProtoReflect())
+	}
+	return answer
+}
+
+func evilPosition() *pb.Position {
+	return &pb.Position{
+		MoveCount: 1, Scores: []int32{4},
+		Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{
+			Rows: 2, Columns: 2, Tiles: []int32{2, 0, 4, 0}, LegalMoves: []pb.Direction{pb.Direction_DIRECTION_UP},
+		}},
+	}
+}
+
+// alter changes one field of m, or of what it holds.
+func alter(rng *rand.Rand, m protoreflect.Message) {
+	fields := m.Descriptor().Fields()
+	if fields.Len() == 0 {
+		return
+	}
+	field := fields.Get(rng.IntN(fields.Len()))
+	switch {
+	case rng.IntN(8) == 0:
+		m.Clear(field)
+	case field.IsList() && field.Message() != nil:
+		list := m.Mutable(field).List()
+		if list.Len() == 0 {
+			list.AppendMutable()
+		}
+		alter(rng, list.Get(rng.IntN(list.Len())).Message())
+	case field.IsList() || field.IsMap():
+		m.Clear(field)
+	case field.Message() != nil:
+		alter(rng, m.Mutable(field).Message())
+	case field.Kind() == protoreflect.StringKind:
+		m.Set(field, protoreflect.ValueOfString([]string{evil, evilID, "", strings.Repeat("w", 10_000)}[rng.IntN(4)]))
+	case field.Kind() == protoreflect.Int32Kind:
+		m.Set(field, protoreflect.ValueOfInt32([]int32{0, 1, -1, math.MaxInt32, math.MinInt32}[rng.IntN(5)]))
+	case field.Kind() == protoreflect.EnumKind:
+		m.Set(field, protoreflect.ValueOfEnum(protoreflect.EnumNumber(rng.IntN(99))))
+	}
+}
+
+// hostileServer answers every call with what answer returns.
+func hostileServer(t *testing.T, answer func(method string) proto.Message) string {
+	t.Helper()
+	var mu sync.Mutex
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+		if err := stream.RecvMsg(&pb.GetServerInfoRequest{}); err != nil { // whatever it is
+			return err
+		}
+		method, _ := grpc.Method(stream.Context())
+		mu.Lock()
+		message := answer(method)
+		mu.Unlock()
+		return stream.SendMsg(message)
+	}))
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		server.Stop()
+		assert.NoError(t, <-done)
+	})
+	return listener.Addr().String()
+}
+
+// TestHostileServer runs the commands on servers that answer nonsense: they
+// print nothing that a terminal would obey, and come to an end.
+func TestHostileServer(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	for n := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, n))
+		u := newUser(t, hostileServer(t, func(method string) proto.Message { return evilAnswer(rng, method) }), "ada")
+		require.NoError(t, u.store.Save(u.server, client.Credential{PlayerID: evilOne, Name: "ada", Token: evilToken}))
+		for _, args := range [][]string{
+			{"variants"},
+			{"games"},
+			{"games", "--limit", "0"},
+			{"top"},
+			{"top", "--limit", "0"},
+			{"show", evilID},
+			{"show", evilID[:8]},
+			{"watch", evilID, "--from", "3"},
+			{"login", "bob"},
+			{"whoami"},
+			{"top", "--me"},
+			{"new"},
+			{"move", evilID, "up"},
+			{"resign", evilID},
+			{"verify", evilID},
+			{"variants", "--json"},
+			{"games", "--json"},
+			{"top", "--json"},
+			{"show", evilID, "--json"},
+			{"watch", evilID, "--from", "3", "--json"},
+			{"whoami", "--json"},
+			{"new", "--json"},
+			{"move", evilID, "up", "--json"},
+			{"verify", evilID, "--json"},
+		} {
+			out, note, _ := u.run(args...)
+			for _, r := range out + note {
+				require.True(t, r == '\n' || unicode.IsPrint(r), "%v printed %q: %q %q", args, r, out, note)
+			}
+		}
+	}
+}
+
+// TestEndlessList gives up lists that have no end.
+func TestEndlessList(t *testing.T) {
+	t.Parallel()
+	for name, rows := range map[string]int{"empty pages": 0, "full pages": maxPage} {
+		entry := &pb.Entry{Player: &pb.Player{Name: strings.Repeat("w", 1000)}}
+		entries := make([]*pb.Entry, rows)
+		for i := range entries {
+			entries[i] = entry
+		}
+		asked := 0
+		_, _, err := pages(0, func(int32, string) ([]*pb.Entry, string, error) {
+			asked++
+			return entries, "more", nil
+		})
+		require.ErrorIs(t, err, errEndless, name)
+		assert.LessOrEqual(t, asked, maxPages)
+	}
+}

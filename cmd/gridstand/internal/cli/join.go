@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// gameFlags say what a new game is like.
+type gameFlags struct {
+	private   bool
+	seats     []string
+	turnLimit time.Duration
+}
+
+func (o *gameFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&o.private, "private", false, "keep a new game out of lists and off the leaderboard")
+	flags.StringSliceVar(&o.seats, "seats", nil, "`who` sits in a new game, in the order of the turns: me, open or the name of a bot")
+	flags.DurationVar(&o.turnLimit, "turn-limit", 0, "`time` for a move in a new game, from 5s to 168h")
+	_ = cmd.RegisterFlagCompletionFunc("seats", completeSeats)
+}
+
+// set reports whether a new game is described at all.
+func (o *gameFlags) set() bool { return o.private || len(o.seats) > 0 || o.turnLimit != 0 }
+
+// options of the game that the flags describe, of a variant.
+func (o *gameFlags) options(v *pb.Variant) (client.GameOptions, error) {
+	options := client.GameOptions{Private: o.private, TurnLimit: o.turnLimit}
+	if len(o.seats) == 0 {
+		return options, nil
+	}
+	if len(o.seats) != int(v.GetSeats()) {
+		return options, usage.Errorf("--seats names everybody: %s has %d", v.GetId(), v.GetSeats())
+	}
+	for _, who := range o.seats {
+		request := &pb.SeatRequest{}
+		switch who = strings.ToLower(strings.TrimSpace(who)); {
+		case who == "me":
+			request.Occupant = &pb.SeatRequest_Caller{Caller: &pb.Caller{}}
+		case who == "open":
+			request.Occupant = &pb.SeatRequest_Open{Open: &pb.Open{}}
+		default:
+			if !slices.Contains(v.GetBots(), who) {
+				return options, usage.Errorf("--seats has me, open and the bots of %s (%s), not %q",
+					v.GetId(), strings.Join(bots(v), ", "), clean(who, 24))
+			}
+			request.Occupant = &pb.SeatRequest_Bot{Bot: who}
+		}
+		options.Seats = append(options.Seats, request)
+	}
+	return options, nil
+}
+
+// bots are the names of a variant's bots, fit for a terminal.
+func bots(v *pb.Variant) []string {
+	var names []string
+	for _, bot := range v.GetBots() {
+		names = append(names, clean(bot, 24))
+	}
+	return names
+}
+
+func (p *program) joinCommand() *cobra.Command {
+	var seat string
+	cmd := &cobra.Command{
+		Use: "join <game>", Short: "Take a seat in a game that waits for players, and play",
+		Long: `Take the first open seat of a game that waits for players, or the one that
+--seat names, and play. Without a terminal it takes the seat and prints the game.`,
+		ValidArgsFunction: p.completeWaiting,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var index *int32
+			if cmd.Flags().Changed("seat") {
+				n, ok := seatIndex(seat)
+				if !ok {
+					return usage.Errorf("--seat is blue, red or green, or a number from 0, not %q", seat)
+				}
+				index = &n
+			}
+			return p.join(cmd.Context(), args[0], index)
+		},
+	}
+	cmd.Flags().StringVar(&seat, "seat", "", "blue, red or green, or a `number` from 0")
+	fixedCompletion(cmd, "seat", "blue", "red", "green")
+	return cmd
+}
+
+// seatIndex is the seat that a flag means.
+func seatIndex(text string) (int32, bool) {
+	for i, colour := range []string{"blue", "red", "green"} {
+		if strings.EqualFold(text, colour) {
+			return int32(i), true
+		}
+	}
+	n, err := strconv.ParseInt(text, 10, 16)
+	return int32(n), err == nil && n >= 0
+}
+
+// join takes a seat, nil for the first that is open.
+func (p *program) join(ctx context.Context, what string, seat *int32) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	if err := p.logIn(ctx, c); err != nil {
+		return err
+	}
+	id, err := p.resolve(ctx, c, what)
+	if err != nil {
+		return err
+	}
+	g, err := c.Join(ctx, id, seat)
+	switch {
+	case err != nil:
+		return err
+	case p.flags.json:
+		return p.printMessage(g)
+	case !p.terminal(p.in) || !p.terminal(p.out):
+		return p.printGame(g, status(g.GetStatus()))
+	}
+	return p.playScreen(ctx, c, tui.PlayConfig{Game: g})
+}
+
+// playScreen shows a game that the user plays until he leaves.
+func (p *program) playScreen(ctx context.Context, c *client.Client, config tui.PlayConfig) error {
+	config.Me, config.Clock, config.Server = c.PlayerID(), p.clock, named(c)
+	return tui.Run(ctx, tui.NewPlayer(ctx, tui.NewServer(c), config), p.screen())
+}
+
+// named is the server as commands name it, as short as can be; empty where they
+// need not.
+func named(c *client.Client) string {
+	short := strings.TrimSuffix(c.Target(), ":2048")
+	switch normal, err := client.NormalTarget(short); {
+	case c.Target() == client.DefaultTarget:
+		return ""
+	case err != nil || normal != c.Target():
+		return c.Target()
+	default:
+		return short
+	}
+}
+
+// watching is how games are watched; of no game it is TV.
+func (p *program) watching(c *client.Client, gameID string) tui.WatchConfig {
+	return tui.WatchConfig{GameID: gameID, Server: named(c), Clock: p.clock}
+}

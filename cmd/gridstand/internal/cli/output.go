@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// printMessage writes a message of the contract as a line of JSON, with default
+// values.
+func (p *program) printMessage(m proto.Message) error {
+	text, err := protojson.MarshalOptions{EmitUnpopulated: true}.Marshal(m)
+	if err != nil { // protobuf varies the spaces of its errors, too
+		return fmt.Errorf("the server's answer cannot be written as JSON: %s", clean(err.Error(), 200))
+	}
+	var line bytes.Buffer // protojson varies its spaces on purpose
+	if err := json.Compact(&line, text); err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	return p.printf("%s\n", harmless(line.Bytes()))
+}
+
+// printMessages writes messages, one a line.
+func printMessages[M proto.Message](p *program, messages []M) error {
+	for _, m := range messages {
+		if err := p.printMessage(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printJSON writes anything else as a line of JSON.
+func (p *program) printJSON(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	return p.printf("%s\n", harmless(line))
+}
+
+// harmless escapes in JSON what a terminal might obey or what reorders text:
+// control and formatting characters, which JSON allows in strings. The values
+// stay the same.
+func harmless(line []byte) []byte {
+	out := make([]byte, 0, len(line))
+	for _, r := range string(line) {
+		switch {
+		case unicode.IsPrint(r):
+			out = utf8.AppendRune(out, r)
+		case r > math.MaxUint16:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
+// printGame writes a game as a line about it and its board.
+func (p *program) printGame(g *pb.Game, what string) error {
+	points := comma(highest(g.GetPosition().GetScores()))
+	if scores := g.GetPosition().GetScores(); len(scores) > 1 {
+		points = ""
+		for i, score := range scores {
+			if i > 0 {
+				points += " : "
+			}
+			points += comma(score)
+		}
+	}
+	line := fmt.Sprintf("%s  %s  %s points  version %s", variantOf(g), tui.PlayerName(g), points, comma(g.GetVersion()))
+	if what != "" {
+		line += "  " + what
+	}
+	return p.printf("%s\n%s\n", line, tui.PlainPosition(g.GetPosition()))
+}
+
+// variantOf is a game's variant, fit for a terminal.
+func variantOf(g *pb.Game) string { return clean(g.GetVariant(), 24) }
+
+// clean makes a server's text fit for a terminal.
+func clean(text string, limit int) string { return client.CleanText(text, limit) }
+
+// shortID is an id as tables show it.
+func shortID(id string) string { return clean(id, shortIDLength) }
+
+const shortIDLength = 8
+
+func comma(n int32) string { return humanize.Comma(int64(n)) }
+
+// highest is the best of a game's scores, or of its tiles; 0 where there are none.
+func highest(all []int32) int32 {
+	var best int32
+	for _, n := range all {
+		best = max(best, n)
+	}
+	return best
+}
+
+// ago says how long ago a time was.
+func (p *program) ago(t *timestamppb.Timestamp) string {
+	if t == nil {
+		return ""
+	}
+	return tui.Ago(p.clock().Sub(t.AsTime()))
+}
+
+// status is a stage of a game's life in a word.
+func status(s pb.GameStatus) string {
+	switch s {
+	case pb.GameStatus_GAME_STATUS_WAITING:
+		return "waiting"
+	case pb.GameStatus_GAME_STATUS_ACTIVE:
+		return "live"
+	case pb.GameStatus_GAME_STATUS_FINISHED:
+		return "finished"
+	default:
+		return "?"
+	}
+}

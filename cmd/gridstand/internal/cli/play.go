@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// defaultVariant is what is played where nothing is said.
+const defaultVariant = "classic"
+
+// playOptions are the flags of play.
+type playOptions struct {
+	gameFlags
+	local, resume bool
+}
+
+func (p *program) playCommand() *cobra.Command {
+	var o playOptions
+	cmd := &cobra.Command{
+		Use:   "play [variant|game]",
+		Short: "Play a game",
+		Long: `Play a new game of a variant (` + defaultVariant + ` where none is named), or go on with a game
+of yours. Leaving a game does not end it.
+
+--seats says who plays a game of several: me,open,minimax is a game against a
+bot and whoever takes the open seat with ` + name + ` join. Two seats for me are
+for two people at one keyboard.
+
+Keys: the arrows, WASD or hjkl move, ? shows all. In Tribolo they move the
+cursor, enter jumps, ? shows where to, and i shows all.`,
+		ValidArgsFunction: p.completeVariants,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.play(cmd.Context(), first(args), o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.local, "local", false,
+		"start a server in this program, at "+client.DefaultTarget+" or where --server says,\nunless one is there")
+	cmd.Flags().BoolVar(&o.resume, "resume", false, "go on with the latest game of yours that is not over")
+	o.add(cmd)
+	return cmd
+}
+
+// first returns the first argument, empty for none.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// play plays until the user leaves.
+func (p *program) play(ctx context.Context, what string, o playOptions) error {
+	if !p.terminal(p.in) || !p.terminal(p.out) {
+		return fmt.Errorf("%w; without one there are %s new and %s move", errNoTerminal, name, name)
+	}
+	own := false
+	if o.local {
+		if p.flags.tls || p.flags.ca != "" || p.flags.cert != "" {
+			return usage.Errorf("--local has its own server: leave --tls, --ca and --cert away")
+		}
+		address, ours, stop, err := p.startLocal(ctx)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		p.flags.server, own = address, ours
+	}
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	if err := p.logIn(ctx, c); err != nil {
+		return err
+	}
+	g, err := p.gameToPlay(ctx, c, what, o)
+	if err != nil {
+		return err
+	}
+	return p.playScreen(ctx, c, tui.PlayConfig{
+		Game: g, Options: client.GameOptions{Private: o.private}, Ends: own,
+	})
+}
+
+// screen is the terminal as a screen needs it.
+func (p *program) screen() tui.Options {
+	return tui.Options{In: p.keyboard(), Out: p.out, Width: p.width(), Height: 24, Env: p.env, Plain: p.plain()}
+}
+
+// keyboard is where keys come from, nil for the terminal itself where the
+// standard input is something else.
+func (p *program) keyboard() io.Reader {
+	if p.terminal(p.in) {
+		return p.in
+	}
+	return nil
+}
+
+// gameToPlay creates the game that the user wants, or finds the one that goes
+// on.
+func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string, o playOptions) (*pb.Game, error) {
+	v, err := variant(ctx, c, cmp.Or(what, defaultVariant))
+	var missing *missingError
+	switch {
+	case errors.As(err, &missing) && what != "":
+		if o.set() {
+			return nil, usage.Errorf("--seats, --turn-limit and --private are for new games, and %q is no variant", clean(what, 26))
+		}
+		return p.gameToGoOn(ctx, c, what)
+	case err != nil:
+		return nil, err
+	case o.resume && o.set():
+		return nil, usage.Errorf("--seats, --turn-limit and --private are for new games, and --resume goes on with one")
+	case o.resume:
+		return latest(ctx, c, what)
+	}
+	options, err := o.options(v)
+	if err != nil {
+		return nil, err
+	}
+	return c.NewGame(ctx, v.GetId(), options)
+}
+
+// gameToGoOn is the game of the user's with that id.
+func (p *program) gameToGoOn(ctx context.Context, c *client.Client, what string) (*pb.Game, error) {
+	g, err := p.game(ctx, c, what)
+	switch {
+	case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrGameNotFound) && !id.Valid(what):
+		return nil, missingf("%q is no variant (all there are: %s variants) and no game: %v", clean(what, 26), name, err)
+	case err != nil:
+		return nil, err
+	case c.Play(g).Index() < 0:
+		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+			return nil, fmt.Errorf("you have no seat in that game. Take one: %s join %s", name, g.GetId())
+		}
+		return nil, fmt.Errorf("that is not your game. Watch it: %s watch %s", name, g.GetId())
+	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
+		return nil, fmt.Errorf("that game is over. A new one: %s play %s", name, variantOf(g))
+	default:
+		return g, nil
+	}
+}
+
+// latest is the user's latest game that is not over, of that variant if one is
+// named.
+func latest(ctx context.Context, c *client.Client, variant string) (*pb.Game, error) {
+	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{
+		Status: pb.GameStatus_GAME_STATUS_ACTIVE, Variant: variant, PlayerId: "me",
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range reply.GetGames() {
+		if c.Play(g).Index() >= 0 {
+			return c.Game(ctx, g.GetId())
+		}
+	}
+	return nil, missingf("you have no game to go on with. A new one: %s play", name)
+}

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/process"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// freeAddress is one that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
+}
+
+// sitting is a command that runs on a terminal.
+type sitting struct {
+	t        *testing.T
+	keyboard io.Writer
+	out, err output
+	code     chan int
+}
+
+// sit runs a command on a terminal.
+func (u *person) sit(args ...string) *sitting {
+	u.t.Helper()
+	keys, keyboard := io.Pipe()
+	u.t.Cleanup(func() { keyboard.Close() })
+	on := *u
+	on.in, on.terminal, on.width = keys, true, 80
+	s := &sitting{t: u.t, keyboard: keyboard, code: make(chan int, 1)}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.t.Context()), 2*limit)
+	go func() {
+		defer cancel()
+		s.code <- on.program(&s.out, &s.err).run(ctx, args)
+	}()
+	return s
+}
+
+// sees waits for text on the screen.
+func (s *sitting) sees(text string) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool { return strings.Contains(ansi.Strip(s.out.String()), text) },
+		limit, 5*time.Millisecond, "%s", text)
+}
+
+func (s *sitting) types(keys string) {
+	s.t.Helper()
+	_, err := io.WriteString(s.keyboard, keys)
+	require.NoError(s.t, err)
+}
+
+func (s *sitting) ends(code int) {
+	s.t.Helper()
+	select {
+	case got := <-s.code:
+		require.Equal(s.t, code, got, s.err.String())
+	case <-time.After(limit):
+		require.Fail(s.t, "it goes on")
+	}
+}
+
+// TestPlayLocal starts a server with the game, which another finds in use, and
+// says what becomes of it.
+func TestPlayLocal(t *testing.T) {
+	t.Parallel()
+	address := freeAddress(t)
+	ada := newUser(t, address, "ada")
+	table := ada.sit("play", "--local", "--server", address, "--name", "ada")
+	table.sees("thers watch with")
+
+	stands := newUser(t, address, "bob")
+	tv := stands.sit("watch")
+	tv.sees("the best live classic game")
+	second := stands.sit("play", "--local", "--server", address, "--name", "bob", "3x3")
+	second.sees("thers watch with")
+	second.types("q")
+	second.ends(exitOK)
+	assert.Contains(t, second.err.String(), "already")
+	assert.Contains(t, second.out.String(), "gridstand play --resume --server "+address)
+
+	table.types("wasdwasd")
+	require.Eventually(t, func() bool {
+		g := lines(t, stands.ok("games", "--json", "--order", "score"), func() *pb.Game { return new(pb.Game) })
+		return g[0].GetPosition().GetMoveCount() > 3
+	}, limit, 10*time.Millisecond)
+	table.types("q")
+	table.ends(exitOK)
+	assert.Contains(t, table.out.String(), "ada left a classic game")
+	assert.NotContains(t, table.out.String(), "--resume", "there is nothing left to resume")
+	assert.Contains(t, table.err.String(), "its games with it")
+	tv.sees("◌")
+	tv.types("\x03")
+	tv.ends(exitInterrupted)
+}
+
+// TestLocalPortInUse does not take a stranger for a server.
+func TestLocalPortInUse(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conn.Close()
+		}
+	}()
+	u := newUser(t, l.Addr().String(), "ada")
+	u.terminal = true
+	u.fails(exitFailed, "play --local --server localhost:2049", "play", "--local", "--server", u.server)
+	u.fails(exitUsage, "--local starts one server", "play", "--local", "--server", "one,two")
+	u.fails(exitUsage, "--tls", "play", "--local", "--tls")
+}
+
+// TestPlayAgain takes up a game that was left.
+func TestPlayAgain(t *testing.T) {
+	t.Parallel()
+	server := someServer(t)
+	ada := newUser(t, server, "ada")
+	ada.terminal = true
+	nothing := *ada
+	nothing.in = strings.NewReader("ada\n")
+	nothing.fails(exitMissing, "no game to go on with", "play", "--resume", "--name", "ada")
+	ada.terminal = false
+	id := strings.TrimSpace(ada.ok("new", "5x5"))
+	ada.ok("new")
+
+	for _, args := range [][]string{{"play", id[:10]}, {"play", "5x5", "--resume"}} {
+		s := ada.sit(args...)
+		s.sees(id)
+		s.types("q")
+		s.ends(exitOK)
+		assert.Contains(t, s.out.String(), "gridstand play "+id)
+	}
+	s := newUser(t, server, "bob").sit("play", id, "--name", "bob")
+	s.ends(exitFailed)
+	assert.Contains(t, s.err.String(), "gridstand watch "+id)
+
+	ada.ok("resign", id)
+	ada.terminal = true
+	ada.fails(exitFailed, "over", "play", id)
+	ada.fails(exitMissing, `"chess" is no variant (all there are: gridstand variants) and no game`, "play", "chess")
+	ada.fails(exitMissing, `"checkers" is no variant`, "play", "checkers")
+	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
+	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
+}
+
+// TestWatchScreen shows one game.
+func TestWatchScreen(t *testing.T) {
+	t.Parallel()
+	ada := newUser(t, someServer(t), "ada")
+	id := strings.TrimSpace(ada.ok("new"))
+	s := ada.sit("watch", id, "--plain")
+	s.sees("version 1")
+	assert.NotContains(t, s.out.String(), "\x1b[38;", "a colour")
+	ada.ok("resign", id)
+	s.sees("Given up")
+	s.types("q")
+	s.ends(exitOK)
+	assert.Contains(t, s.out.String(), "gridstand verify "+id)
+	ada.terminal = true
+	ada.fails(exitMissing, "", "watch", strings.Repeat("a", 26))
+}
+
+// TestTable fits a table to the terminal.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	columns := []column{
+		{title: "PLAYER", flexible: true}, {title: "SCORE", right: true}, {title: "NOTE", drop: 1}, {title: "MOVES", right: true, drop: 2},
+	}
+	rows := [][]string{{"ada", "1,234,567", "a note", "9"}, {"somebody with a name", "8", "", "10,000"}}
+	assert.Equal(t, ""+
+		"PLAYER                    SCORE  NOTE     MOVES\n"+
+		"ada                   1,234,567  a note       9\n"+
+		"somebody with a name          8          10,000\n", table(columns, rows, 0, false))
+	assert.Equal(t, ""+
+		"PLAYER                    SCORE  NOTE\n"+
+		"ada                   1,234,567  a note\n"+
+		"somebody with a name          8\n", table(columns, rows, 40, false))
+	assert.Equal(t, ""+
+		"PLAYER         SCORE\n"+
+		"ada        1,234,567\n"+
+		"somebody…          8\n", table(columns, rows, 20, false))
+	assert.NotContains(t, table(columns, rows, 3, false), "NOTE", "as narrow as it gets")
+	var out bytes.Buffer
+	p := newUser(t, "", "").program(&out, io.Discard)
+	p.terminal = func(any) bool { return true }
+	p.width = func() int { return 40 }
+	require.NoError(t, p.printTable(columns, rows))
+	assert.Contains(t, out.String(), "\x1b[1mPLAYER")
+}

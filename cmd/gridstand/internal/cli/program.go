@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/usage"
+	"github.com/gridstand/gridstand/internal/version"
+)
+
+// program is a run of the client: what it is connected to and what its global
+// flags say.
+type program struct {
+	in  io.Reader
+	out io.Writer // data, and nothing else
+	err io.Writer
+	env []string
+
+	store *client.Store
+	clock func() time.Time
+	// terminal reports whether a stream is a terminal, width how many columns
+	// it has, 0 for no end.
+	terminal func(stream any) bool
+	width    func() int
+
+	flags globalFlags
+	// warned is set once the user knows of an exposed connection.
+	warned bool
+}
+
+// globalFlags are those of every command.
+type globalFlags struct {
+	server, ca, cert, key, name string
+	tls, json, plain            bool
+}
+
+// newProgram connects the program to its process.
+func newProgram() *program {
+	return &program{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
+		store: client.DefaultStore(), clock: time.Now,
+		terminal: func(stream any) bool {
+			f, ok := stream.(*os.File)
+			// A dumb one is written to as a file is: its cursor stays where it is.
+			return ok && term.IsTerminal(int(f.Fd())) && (f == os.Stdin || os.Getenv("TERM") != "dumb")
+		},
+		width: func() int {
+			width, _, err := term.GetSize(int(os.Stdout.Fd()))
+			if err != nil {
+				return 0
+			}
+			return width
+		},
+	}
+}
+
+// run executes a command line and returns the exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	root := p.command()
+	root.SetArgs(args)
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.err)
+	usage.Strict(root)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(ctx, err)
+	if code != exitInterrupted {
+		fmt.Fprintf(p.err, "%s: %s\n", name, p.explain(err))
+	}
+	if code == exitUsage {
+		fmt.Fprintf(p.err, "Try: %s --help\n", cmd.CommandPath())
+	}
+	return code
+}
+
+// command is the root of all commands.
+func (p *program) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   name,
+		Short: "Play grid games in the terminal, and watch others play, live",
+		Long: `Play grid games in the terminal, and watch others play, live.
+
+To begin with, on a machine without a server:  ` + name + ` play --local
+In another terminal:                           ` + name + ` watch
+
+Without a command, on a terminal, it opens the lobby: what is played, who is
+best, and your own games.
+
+A game is named by its id. The first 6 characters or more do as well where they
+fit only one of your own games and the latest public ones.
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
+130 interrupted.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if p.terminal(p.in) && p.terminal(p.out) && !p.flags.json {
+				return p.lobby(cmd.Context())
+			}
+			return cmd.Help()
+		},
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			// Unknown variables are not reported: a server's may stand beside it.
+			_, err := usage.CheckEnvironment(name, p.env, []string{serverVariable})
+			return err
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.Version = version.String()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(usage.Flag)
+	flags := root.PersistentFlags()
+	flags.SortFlags = false
+	flags.StringVar(&p.flags.server, "server", "",
+		"server as `host:port`, several with commas between, or dns:///name\n"+
+			"(default $"+serverVariable+", or else "+client.DefaultTarget+")")
+	flags.BoolVar(&p.flags.tls, "tls", false, "encrypt the connection")
+	flags.StringVar(&p.flags.ca, "ca", "", "trust the authorities in this PEM `file` (implies --tls)")
+	flags.StringVar(&p.flags.cert, "cert", "", "show the server this certificate, a PEM `file` (implies --tls)")
+	flags.StringVar(&p.flags.key, "key", "", "the certificate's private key, a PEM `file`")
+	flags.StringVar(&p.flags.name, "name", "", "your `name`, should this command need a new account")
+	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one element per line")
+	flags.BoolVar(&p.flags.plain, "plain", false, "no colours and nothing that moves by itself (as does $NO_COLOR)")
+	root.Flags().SortFlags = false
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Play and watch:", []*cobra.Command{p.playCommand(), p.joinCommand(), p.watchCommand()}},
+		{"Look around:", []*cobra.Command{
+			p.gamesCommand(), p.topCommand(), p.variantsCommand(), p.showCommand(), p.verifyCommand(),
+		}},
+		{"For scripts:", []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand(), p.botCommand()}},
+		{"For hosts:", []*cobra.Command{p.benchCommand()}},
+		{"Your account:", []*cobra.Command{p.loginCommand(), p.whoamiCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, cmd := range group.commands {
+			cmd.GroupID = group.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(p.versionCommand())
+	completeNoFiles(root)
+	return root
+}
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version",
+		RunE: func(*cobra.Command, []string) error {
+			if p.flags.json {
+				return p.printJSON(map[string]string{"name": name, "version": version.Version, "commit": version.Commit})
+			}
+			return p.printf("%s %s\n", name, version.String())
+		},
+	}
+}
+
+// getenv returns a variable of the environment, empty for none.
+func (p *program) getenv(key string) string {
+	for i := len(p.env) - 1; i >= 0; i-- {
+		if k, value, ok := strings.Cut(p.env[i], "="); ok && k == key {
+			return value
+		}
+	}
+	return ""
+}
+
+// plain reports whether there shall be no colours.
+func (p *program) plain() bool { return p.flags.plain || p.getenv("NO_COLOR") != "" }
+
+// printf writes data.
+func (p *program) printf(format string, args ...any) error {
+	if _, err := fmt.Fprintf(p.out, format, args...); err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	return nil
+}
+
+// notef writes a line for people.
+func (p *program) notef(format string, args ...any) { fmt.Fprintf(p.err, format+"\n", args...) }
+
+// errNoTerminal is returned by what cannot do without one.
+var errNoTerminal = errors.New("this needs a terminal")

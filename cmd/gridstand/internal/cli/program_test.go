@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/client"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+)
+
+// actAsClient is the variable of the environment that makes the binary of the
+// tests the client itself, for those that need a process of their own.
+const actAsClient = "TEST_AS_CLIENT"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(actAsClient) != "" {
+		os.Exit(Main())
+	}
+	testmain.Run(m)
+}
+
+// limit is the time after which a test gives up waiting.
+const limit = 20 * time.Second
+
+// person is somebody with a config directory of his own who runs commands.
+type person struct {
+	t      *testing.T
+	server string
+	store  *client.Store
+	name   string
+
+	in       io.Reader
+	terminal bool // where its commands run
+	width    int
+}
+
+// someServer starts a server and returns its address.
+func someServer(t *testing.T) string {
+	t.Helper()
+	s, _ := servertest.Start(t, servertest.Config(t))
+	return s.Addr().String()
+}
+
+func newUser(t *testing.T, server, name string) *person {
+	t.Helper()
+	return &person{
+		t: t, server: server, name: name,
+		store: client.NewStore(filepath.Join(t.TempDir(), "credentials.json")),
+	}
+}
+
+// program is a run of the client for the user.
+func (u *person) program(out, err io.Writer) *program {
+	in := u.in
+	if in == nil {
+		in = strings.NewReader("")
+	}
+	return &program{
+		in: in, out: out, err: err, store: u.store, clock: time.Now,
+		env:      []string{"GRIDSTAND_SERVER=" + u.server, "USER=" + u.name, "TERM=xterm-256color"},
+		terminal: func(any) bool { return u.terminal },
+		width:    func() int { return u.width },
+	}
+}
+
+// run runs a command and returns what it printed, and its exit code.
+func (u *person) run(args ...string) (out, err string, code int) {
+	u.t.Helper()
+	ctx, cancel := context.WithTimeout(u.t.Context(), limit)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	code = u.program(&stdout, &stderr).run(ctx, args)
+	require.NoError(u.t, ctx.Err(), "%v", args)
+	return stdout.String(), stderr.String(), code
+}
+
+// ok runs a command that must succeed and returns its data.
+func (u *person) ok(args ...string) string {
+	u.t.Helper()
+	out, err, code := u.run(args...)
+	require.Equal(u.t, exitOK, code, "%v: %s", args, err)
+	return out
+}
+
+// fails runs a command that must fail with a code, print no data, and say why
+// in a line.
+func (u *person) fails(code int, why string, args ...string) {
+	u.t.Helper()
+	out, err, got := u.run(args...)
+	assert.Equal(u.t, code, got, "%v", args)
+	assert.Empty(u.t, out, "%v", args)
+	assert.Contains(u.t, err, why, "%v", args)
+	wantLines := 1
+	if code == exitUsage {
+		wantLines = 2 // and where to look
+	}
+	assert.Equal(u.t, wantLines, strings.Count(err, "\n"), "%q", err)
+}
+
+// finished makes a game, with some moves, and gives it up.
+func (u *person) finished(moves int) string {
+	u.t.Helper()
+	id := strings.TrimSpace(u.ok("new"))
+	for n := range moves {
+		for _, d := range []string{"up", "left", "down", "right"} {
+			if _, _, code := u.run("move", id, d); code == exitOK {
+				break
+			}
+			require.NotEqual(u.t, "right", d, "no move %d", n)
+		}
+	}
+	u.ok("resign", id)
+	return id
+}
+
+// lines parses lines of JSON as messages.
+func lines[M proto.Message](t *testing.T, text string, empty func() M) []M {
+	t.Helper()
+	var all []M
+	for line := range strings.Lines(text) {
+		assert.True(t, json.Valid([]byte(line)))
+		m := empty()
+		require.NoError(t, protojson.Unmarshal([]byte(line), m), line)
+		all = append(all, m)
+	}
+	return all
+}
+
+// masked replaces what differs from run to run.
+func masked(text, id string) string {
+	text = strings.ReplaceAll(text, id[:8], "ABCDEFGH")
+	return regexp.MustCompile(`\d+ s ago|just now`).ReplaceAllString(text, "NOW")
+}
+
+// output is a buffer that a test looks at while it is written to.
+type output struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all.String()
+}

@@ -1,0 +1,167 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// panes are windows of a tmux server of the test's own.
+type panes struct {
+	t      *testing.T
+	dir    string
+	binary string
+	socket string
+	opened bool
+}
+
+func newPanes(t *testing.T) *panes {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("plays on terminals")
+	}
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed")
+	}
+	binary, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "conf"), []byte("set -g status off\n"), 0o600))
+	return &panes{t: t, dir: dir, binary: binary, socket: fmt.Sprintf("gridstand-%s-%d", t.Name(), os.Getpid())}
+}
+
+// tmux runs a command of tmux.
+func (p *panes) tmux(args ...string) string {
+	p.t.Helper()
+	args = append([]string{"-L", p.socket, "-f", filepath.Join(p.dir, "conf")}, args...)
+	cmd := exec.CommandContext(p.t.Context(), "tmux", args...)
+	cmd.Env = append(os.Environ(), "TMUX=", "LC_ALL=C.UTF-8")
+	out, err := cmd.CombinedOutput()
+	require.NoError(p.t, err, "%v: %s", args, out)
+	return string(out)
+}
+
+// open runs a command of the client in a pane of 80×24, with variables of its own.
+// When it has ended, the pane shows its exit code and how the terminal was left.
+func (p *panes) open(name, command string, variables ...string) {
+	p.t.Helper()
+	script := fmt.Sprintf(`
+		unset TMUX NO_COLOR GRIDSTAND_SERVER
+		export TERM=xterm-256color COLORTERM=truecolor XDG_CONFIG_HOME=%[1]s/%[2]s %[3]s=1
+		sh -c 'echo $$ >%[1]s/%[2]s.pid; exec env %[6]s %[4]s %[5]s'
+		echo exit=$? $(stty -a | grep -oE -- '-?(icanon|echo)\b')
+		exec cat`, p.dir, name, actAsClient, p.binary, command, strings.Join(variables, " "))
+	if p.opened {
+		p.tmux("new-window", "-d", "-n", name, script)
+		return
+	}
+	p.opened = true
+	p.tmux("new-session", "-d", "-n", name, "-x", "80", "-y", "24", script)
+	p.t.Cleanup(func() { _ = exec.Command("tmux", "-L", p.socket, "kill-server").Run() })
+}
+
+// pid is the process of a pane's command.
+func (p *panes) pid(name string) int {
+	p.t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.dir, name+".pid"))
+	require.NoError(p.t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(p.t, err)
+	return pid
+}
+
+// sees waits until a pane shows something, and returns what.
+func (p *panes) sees(name, pattern string) string {
+	p.t.Helper()
+	var last, found string
+	ok := assert.Eventually(p.t, func() bool {
+		last = p.tmux("capture-pane", "-p", "-t", name)
+		found = regexp.MustCompile(pattern).FindString(last)
+		return found != ""
+	}, limit, 30*time.Millisecond)
+	require.True(p.t, ok, "%s does not show %q but:\n%s", name, pattern, last)
+	return found
+}
+
+// board is the score and the numbers on a pane's board.
+func (p *panes) board(name string) string {
+	p.t.Helper()
+	const boardEnd, scoreBegin, scoreEnd = 33, 35, 56 // columns
+	var numbers []string
+	score := ""
+	below := false // the line of the score is the next
+	for line := range strings.Lines(p.tmux("capture-pane", "-p", "-t", name)) {
+		runes := []rune(fmt.Sprintf("%-80s", strings.TrimSuffix(line, "\n")))
+		if below {
+			score = strings.Fields(string(runes[scoreBegin:scoreEnd]))[0]
+		}
+		below = strings.Contains(line, "SCORE")
+		numbers = append(numbers, regexp.MustCompile(`\d+`).FindAllString(string(runes[:boardEnd]), -1)...)
+	}
+	return fmt.Sprint(score, " points: ", numbers)
+}
+
+// TestOnTerminals plays on a server of its own in one terminal and watches in
+// two others: they show the same game. Every way out leaves the terminal as it
+// was.
+func TestOnTerminals(t *testing.T) {
+	p := newPanes(t)
+	server := " --server " + freeAddress(t)
+	p.open("play", "play --local"+server)
+	p.sees("play", "Your name on 127.0.0.1:")
+	p.tmux("send-keys", "-t", "play", "ada", "Enter")
+	id := strings.Fields(p.sees("play", `gridstand watch [a-z2-7]{26}\n.*`+server))[2]
+	p.open("tv", "watch"+server)
+	p.open("watch", "watch "+id[:8]+server)
+	p.sees("tv", "the (best live classic|most watched live) game")
+	p.sees("watch", "● live")
+	p.sees("play", "2 watching")
+
+	p.open("dumb", "watch "+id+server, "TERM=dumb")
+	p.sees("dumb", `^classic  ada  0 points  version 1\n`)
+	p.open("dumb play", "play"+server, "TERM=dumb")
+	p.sees("dumb play", "(?s)this needs a terminal.*exit=1 icanon echo")
+
+	for range 5 {
+		p.tmux("send-keys", "-t", "play", "Left", "Down", "Right", "Down", "h", "s", "d", "k")
+	}
+	p.sees("play", `MOVES  [1-9]\d`)
+	require.Eventually(t, func() bool {
+		played := p.board("play")
+		return played == p.board("tv") && played == p.board("watch") && played == p.board("play")
+	}, limit, 50*time.Millisecond, "%s\n%s\n%s", p.board("play"), p.board("tv"), p.board("watch"))
+
+	p.tmux("resize-window", "-t", "play", "-x", "40", "-y", "20")
+	p.sees("play", `Others watch with gridstand watch\n +`+id+`\n +`+strings.TrimSpace(server)+`\n`)
+	p.tmux("resize-window", "-t", "play", "-x", "12", "-y", "4")
+	p.sees("play", "needs")
+	p.tmux("resize-window", "-t", "play", "-x", "80", "-y", "24")
+	p.tmux("send-keys", "-t", "play", "n")
+	p.sees("play", "Give this game up")
+	p.tmux("send-keys", "-t", "play", "y")
+	p.sees("play", "The game before ended with")
+	p.sees("watch", "Given up")
+	p.sees("tv", "Given up")
+	p.tmux("send-keys", "-t", "tv", "n")
+	p.sees("tv", "version 1,")
+
+	p.tmux("send-keys", "-t", "watch", "q")
+	p.sees("watch", `(?s)verify `+id+`.*exit=0 icanon echo`)
+	p.tmux("send-keys", "-t", "play", "q")
+	p.sees("play", `(?s)ada left a classic game.*its games with it\.\nexit=0 icanon echo`)
+	p.sees("tv", "◌ reconnecting")
+	require.NoError(t, syscall.Kill(p.pid("tv"), syscall.SIGTERM))
+	p.sees("tv", "exit=130 icanon echo")
+}

@@ -1,0 +1,207 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// tribolo plays a game of Tribolo by the keys of terminals.
+type tribolo struct {
+	*panes
+	id     string
+	script *person  // asks the server how the game stands
+	names  []string // by seat
+	cursor map[string]*pb.Cell
+}
+
+// shows waits until a pane shows these scores.
+func (g *tribolo) shows(pane string, scores []int32) {
+	g.t.Helper()
+	g.sees(pane, fmt.Sprintf(`(?s) B  %s[^\n]* %d\n.* R  %s[^\n]* %d\n.* G  %s[^\n]* %d\n`,
+		g.names[0], scores[0], g.names[1], scores[1], g.names[2], scores[2]))
+}
+
+// jump makes the best move of whoever's turn it is in that pane: arrows to the
+// cell, and Enter.
+func (g *tribolo) jump(pane string, game *pb.Game) {
+	g.t.Helper()
+	at := g.cursor[pane]
+	if at == nil {
+		at = &pb.Cell{X: 8, Y: 5} // where it begins
+		g.cursor[pane] = at
+	}
+	var to *pb.TriboloMove
+	for _, m := range game.GetPosition().GetTribolo().GetLegalMoves() {
+		if to == nil || len(m.GetTaken()) > len(to.GetTaken()) {
+			to = m
+		}
+	}
+	keys := []string{"send-keys", "-t", pane}
+	for ; at.X < to.GetCell().GetX(); at.X++ {
+		keys = append(keys, "Right")
+	}
+	for ; at.X > to.GetCell().GetX(); at.X-- {
+		keys = append(keys, "Left")
+	}
+	for ; at.Y < to.GetCell().GetY(); at.Y++ {
+		keys = append(keys, "j")
+	}
+	for ; at.Y > to.GetCell().GetY(); at.Y-- {
+		keys = append(keys, "k")
+	}
+	g.tmux(append(keys, "Enter")...)
+	require.Eventually(g.t, func() bool { return g.now().GetVersion() > game.GetVersion() }, limit, 5*time.Millisecond)
+}
+
+// now is the game as the server has it.
+func (g *tribolo) now() *pb.Game { return g.script.game(g.id) }
+
+// play plays on to the end; the panes are those of the seats, empty for bots.
+func (g *tribolo) play(seats []string) *pb.Game {
+	g.t.Helper()
+	deadline := time.Now().Add(4 * time.Minute)
+	for moves := 0; ; moves++ {
+		game := g.now()
+		if game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
+			return game
+		}
+		require.True(g.t, time.Now().Before(deadline), "the game does not end")
+		pane := seats[game.GetPosition().GetTurn()]
+		if pane == "" {
+			require.Eventually(g.t, func() bool { return g.now().GetVersion() > game.GetVersion() }, limit, 5*time.Millisecond)
+			continue
+		}
+		g.shows(pane, game.GetPosition().GetScores())
+		if moves < 3 {
+			g.sees(pane, "Your turn")
+			require.Eventually(g.t, func() bool {
+				return strings.HasPrefix(g.tmux("display-message", "-p", "-t", pane, "#{pane_title}"), "Your turn")
+			}, limit, 10*time.Millisecond)
+		}
+		g.jump(pane, game)
+	}
+}
+
+// leave leaves by q, and finds the terminal as it was.
+func (g *tribolo) leave(pane string) {
+	g.t.Helper()
+	g.tmux("send-keys", "-t", pane, "q")
+	g.sees(pane, `(?s)verify \w+.*exit=0 icanon echo`)
+}
+
+// TestTriboloOnTerminals_long lets three people play a whole game against each
+// other, each at a terminal, while a fourth watches.
+func TestTriboloOnTerminals_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	panes := newPanes(t)
+	server := quickServer(t)
+	g := &tribolo{
+		panes: panes, script: newUser(t, server, "script"), names: []string{"ada", "bob", "eve"},
+		cursor: map[string]*pb.Cell{},
+	}
+	panes.open("ada", "--server "+server+" play tribolo --seats me,open,open --name ada")
+	shown := panes.sees("ada", `(?s)gridstand join\s.*?[a-z2-7]{26}`)
+	g.id = regexp.MustCompile(`[a-z2-7]{26}`).FindString(shown)
+	panes.sees("ada", "Waiting for 2 to join")
+	panes.open("fay", "--server "+server+" watch "+g.id)
+	panes.sees("fay", "Waiting for 2 to join")
+	panes.open("bob", "--server "+server+" join --name bob "+g.id[:10])
+	panes.sees("ada", "Waiting for 1 to join")
+	panes.open("eve", "--server "+server+" join --name eve "+g.id)
+	panes.sees("ada", "(to move|Your turn)")
+	panes.sees("fay", "to move")
+
+	end := g.play(g.names)
+	assert.Equal(t, pb.Result_REASON_NO_MOVES, end.GetResult().GetReason())
+	for _, pane := range []string{"ada", "bob", "eve", "fay"} {
+		panes.sees(pane, "No moves left")
+		g.shows(pane, end.GetPosition().GetScores())
+		g.leave(pane)
+	}
+	assert.Contains(t, g.script.ok("verify", g.id), "Verified")
+}
+
+// TestTriboloAgainstBotsOnATerminal_long plays a whole game against two bots, with a
+// move taken back.
+func TestTriboloAgainstBotsOnATerminal_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	panes := newPanes(t)
+	server := quickServer(t)
+	g := &tribolo{
+		panes: panes, script: newUser(t, server, "script"), names: []string{"ada", "minimax", "minimax"},
+		cursor: map[string]*pb.Cell{},
+	}
+	panes.open("ada", "--server "+server+" play tribolo --seats me,minimax,minimax --name ada")
+	g.id = regexp.MustCompile(`[a-z2-7]{26}`).FindString(panes.sees("ada", `(?s)gridstand watch\s.*?[a-z2-7]{26}`))
+
+	mine := func() *pb.Game {
+		var game *pb.Game
+		require.Eventually(t, func() bool {
+			game = g.now()
+			return game.GetPosition().Turn != nil && game.GetPosition().GetTurn() == 0
+		}, limit, 5*time.Millisecond)
+		g.shows("ada", game.GetPosition().GetScores())
+		return game
+	}
+	before := mine()
+	g.jump("ada", before)
+	mine()
+	panes.tmux("send-keys", "-t", "ada", "u")
+	panes.sees("ada", "does not count then")
+	panes.tmux("send-keys", "-t", "ada", "y")
+	panes.sees("ada", "unranked")
+	g.shows("ada", before.GetPosition().GetScores())
+
+	end := g.play([]string{"ada", "", ""})
+	assert.False(t, end.GetRanked())
+	panes.sees("ada", "No moves left")
+	g.leave("ada")
+	assert.Contains(t, g.script.ok("verify", g.id), "Verified")
+}
+
+// TestStandInOnATerminal lets the time of somebody run out, who then takes the
+// seat back with a key.
+func TestStandInOnATerminal(t *testing.T) {
+	t.Parallel()
+	panes := newPanes(t)
+	config := servertest.Config(t)
+	config.BotPace = 0
+	s, _ := servertest.Start(t, config)
+	server := s.Addr().String()
+	panes.open("ada", "--server "+server+" play tribolo --seats me,open,greedy --turn-limit 5s --name ada")
+	id := regexp.MustCompile(`[a-z2-7]{26}`).FindString(panes.sees("ada", `(?s)gridstand join\s.*?[a-z2-7]{26}`))
+	bob := newUser(t, server, "bob")
+	bob.ok("join", id)
+	// until waits for something, while bob moves in time.
+	until := func(holds func(g *pb.Game) bool) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			g := bob.game(id)
+			if moves := g.GetPosition().GetTribolo().GetLegalMoves(); g.GetPosition().GetTurn() == 1 && len(moves) > 0 {
+				to := moves[0].GetCell()
+				bob.run("move", id, fmt.Sprintf("%d,%d", to.GetX(), to.GetY()))
+			}
+			return holds(g)
+		}, limit, 100*time.Millisecond)
+	}
+	until(func(g *pb.Game) bool { return g.GetSeats()[0].GetStandIn() == "greedy" })
+	panes.sees("ada", "Your time ran out: greedy moves for you")
+	panes.tmux("send-keys", "-t", "ada", "x")
+	until(func(g *pb.Game) bool { return g.GetSeats()[0].GetStandIn() == "" })
+	until(func(g *pb.Game) bool { return g.GetPosition().Turn != nil && g.GetPosition().GetTurn() == 0 })
+	panes.sees("ada", "Your turn")
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// windows are what --window may say.
+var windows = map[string]pb.Window{
+	"day": pb.Window_WINDOW_DAY, "week": pb.Window_WINDOW_WEEK, "all": pb.Window_WINDOW_ALL_TIME,
+}
+
+// neighbors is how many others --me shows above and below.
+const neighbors = 3
+
+func (p *program) topCommand() *cobra.Command {
+	var window string
+	var me bool
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "top [variant]",
+		Short: "Show the leaderboard of a variant",
+		Long: `Show the leaderboard of a variant (` + defaultVariant + ` where none is named). Days and weeks
+are those of UTC.`,
+		ValidArgsFunction: p.completeVariants,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, ok := windows[window]
+			if !ok {
+				return usage.Errorf("--window is day, week or all, not %q", window)
+			}
+			if limit < 0 {
+				return usage.Errorf("--limit is 0 or more")
+			}
+			what := cmp.Or(first(args), defaultVariant)
+			return p.top(cmd.Context(), what, w, me, limit)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&window, "window", "all", "day, week or all")
+	flags.BoolVar(&me, "me", false, "only where you stand, and who is near")
+	flags.IntVar(&limit, "limit", defaultLimit, "how many at most, 0 for all")
+	fixedCompletion(cmd, "window", "day", "week", "all")
+	return cmd
+}
+
+// top shows a leaderboard.
+func (p *program) top(ctx context.Context, what string, window pb.Window, me bool, limit int) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	v, err := variant(ctx, c, what)
+	if err != nil {
+		return err
+	}
+	if me {
+		return p.topAround(ctx, c, v, window)
+	}
+	total := int32(0)
+	entries, more, err := pages(limit, func(size int32, token string) ([]*pb.Entry, string, error) {
+		reply, err := c.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
+			Variant: v.GetId(), Window: window, PageSize: size, PageToken: token,
+		})
+		total = reply.GetTotal()
+		return reply.GetEntries(), reply.GetNextPageToken(), err
+	})
+	if err != nil {
+		return err
+	}
+	if p.flags.json {
+		return printMessages(p, entries)
+	}
+	if len(entries) == 0 {
+		p.notef("Nobody is on this board yet. Be the first: %s play %s", name, v.GetId())
+		return nil
+	}
+	if err := p.printEntries(entries, ""); err != nil {
+		return err
+	}
+	if more {
+		p.notef("%s of %s: --limit %d shows more, --limit 0 all.", comma(int32(len(entries))), comma(total), 2*limit)
+	}
+	return nil
+}
+
+// topAround shows where the user stands.
+func (p *program) topAround(ctx context.Context, c *client.Client, v *pb.Variant, window pb.Window) error {
+	player, err := p.known(ctx, c)
+	if err != nil {
+		return err
+	}
+	reply, err := c.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
+		Variant: v.GetId(), Window: window, PlayerId: "me", Neighbors: neighbors,
+	})
+	if errors.Is(err, client.ErrNoScore) {
+		return missingf("you are not on this board yet. Play: %s play %s", name, v.GetId())
+	}
+	if err != nil {
+		return err
+	}
+	var entries []*pb.Entry
+	mine := reply.GetEntry()
+	for _, e := range reply.GetNeighbors() {
+		if mine != nil && e.GetRank() > mine.GetRank() {
+			entries, mine = append(entries, mine), nil
+		}
+		entries = append(entries, e)
+	}
+	if mine != nil {
+		entries = append(entries, mine)
+	}
+	if p.flags.json {
+		return printMessages(p, entries)
+	}
+	return p.printEntries(entries, player.GetId())
+}
+
+// printEntries writes entries of a leaderboard as a table, in which a player is
+// marked.
+func (p *program) printEntries(entries []*pb.Entry, marked string) error {
+	columns := []column{
+		{title: "RANK", right: true},
+		{title: "PLAYER", flexible: true},
+		{title: "SCORE", right: true},
+		{title: "GAME", drop: 2},
+		{title: "WHEN", drop: 1},
+	}
+	rows := make([][]string, len(entries))
+	for i, e := range entries {
+		player := client.CleanName(e.GetPlayer().GetName())
+		if marked != "" && e.GetPlayer().GetId() == marked {
+			player += " ◂ you"
+		}
+		rows[i] = []string{
+			comma(e.GetRank()), player, comma(e.GetScore()), shortID(e.GetGameId()), p.ago(e.GetTime()),
+		}
+	}
+	return p.printTable(columns, rows)
+}
+
+func (p *program) variantsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "variants", Short: "List what can be played",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, hangUp, err := p.dial()
+			if err != nil {
+				return err
+			}
+			defer hangUp()
+			reply, err := c.Games.ListVariants(cmd.Context(), &pb.ListVariantsRequest{})
+			if err != nil {
+				return err
+			}
+			if p.flags.json {
+				return printMessages(p, reply.GetVariants())
+			}
+			columns := []column{
+				{title: "VARIANT"},
+				{title: "BOARD", right: true, drop: 1},
+				{title: "SEATS", right: true, drop: 3},
+				{title: "WHAT SETS IT APART", flexible: true},
+				{title: "BOTS", drop: 2},
+			}
+			var rows [][]string
+			for _, v := range reply.GetVariants() {
+				rows = append(rows, []string{
+					clean(v.GetId(), 24), comma(v.GetRows()) + "×" + comma(v.GetColumns()), comma(v.GetSeats()), clean(v.GetSummary(), 200),
+					strings.Join(bots(v), ", "),
+				})
+			}
+			return p.printTable(columns, rows)
+		},
+	}
+}

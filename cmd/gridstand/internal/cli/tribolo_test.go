@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// quickServer starts a server whose bots move at once and returns its address.
+func quickServer(t *testing.T) string {
+	t.Helper()
+	config := servertest.Config(t)
+	config.BotPace = 0
+	s, _ := servertest.Start(t, config)
+	return s.Addr().String()
+}
+
+// game is a game as show prints it.
+func (u *person) game(id string) *pb.Game {
+	u.t.Helper()
+	return lines(u.t, u.ok("show", id, "--json"), func() *pb.Game { return new(pb.Game) })[0]
+}
+
+// TestTriboloByCommands plays a whole game of Tribolo, two people and a bot, as
+// scripts would.
+func TestTriboloByCommands(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	server := quickServer(t)
+	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
+	_, note, _ := ada.run("games", "--waiting")
+	assert.Contains(t, note, "No waiting games. Start one: gridstand play tribolo --seats me,open,open")
+	ada.fails(exitUsage, "names everybody", "new", "tribolo", "--seats", "me,open")
+	ada.fails(exitUsage, "bots of tribolo", "new", "tribolo", "--seats", "me,open,nobody")
+	ada.fails(exitUsage, "exclude", "games", "--waiting", "--status", "live")
+	assert.Regexp(t, `tribolo +11×16 +3 .*random, greedy`, ada.ok("variants"))
+
+	id := strings.TrimSpace(ada.ok("new", "tribolo", "--seats", "me,open,greedy", "--turn-limit", "1h"))
+	assert.Contains(t, ada.ok("games", "--waiting"), "ada, open, greedy")
+	ada.fails(exitUsage, "--seat is", "join", id, "--seat", "purple")
+	bob.fails(exitFailed, "", "join", id, "--seat", "blue")
+	assert.Contains(t, bob.ok("join", id[:10], "--seat", "red"), "ada, bob, greedy  12 : 12 : 12 points  version 2  live\n   0 1 2")
+	ada.fails(exitUsage, "not \"5\"", "move", id, "5")
+
+	people := []*person{ada, bob}
+	for {
+		g := ada.game(id)
+		if g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
+			break
+		}
+		seat := int(g.GetPosition().GetTurn())
+		if seat >= len(people) {
+			require.Eventually(t, func() bool { return ada.game(id).GetVersion() > g.GetVersion() }, limit, time.Millisecond, "the bot does not move")
+			continue
+		}
+		to := g.GetPosition().GetTribolo().GetLegalMoves()[0]
+		x := fmt.Sprint(to.GetCell().GetX())
+		if to.GetCell().GetX() > 9 {
+			x = string('a' + to.GetCell().GetX() - 10)
+		}
+		out := people[seat].ok("move", id, fmt.Sprintf("%s,%d", x, to.GetCell().GetY()))
+		assert.Regexp(t, fmt.Sprintf(`(BLUE|RED) %s,%d  takes %d`, x, to.GetCell().GetY(), len(to.GetTaken())), out)
+	}
+	g := ada.game(id)
+	require.Equal(t, pb.Result_REASON_NO_MOVES, g.GetResult().GetReason())
+	assert.Regexp(t, `(?s)Verified: .* tribolo by ada, bob, greedy, ended: no moves left.* and the scores \d+, \d+, \d+\.`, ada.ok("verify", id))
+	assert.Contains(t, ada.ok("watch", id, "--from", "1"), "RED bob sits down")
+	assert.NotContains(t, ada.ok("top", "tribolo"), "ada", "with two people it is not ranked")
+}
+
+// TestCallOff calls a game off that waits for players.
+func TestCallOff(t *testing.T) {
+	t.Parallel()
+	ada := newUser(t, someServer(t), "ada")
+	id := strings.TrimSpace(ada.ok("new", "tribolo", "--seats", "me,open,open"))
+	assert.Contains(t, ada.ok("resign", id), " points  version 2  abandoned\n")
+	assert.Contains(t, ada.ok("show", id), "finished: abandoned\n")
+}
+
+// TestResignHotSeat gives up all seats of somebody who sits in several.
+func TestResignHotSeat(t *testing.T) {
+	t.Parallel()
+	ada := newUser(t, quickServer(t), "ada")
+	id := strings.TrimSpace(ada.ok("new", "tribolo", "--seats", "me,me,greedy"))
+	ada.ok("resign", id)
+	g := ada.game(id)
+	assert.Equal(t, pb.GameStatus_GAME_STATUS_FINISHED, g.GetStatus())
+	assert.Equal(t, pb.Result_REASON_RESIGNED, g.GetResult().GetReason())
+	ada.ok("resign", id)
+	assert.Equal(t, g.GetVersion(), ada.game(id).GetVersion())
+}

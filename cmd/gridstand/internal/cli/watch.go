@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func (p *program) watchCommand() *cobra.Command {
+	var from int32
+	cmd := &cobra.Command{
+		Use:   "watch [game]...",
+		Short: "Watch a game, live, or several side by side",
+		Long: `Watch a game, live. Without a game it is TV: the most watched live game, else
+the best one, and the next one when that ends. Up to four games are shown side
+by side, as far as the terminal is large enough.
+
+Without a terminal, with --json and with --from it prints what happens, to the
+end of the game. --json prints a WatchResponse a line; with --from 0 that is the
+transcript that ` + name + ` verify - reads.`,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			found, directive := p.completeGames(cmd, nil, typed)
+			return slices.DeleteFunc(found, func(game string) bool {
+				id, _, _ := strings.Cut(game, "\t")
+				return len(args) >= tui.MaxWall || slices.Contains(args, id)
+			}), directive
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > tui.MaxWall {
+				return usage.Errorf("watch shows at most %d games", tui.MaxWall)
+			}
+			var after *int32
+			if cmd.Flags().Changed("from") {
+				if from < 0 {
+					return usage.Errorf("--from is a version, 0 or more")
+				}
+				after = &from
+			}
+			if after == nil && !p.flags.json && p.terminal(p.out) {
+				return p.watchScreen(cmd.Context(), args)
+			}
+			if len(args) > 1 {
+				return usage.Errorf("several games are for terminals: without one, and with --json and --from, it is one game")
+			}
+			return p.watchLines(cmd.Context(), first(args), after)
+		},
+	}
+	cmd.Flags().Int32Var(&from, "from", 0, "print every event after this `version`, 0 for all")
+	return cmd
+}
+
+// watchScreen shows games, or TV for none, until the user leaves.
+func (p *program) watchScreen(ctx context.Context, what []string) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	var ids []string
+	for _, text := range what {
+		g, err := p.game(ctx, c, text)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(ids, g.GetId()) {
+			ids = append(ids, g.GetId())
+		}
+	}
+	if len(ids) > 1 {
+		return tui.Run(ctx, tui.NewWall(ctx, tui.NewServer(c), ids, p.watching(c, "")), p.screen())
+	}
+	if len(ids) == 0 {
+		if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
+			return err // rather than an empty screen
+		}
+	}
+	return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), p.watching(c, first(ids))), p.screen())
+}
+
+// watchLines prints what happens in a game.
+func (p *program) watchLines(ctx context.Context, what string, after *int32) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	var g *pb.Game
+	if what == "" {
+		g, _, err = tui.PickLive(ctx, tui.NewServer(c), p.clock())
+		if err == nil && g == nil {
+			err = missingf("no game is live. Start one: %s play", name)
+		}
+	} else {
+		g, err = p.game(ctx, c, what)
+	}
+	if err != nil {
+		return err
+	}
+	if after != nil && *after > g.GetVersion() {
+		return missingf("the game is only at version %s", comma(g.GetVersion()))
+	}
+	w := c.Watch(ctx, client.WatchOptions{GameID: g.GetId(), AfterVersion: after, EveryEvent: after != nil})
+	defer w.Close()
+	for {
+		u, err := w.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if u.Connection.State == client.Reconnecting {
+			p.noteRetry(u.Connection.Delay, u.Connection.Err)
+		}
+		if err := p.printUpdate(g, u); err != nil {
+			return err
+		}
+	}
+}
+
+// noteRetry says that a server is asked again.
+func (p *program) noteRetry(wait time.Duration, err error) {
+	what := err.Error()
+	if errors.Is(err, client.ErrUnreachable) {
+		what = fmt.Sprintf("the server %s (%s)", client.CauseOf(err), what)
+	}
+	p.notef("%s; trying again in %.0f s", what, max(wait.Seconds(), 1))
+}
+
+// printUpdate writes an update of the game g, which it keeps up to date.
+func (p *program) printUpdate(g *pb.Game, u client.Update) error {
+	var message pb.WatchResponse
+	switch {
+	case u.Game != nil:
+		message.Update = &pb.WatchResponse_Game{Game: u.Game}
+	case u.Event != nil:
+		message.Update = &pb.WatchResponse_Event{Event: u.Event}
+	case u.Audience != nil:
+		message.Update = &pb.WatchResponse_Audience{Audience: *u.Audience}
+	default:
+		return nil
+	}
+	if p.flags.json {
+		return p.printMessage(&message)
+	}
+	what := ""
+	switch {
+	case u.Game != nil:
+		g.Position, g.Version, g.Result = u.Game.GetPosition(), u.Game.GetVersion(), u.Game.GetResult()
+		g.Seats = u.Game.GetSeats()
+	case u.Event != nil:
+		advance(g, u.Event)
+		what = action(g, u.Event)
+	default:
+		return nil
+	}
+	if reason := g.GetResult().GetReason(); reason != pb.Result_REASON_UNSPECIFIED {
+		if why := word(reason.String(), "REASON_"); why != what { // abandoned is an event, too
+			what = strings.TrimSpace(what + "  " + why)
+		}
+	}
+	if err := p.printGame(g, what); err != nil {
+		return err
+	}
+	return p.printf("\n")
+}
+
+// advance brings a game to where an event led it, as far as boards, bots and lines
+// about it need to know.
+func advance(g *pb.Game, e *pb.Event) {
+	g.Version, g.Position, g.Result = e.GetVersion(), e.GetPosition(), e.GetResult()
+	seat := int(e.GetSeat())
+	switch {
+	case seat >= len(g.GetSeats()):
+	case e.GetJoined() != nil:
+		g.Seats[seat] = e.GetJoined().GetSeat()
+	case e.GetResigned() != nil:
+		g.Seats[seat].Resigned = true
+	}
+}
+
+// action is what an event says in a few words.
+func action(g *pb.Game, e *pb.Event) string {
+	if e.GetCreated() != nil {
+		return "created"
+	}
+	text := tui.Happened(g, e)
+	if n := e.GetMoved().GetGained(); n > 0 {
+		text += "  +" + comma(n)
+	}
+	if n := len(e.GetMoved().GetTaken()); n > 0 {
+		text += "  takes " + comma(int32(n))
+	}
+	return text
+}
+
+// word makes the name of an enum's value fit for people.
+func word(value, prefix string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(value, prefix), "_", " "))
+}

@@ -1,0 +1,171 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// TestFindsFaults reads streams of which one has a fault: an event is missing,
+// comes twice, belongs to another game, or is the last one of a game that goes on.
+func TestFindsFaults(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	for _, fault := range []string{"gap", "repeat", "loss", "stranger"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			config := small(s)
+			var once sync.Once
+			config.Server.Target = behind(t, config.Server.Target, func(forward func([]byte) error, message []byte) error {
+				response := &pb.WatchResponse{}
+				if proto.Unmarshal(message, response) != nil || response.GetEvent() == nil {
+					return forward(message)
+				}
+				faulty := false
+				once.Do(func() { faulty = true })
+				switch {
+				case faulty && fault == "gap":
+					return nil
+				case faulty && fault == "repeat":
+					return errors.Join(forward(message), forward(message))
+				case faulty && fault == "loss":
+					return io.EOF
+				case faulty && fault == "stranger":
+					response.GetEvent().GameId = "another"
+					message, _ = proto.Marshal(response)
+				}
+				return forward(message)
+			})
+			r := run(t, config)
+			require.ErrorIs(t, r.Err(), load.ErrBroken)
+			assert.Equal(t, fault == "gap", r.Gaps == 1)
+			assert.Equal(t, fault == "repeat", r.Repeats == 1)
+			assert.Equal(t, fault == "loss" || fault == "stranger", r.Lost > 0)
+			assert.Equal(t, fault == "loss" || fault == "stranger", r.Unfinished == 1)
+		})
+	}
+}
+
+// TestGoesOn loses streams, and then all connections. Watchers open them again
+// after the last version that they saw, and miss nothing.
+func TestGoesOn(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	t.Run("after lost streams", func(t *testing.T) {
+		t.Parallel()
+		config := small(s)
+		var events atomic.Int64
+		config.Server.Target = behind(t, config.Server.Target, func(forward func([]byte) error, message []byte) error {
+			if events.Add(1)%50 == 0 {
+				return status.Error(codes.Unavailable, "come again")
+			}
+			return forward(message)
+		})
+		r := run(t, config)
+		require.NoError(t, r.Err())
+		assert.Positive(t, r.Reconnects)
+	})
+	t.Run("after lost connections", func(t *testing.T) {
+		t.Parallel()
+		config := small(s)
+		proxy := redistest.StartProxy(t, config.Server.Target)
+		config.Server.Target = proxy.Addr()
+		config.Duration = 2 * time.Second
+		cut := sync.OnceFunc(func() {
+			proxy.Refuse()
+			proxy.Accept()
+		})
+		config.Progress = func(p load.Progress) {
+			if p.Phase == "load" && p.EventsPerSecond > 0 {
+				cut()
+			}
+		}
+		r := run(t, config)
+		require.NoError(t, r.Err())
+		assert.GreaterOrEqual(t, r.Reconnects, int64(r.Watchers))
+	})
+}
+
+// behind serves on another address what the server at target does. What it sends
+// on streams of Watch goes through pass, which forwards it or ends the stream: as
+// complete with io.EOF, else with its error.
+func behind(t *testing.T, target string, pass func(forward func([]byte) error, message []byte) error) string {
+	t.Helper()
+	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(raw{})))
+	require.NoError(t, err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := grpc.NewServer(grpc.ForceServerCodecV2(raw{}), grpc.UnknownServiceHandler(func(_ any, in grpc.ServerStream) error {
+		method, _ := grpc.MethodFromServerStream(in)
+		forward := func(message []byte) error { return in.SendMsg(&message) }
+		var request, response []byte
+		if err := in.RecvMsg(&request); err != nil {
+			return err
+		}
+		md, _ := metadata.FromIncomingContext(in.Context())
+		ctx, cancel := context.WithCancel(metadata.NewOutgoingContext(in.Context(), md))
+		defer cancel()
+		out, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method)
+		if err == nil {
+			err = errors.Join(out.SendMsg(&request), out.CloseSend())
+		}
+		for err == nil {
+			if err = out.RecvMsg(&response); err != nil {
+				in.SetTrailer(out.Trailer())
+			} else if method == pb.GameService_Watch_FullMethodName {
+				err = pass(forward, response)
+			} else {
+				err = forward(response)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	}))
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		server.Stop()
+		assert.NoError(t, <-done)
+		assert.NoError(t, conn.Close())
+	})
+	return listener.Addr().String()
+}
+
+// raw leaves messages as they are.
+type raw struct{}
+
+var _ encoding.CodecV2 = raw{}
+
+func (raw) Marshal(v any) (mem.BufferSlice, error) {
+	return mem.BufferSlice{mem.SliceBuffer(*v.(*[]byte))}, nil
+}
+
+func (raw) Unmarshal(data mem.BufferSlice, v any) error {
+	*v.(*[]byte) = data.Materialize()
+	return nil
+}
+
+func (raw) Name() string { return "proto" }

@@ -1,0 +1,146 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// The calls, as they are named where errors are counted.
+const (
+	callCreatePlayer = "CreatePlayer"
+	callCreateGame   = "CreateGame"
+	callMove         = "Move"
+	callWatch        = "Watch"
+	callResign       = "Resign"
+)
+
+// player moves in the games of its tables in turns, one call at a time.
+type player struct {
+	run    *run
+	number int
+	client *client.Client
+	tables []*table
+}
+
+// play moves until stop ends. The last call may go on until calls ends.
+func (p *player) play(stop, calls context.Context) {
+	for i := 0; p.run.pace.Wait(stop) == nil; i++ {
+		t := p.tables[i%len(p.tables)]
+		err := p.turn(calls, t)
+		if err != nil && !pause(stop, err) {
+			return
+		}
+	}
+}
+
+// turn makes a move, or begins another game where one is over.
+func (p *player) turn(ctx context.Context, t *table) error {
+	g := t.game
+	if g.over {
+		return p.begin(ctx, t)
+	}
+	sent := p.run.now()
+	g.send(sent)
+	e, err := g.seat.Move(ctx, g.version, random(g.position), true)
+	if err != nil {
+		p.run.fail(callMove, err)
+		return errors.Join(err, p.look(ctx, g))
+	}
+	p.run.moves.Add(1)
+	p.run.move.record(p.number, p.run.now()-sent)
+	g.version, g.position, g.over = e.GetVersion(), e.GetPosition(), e.GetResult() != nil
+	return nil
+}
+
+// look asks how a game stands after a move that failed; one that cannot be read
+// any more is over.
+func (p *player) look(ctx context.Context, g *game) error {
+	now, err := p.client.Game(ctx, g.id)
+	if err != nil {
+		g.over = errors.Is(err, client.ErrGameDamaged) || errors.Is(err, client.ErrGameNotFound)
+		return err
+	}
+	g.version, g.position, g.over = now.GetVersion(), now.GetPosition(), now.GetResult() != nil
+	return nil
+}
+
+// begin creates a game in which the player has every seat, so that nobody is
+// waited for, and puts it on the table.
+func (p *player) begin(ctx context.Context, t *table) error {
+	options := client.GameOptions{Private: !p.run.Public}
+	for range p.run.seats {
+		options.Seats = append(options.Seats, &pb.SeatRequest{Occupant: &pb.SeatRequest_Caller{Caller: &pb.Caller{}}})
+	}
+	g, err := p.client.NewGame(ctx, p.run.Variant, options)
+	if err != nil {
+		p.run.fail(callCreateGame, err)
+		return err
+	}
+	seat := p.client.Play(g)
+	seat.OnRetry = func(_ int, _ time.Duration, err error) { p.run.fail(callMove, err) }
+	p.run.games.Add(1)
+	t.begin(newGame(g, seat))
+	return nil
+}
+
+// random is any of the moves that the rules allow.
+func random(p *pb.Position) client.Move {
+	if board := p.GetTribolo(); board != nil {
+		if n := len(board.GetLegalMoves()); n > 0 {
+			return client.Jump(board.GetLegalMoves()[rand.IntN(n)].GetCell())
+		}
+		return client.Jump(&pb.Cell{})
+	}
+	if n := len(p.GetTwenty48().GetLegalMoves()); n > 0 {
+		return client.Slide(p.GetTwenty48().GetLegalMoves()[rand.IntN(n)])
+	}
+	return client.Slide(pb.Direction_DIRECTION_UP) // the server says what is wrong
+}
+
+// resign ends the game on a table, if it has one that goes on: every seat in it
+// is the player's.
+func (p *player) resign(ctx context.Context, t *table) {
+	g := t.game
+	if g == nil || g.over {
+		return
+	}
+	game := &pb.Game{Id: g.id}
+	for i := range g.seats {
+		e, err := p.client.Seat(game, i).Resign(ctx)
+		if err != nil {
+			p.run.fail(callResign, err)
+			p.run.left.Add(1)
+			return
+		}
+		if g.version, g.over = e.GetVersion(), e.GetResult() != nil; g.over {
+			break
+		}
+	}
+	p.run.resigned.Add(1)
+}
+
+// breath is the least time between a failure and the next try.
+const breath = 250 * time.Millisecond
+
+// pause waits after a failure, as long as the server asks for, and reports
+// whether ctx goes on.
+func pause(ctx context.Context, err error) bool {
+	return wait(ctx, max(breath, client.FromError(err).RetryAfter)) == nil
+}
+
+// wait waits, or returns the error of ctx once that ends.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,315 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// atOnce is how many accounts or games are created or ended at a time.
+const atOnce = 64
+
+// run is one run of a load.
+type run struct {
+	Config
+	tally
+
+	began    time.Time
+	accounts string // how their names begin
+	seats    int    // of the variant
+	pace     *rate.Limiter
+	phase    atomic.Pointer[phase]
+
+	clients  []*client.Client // one for each connection of players
+	links    []*link          // one for each connection of watchers
+	players  []*player
+	opening  chan struct{} // holds one for each stream that is being opened
+	watching sync.WaitGroup
+
+	mu     sync.Mutex
+	shorts []short
+}
+
+// Run makes a load and measures it. When ctx ends it stops early; the report is
+// then of what was measured so far. Either way it ends its games before it
+// returns. It returns an error where there was no load: a *ConfigError, what the
+// server refused, or the end of ctx.
+func Run(ctx context.Context, config Config) (*Report, error) {
+	if err := config.complete(); err != nil {
+		return nil, err
+	}
+	r := &run{
+		Config: config, began: time.Now(), accounts: "bench-" + client.NewSecret()[:8],
+		pace: rate.NewLimiter(rate.Inf, 1), opening: make(chan struct{}, opening),
+	}
+	if config.Rate > 0 {
+		r.pace.SetLimit(rate.Limit(config.Rate))
+	}
+	defer r.hangUp()
+	defer r.tell()()
+
+	report := &Report{
+		Variant: r.Variant, Games: r.Games, Players: r.Players, Watchers: r.watchers(),
+		Connections: r.Connections, Rate: r.Rate, Accounts: r.accounts,
+	}
+	if err := r.meet(ctx, report); err != nil {
+		return nil, err
+	}
+	if r.Metrics != "" {
+		before, err := sample(ctx, r.Metrics)
+		if err != nil {
+			return nil, err
+		}
+		report.Metrics = &Metrics{Before: before}
+	}
+
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	err := r.prepare(ctx, watching)
+	if err == nil {
+		report.SetupSeconds = r.now().Seconds()
+		r.note(ctx, report.Metrics, func(m *Metrics) *Sample { return &m.Ready })
+		r.load(ctx, report)
+		r.note(context.WithoutCancel(ctx), report.Metrics, func(m *Metrics) *Sample { return &m.After })
+	}
+	r.takeDown(context.WithoutCancel(ctx), stop)
+	if err != nil {
+		return nil, err
+	}
+	report.Interrupted = ctx.Err() != nil
+	r.count(report)
+	return report, nil
+}
+
+// now is the time since the run began.
+func (r *run) now() time.Duration { return time.Since(r.began) }
+
+// note takes one of the later samples, in which nothing stands if that fails:
+// the load matters more.
+func (r *run) note(ctx context.Context, m *Metrics, which func(*Metrics) *Sample) {
+	if m == nil {
+		return
+	}
+	if s, err := sample(ctx, r.Metrics); err == nil {
+		*which(m) = s
+	}
+}
+
+// meet dials, and finds out what the server is and whether it would allow the
+// load.
+func (r *run) meet(ctx context.Context, report *Report) error {
+	server := r.Server
+	server.Token = ""
+	for range r.playerConnections() {
+		c, err := client.Dial(server)
+		if err != nil {
+			return &ConfigError{err.Error()}
+		}
+		r.clients = append(r.clients, c)
+	}
+	endpoints, err := server.Endpoints(ctx)
+	if err != nil {
+		return &ConfigError{err.Error()}
+	}
+	for i := range r.Connections - r.playerConnections() {
+		r.links = append(r.links, &link{
+			run: r, number: i, endpoint: endpoints[i%len(endpoints)],
+			streams: r.watchersPerConnection(),
+		})
+	}
+	first := r.clients[0]
+	info, err := first.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
+	if err != nil {
+		return err
+	}
+	variants, err := first.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+	if err != nil {
+		return err
+	}
+	for _, v := range variants.GetVariants() {
+		if v.GetId() == r.Variant {
+			r.seats = int(v.GetSeats())
+		}
+	}
+	if r.seats == 0 {
+		return wrong("there is no variant %q on this server", r.Variant)
+	}
+	report.Server, report.Version = first.Target(), client.CleanText(info.GetVersion(), 40)
+	report.Storage = "embedded"
+	if info.GetStorage() == pb.Storage_STORAGE_DURABLE {
+		report.Storage = "durable"
+	}
+	return r.fits(info.GetLimits())
+}
+
+func (r *run) hangUp() {
+	for _, l := range r.links {
+		l.hangUp()
+	}
+	for _, c := range r.clients {
+		_ = c.Close()
+	}
+}
+
+// prepare creates accounts and games, and brings the watchers to them.
+func (r *run) prepare(ctx, watching context.Context) error {
+	for i := range r.Players {
+		r.players = append(r.players, &player{run: r, number: i, client: r.clients[i*len(r.clients)/r.Players]})
+	}
+	err := r.each(ctx, "accounts", r.Players, func(ctx context.Context, i int) error { return r.players[i].register(ctx) })
+	if err != nil {
+		return err
+	}
+	var tables []*table
+	for i := range r.Games {
+		p := r.players[i%r.Players]
+		tables = append(tables, newTable())
+		p.tables = append(p.tables, tables[i])
+	}
+	err = r.each(ctx, "games", r.Games, func(ctx context.Context, i int) error {
+		return r.players[i%r.Players].begin(ctx, tables[i])
+	})
+	if err != nil {
+		return err
+	}
+	return r.invite(ctx, watching, tables)
+}
+
+// each does something n times, a few at a time, and again where the server asks
+// to wait.
+func (r *run) each(ctx context.Context, name string, n int, do func(context.Context, int) error) error {
+	done := r.counted(name, n)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range n {
+		group.Go(func() error {
+			for {
+				err := do(ctx, i)
+				if errors.Is(err, client.ErrRateLimited) && pause(ctx, err) {
+					continue
+				}
+				done.Add(1)
+				return err
+			}
+		})
+	}
+	return group.Wait()
+}
+
+// invite starts the watchers and returns when each of them sees its game.
+func (r *run) invite(ctx, watching context.Context, tables []*table) error {
+	n := r.watchers()
+	attached := make(chan error, n)
+	for i := range n {
+		t := tables[0] // the crowd's
+		if i < n-r.Crowd {
+			t = tables[i%len(tables)]
+		}
+		w := &watcher{run: r, number: i, table: t, link: r.links[i*len(r.links)/n]}
+		var once sync.Once
+		r.watching.Go(func() { w.watch(watching, func(err error) { once.Do(func() { attached <- err }) }) })
+	}
+	done := r.counted("watchers", n)
+	for range n {
+		select {
+		case err := <-attached:
+			if err != nil {
+				return err
+			}
+			done.Add(1)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// load lets the players play for the time that was asked for, or until ctx ends.
+func (r *run) load(ctx context.Context, report *Report) {
+	stop, cancel := context.WithTimeout(ctx, r.Duration)
+	defer cancel()
+	calls, hangUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer hangUp()
+	began := time.Now()
+	since := func() time.Duration { return time.Since(began) }
+	r.phase.Store(&phase{
+		name: "load", of: int(r.Duration.Seconds()), load: true,
+		done: func() int { return int(min(since(), r.Duration).Seconds()) },
+	})
+	var players sync.WaitGroup
+	for _, p := range r.players {
+		players.Go(func() { p.play(stop, calls) })
+	}
+	<-stop.Done()
+	report.Seconds = since().Seconds()
+	report.MovesPerSecond = float64(r.moves.Load()) / report.Seconds
+	report.EventsPerSecond = float64(r.events.Load()) / report.Seconds
+	late := time.AfterFunc(r.Farewell, hangUp)
+	defer late.Stop()
+	players.Wait()
+}
+
+// takeDown ends the games and waits for the watchers to see that.
+func (r *run) takeDown(ctx context.Context, stop func()) {
+	ending, cancel := context.WithTimeout(ctx, r.Farewell)
+	defer cancel()
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	done := r.counted("ending games", r.Games)
+	for _, p := range r.players {
+		for _, t := range p.tables {
+			group.Go(func() error {
+				p.resign(ending, t)
+				t.close()
+				done.Add(1)
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+	late := time.AfterFunc(r.Farewell, stop)
+	defer late.Stop()
+	r.watching.Wait()
+}
+
+// cutShort notes a game of which a watcher did not see the end.
+func (r *run) cutShort(s short) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shorts = append(r.shorts, s)
+}
+
+// count puts what was counted into the report.
+func (r *run) count(report *Report) {
+	report.Moves, report.Events, report.Played = r.moves.Load(), r.events.Load(), r.games.Load()
+	report.Gaps, report.Repeats = r.gaps.Load(), r.repeats.Load()
+	report.Skipped, report.Reconnects = r.skipped.Load(), r.reconnects.Load()
+	report.Resigned, report.Left = r.resigned.Load(), r.left.Load()
+	report.Move, report.Delivery = r.move.sum(), r.delivery.sum()
+	report.Errors, report.Unfinished = r.errorCounts(), len(r.shorts)
+	for _, s := range r.shorts {
+		if s.seen > 0 {
+			report.Lost += int64(max(0, s.game.version-s.seen))
+		}
+	}
+}
+
+// register creates the player's account.
+func (p *player) register(ctx context.Context) error {
+	_, token, err := p.client.CreatePlayer(ctx, fmt.Sprintf("%s-%d", p.run.accounts, p.number), true)
+	if err != nil {
+		p.run.fail(callCreatePlayer, err)
+		return err
+	}
+	p.client = p.client.As(token)
+	return nil
+}

@@ -1,0 +1,237 @@
+package load_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m) }
+
+// small is a load that any machine bears.
+func small(s *server.Server) load.Config {
+	return load.Config{
+		Server: client.Config{Target: s.Addr().String()}, Variant: "6x6",
+		Games: 4, Players: 2, Watchers: 2, Crowd: 3, Rate: 200, Duration: 500 * time.Millisecond,
+	}
+}
+
+// start starts a server with some of its limits changed.
+func start(t *testing.T, change func(*server.Config)) *server.Server {
+	t.Helper()
+	config := servertest.Config(t)
+	if change != nil {
+		change(&config)
+	}
+	s, _ := servertest.Start(t, config)
+	return s
+}
+
+// run is a load that must not fail.
+func run(t *testing.T, config load.Config) *load.Report {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	report, err := load.Run(ctx, config)
+	require.NoError(t, err)
+	return report
+}
+
+// TestEveryWatcherSeesEverything makes a load on a whole server.
+func TestEveryWatcherSeesEverything(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *server.Config) { c.Metrics = "127.0.0.1:0" })
+	config := small(s)
+	config.Metrics = "http://" + s.MetricsAddr().String() + "/metrics"
+	r := run(t, config)
+
+	require.NoError(t, r.Err())
+	assert.Empty(t, r.Errors)
+	assert.Positive(t, r.Moves)
+	assert.Equal(t, r.Moves, r.Move.Count)
+	assert.GreaterOrEqual(t, r.Delivery.Count, 2*r.Moves, "of each game to those who watch it")
+	assert.Greater(t, r.Events, r.Delivery.Count, "and that it was over")
+	assert.Equal(t, 4*2+3, r.Watchers)
+	assert.Equal(t, int64(4), r.Resigned)
+	assert.Zero(t, r.Left+r.Reconnects)
+	for _, l := range []load.Latency{r.Move, r.Delivery} {
+		assert.Positive(t, l.P50)
+		assert.LessOrEqual(t, l.P50, l.P99)
+		assert.LessOrEqual(t, l.P99, l.Max)
+	}
+	assert.InDelta(t, float64(r.Moves)/r.Seconds, r.MovesPerSecond, 0.2*r.MovesPerSecond+10)
+	assert.Less(t, r.MovesPerSecond, 300.0)
+
+	require.NotNil(t, r.Metrics)
+	assert.Zero(t, *r.Metrics.Before.Watchers)
+	assert.EqualValues(t, r.Watchers, *r.Metrics.Ready.Watchers)
+	assert.EqualValues(t, r.Games, *r.Metrics.After.Games)
+	assert.Positive(t, *r.Metrics.After.Goroutines)
+
+	c, err := client.Dial(config.Server)
+	require.NoError(t, err)
+	defer c.Close()
+	games, err := c.Games.ListGames(t.Context(), &pb.ListGamesRequest{})
+	require.NoError(t, err)
+	assert.Empty(t, games.GetGames(), "they are nobody's business")
+	scores, err := c.Leaderboard.ListScores(t.Context(), &pb.ListScoresRequest{Variant: "6x6"})
+	require.NoError(t, err)
+	assert.Zero(t, scores.GetTotal())
+}
+
+// TestGamesFollowEachOther plays to ends, those of several seats too.
+func TestGamesFollowEachOther(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	for _, variant := range []string{"3x3", "tribolo"} {
+		t.Run(variant, func(t *testing.T) {
+			t.Parallel()
+			config := small(s)
+			config.Variant, config.Rate, config.Crowd = variant, 300, 0
+			config.Duration, config.Public, config.EveryEvent = time.Hour, true, true
+			c, err := client.Dial(config.Server)
+			require.NoError(t, err)
+			defer c.Close()
+			finished := func() []*pb.Game {
+				answer, err := c.Games.ListGames(context.WithoutCancel(t.Context()),
+					&pb.ListGamesRequest{Variant: variant, Status: pb.GameStatus_GAME_STATUS_FINISHED})
+				assert.NoError(t, err)
+				return answer.GetGames()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			config.Progress = func(load.Progress) {
+				if len(finished()) > 0 { // they are public
+					cancel()
+				}
+			}
+			r, err := load.Run(ctx, config)
+			require.NoError(t, err)
+			require.NoError(t, r.Err())
+			assert.Zero(t, r.Skipped)
+			assert.LessOrEqual(t, r.Resigned, int64(r.Games))
+			assert.Eventually(t, func() bool { return len(finished()) == int(r.Played) }, time.Minute, 20*time.Millisecond)
+			for _, g := range finished() {
+				assert.False(t, g.GetRanked())
+			}
+		})
+	}
+}
+
+// TestStopsEarly reports what there was, and leaves no game behind.
+func TestStopsEarly(t *testing.T) {
+	t.Parallel()
+	config := small(start(t, nil))
+	config.Duration = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	config.Progress = func(p load.Progress) {
+		if p.Phase == "load" && p.MovesPerSecond > 0 {
+			assert.Equal(t, 3600, p.Of)
+			cancel()
+		}
+	}
+	r, err := load.Run(ctx, config)
+	require.NoError(t, err)
+	require.NoError(t, r.Err())
+	assert.True(t, r.Interrupted)
+	assert.Equal(t, int64(config.Games), r.Resigned)
+
+	config.Progress = nil
+	_, err = load.Run(ctx, config)
+	require.ErrorIs(t, err, context.Canceled, "before there is anything to report")
+}
+
+// TestServerGoesAway leaves what it can no longer end, and says so.
+func TestServerGoesAway(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	s, stop := servertest.Start(t, servertest.Config(t))
+	config := small(s)
+	config.Duration, config.Farewell = time.Hour, time.Second
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	gone := sync.OnceFunc(func() {
+		stop()
+		cancel()
+	})
+	config.Progress = func(p load.Progress) {
+		if p.Phase == "load" && p.MovesPerSecond > 0 {
+			gone()
+		}
+	}
+	r, err := load.Run(ctx, config)
+	require.NoError(t, err)
+	require.ErrorIs(t, r.Err(), load.ErrBroken)
+	assert.Equal(t, int64(config.Games), r.Left)
+	assert.Equal(t, r.Watchers, r.Unfinished)
+	assert.NotEmpty(t, r.Errors)
+}
+
+// TestRefused says what cannot be, before or while it is tried.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *server.Config) {
+		c.Limits.OpenGamesPerPlayer, c.Limits.WatchersPerGame, c.Limits.StreamsPerConnection, c.Limits.MovesPerSecond = 3, 20, 10, 50
+		c.Limits.WatchesPerAddress, c.Limits.ConnectionsPerAddress = 25, 4
+	})
+	for name, c := range map[string]struct {
+		change func(*load.Config)
+		want   string
+	}{
+		"no games":         {func(c *load.Config) { c.Games = 0 }, "games is 1 or more"},
+		"too many players": {func(c *load.Config) { c.Players = 5 }, "from 1 to that of games"},
+		"watchers":         {func(c *load.Config) { c.Watchers = -1 }, "watchers"},
+		"rate":             {func(c *load.Config) { c.Rate = -1 }, "rate"},
+		"duration":         {func(c *load.Config) { c.Duration = 0 }, "duration"},
+		"no connections":   {func(c *load.Config) { c.Connections = -1 }, "connections"},
+		"variant":          {func(c *load.Config) { c.Variant = "chess" }, "no variant"},
+		"server":           {func(c *load.Config) { c.Server.Target = "a b" }, "host:port"},
+		"metrics":          {func(c *load.Config) { c.Metrics = "http://" + s.Addr().String() + "/metrics" }, "metrics"},
+		"open games":       {func(c *load.Config) { c.Players = 1 }, "--max-open-games 4"},
+		"crowd":            {func(c *load.Config) { c.Crowd = 30 }, "--max-watchers-per-game 32"},
+		"streams":          {func(c *load.Config) { c.Connections = 2 }, "--max-streams-per-connection 11"},
+		"one connection":   {func(c *load.Config) { c.Connections = 1 }, "take 2 or more"},
+		"watchers in all":  {func(c *load.Config) { c.Crowd, c.Watchers = 10, 4 }, "--max-watches-per-address"},
+		"connections":      {func(c *load.Config) { c.Connections = 5 }, "--max-connections-per-address"},
+		"moves":            {func(c *load.Config) { c.Rate = 101 }, "--max-moves-per-second"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := small(s)
+			config.Connections = 3
+			config.Rate = 10
+			c.change(&config)
+			_, err := load.Run(t.Context(), config)
+			assert.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// TestRateLimit names the flag that is in the way.
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	config := small(start(t, func(c *server.Config) { c.Limits.MovesPerSecond = 3 }))
+	config.Rate, config.Duration = 0, 2*time.Second
+	r := run(t, config)
+	require.NoError(t, r.Err())
+	require.NotEmpty(t, r.Errors)
+	assert.Equal(t, "Move", r.Errors[0].Call)
+	assert.Equal(t, "RATE_LIMITED", r.Errors[0].Reason)
+	assert.Contains(t, r.Errors[0].Advice, "--max-moves-per-second")
+}

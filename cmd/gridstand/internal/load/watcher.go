@@ -1,0 +1,212 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/lightwatch"
+)
+
+// watcher follows the games of a table, one after the other.
+type watcher struct {
+	run    *run
+	number int
+	link   *link
+	table  *table
+}
+
+// opening is how many streams are opened at a time.
+const opening = 256
+
+// short is a game of which a watcher did not see the end.
+type short struct {
+	game *game
+	seen int32
+}
+
+// watch follows games until the table is closed or ctx ends. It calls attached
+// once: when the first game is seen, or with the error that prevents it.
+func (w *watcher) watch(ctx context.Context, attached func(error)) {
+	var g *game
+	for {
+		if g = w.table.next(ctx, g); g == nil {
+			attached(ctx.Err())
+			return
+		}
+		seen, err := w.follow(ctx, g, attached)
+		attached(err)
+		if !errors.Is(err, io.EOF) {
+			w.run.cutShort(short{g, seen})
+		}
+	}
+}
+
+// follow watches one game to its end, io.EOF, and returns the last version seen,
+// 0 if none was. After a version that does not follow it goes on from the last
+// one that did, and after a lost stream with another.
+func (w *watcher) follow(ctx context.Context, g *game, attached func(error)) (int32, error) {
+	reading := client.NewReading(client.WatchOptions{GameID: g.id, EveryEvent: w.run.EveryEvent})
+	for {
+		before := reading.Version()
+		err := w.read(ctx, reading, g, attached)
+		if err == nil {
+			err = reading.End()
+		}
+		seen := reading.Version()
+		var sequence *client.SequenceError
+		switch {
+		case ctx.Err() != nil:
+			return seen, ctx.Err()
+		case errors.Is(err, io.EOF):
+			return seen, err
+		case errors.As(err, &sequence):
+			if sequence.Version > sequence.After {
+				w.run.gaps.Add(1)
+			} else {
+				w.run.repeats.Add(1)
+			}
+			if seen == before { // and so on for ever
+				return seen, err
+			}
+			continue
+		}
+		again, err := reading.Lost(err)
+		if errors.Is(err, io.EOF) {
+			return seen, err
+		}
+		if err != nil {
+			w.run.fail(callWatch, err)
+			return seen, err
+		}
+		w.run.reconnects.Add(1)
+		w.run.fail(callWatch, again.Err)
+		if errors.Is(again.Err, client.ErrRateLimited) {
+			attached(again.Err)
+		}
+		if err := wait(ctx, again.Delay); err != nil {
+			return seen, err
+		}
+	}
+}
+
+// read takes in what one stream brings. It returns what ended the stream, nil
+// where the server did and had no more to send.
+func (w *watcher) read(ctx context.Context, reading *client.Reading, g *game, attached func(error)) error {
+	select {
+	case w.run.opening <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	r := &receiver{
+		watcher: w, reading: reading, game: g, attached: attached,
+		opening: sync.OnceFunc(func() { <-w.run.opening }), ended: make(chan error, 1),
+	}
+	defer r.opening()
+	conn, err := w.link.connect(ctx)
+	if err != nil {
+		return err
+	}
+	stream, err := conn.Watch(reading.Request(), r)
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-r.ended:
+		return err
+	case <-ctx.Done():
+		stream.Cancel()
+		return ctx.Err()
+	}
+}
+
+// receiver checks what a stream brings against what came before.
+type receiver struct {
+	*watcher
+	reading  *client.Reading
+	game     *game
+	attached func(error)
+	opening  func() // ends the opening
+	ended    chan error
+}
+
+// Opened implements lightwatch.Receiver.
+func (r *receiver) Opened() { r.opening() }
+
+// Update implements lightwatch.Receiver.
+func (r *receiver) Update(u *lightwatch.Update) error {
+	r.reading.Came()
+	if u.Kind != lightwatch.Other && string(u.GameID) != r.game.id {
+		return fmt.Errorf("%w: something of another game", client.ErrBadStream)
+	}
+	switch u.Kind {
+	case lightwatch.Event:
+		if err := r.reading.Event(u.Version, u.Over); err != nil {
+			return err
+		}
+		if sent, ok := r.game.sentAt(u.Version); ok {
+			r.run.delivery.record(r.link.number, r.run.now()-sent)
+		}
+		r.run.events.Add(1)
+	case lightwatch.Game:
+		skipped, err := r.reading.Game(u.Version, u.Over)
+		if err != nil {
+			return err
+		}
+		r.run.skipped.Add(int64(skipped))
+		r.attached(nil)
+	}
+	return nil
+}
+
+// Ended implements lightwatch.Receiver.
+func (r *receiver) Ended(err error) { r.ended <- err }
+
+// link is a connection that watchers share, or the next one after it was lost.
+type link struct {
+	run      *run
+	number   int
+	endpoint client.Endpoint
+	streams  int
+
+	mu     sync.Mutex
+	conn   *lightwatch.Conn
+	failed error // why there is no connection,
+	again  time.Time
+}
+
+// between is the least time between two tries to connect, however many watchers
+// want to.
+const between = 250 * time.Millisecond
+
+// connect returns the connection, made anew if it has ended.
+func (l *link) connect(ctx context.Context) (*lightwatch.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.conn != nil && l.conn.Err() == nil:
+		return l.conn, nil
+	case l.failed != nil && time.Now().Before(l.again):
+		return nil, l.failed
+	}
+	conn, err := lightwatch.Dial(ctx, l.endpoint.Address, lightwatch.Options{
+		Authority: l.endpoint.Authority, TLS: l.endpoint.TLS, UserAgent: l.run.Server.UserAgent, Streams: l.streams,
+	})
+	l.failed, l.again = err, time.Now().Add(between)
+	if err == nil {
+		l.hangUp()
+		l.conn = conn
+	}
+	return conn, err
+}
+
+// hangUp closes the connection. connect must not run at the same time.
+func (l *link) hangUp() {
+	if l.conn != nil {
+		l.conn.Close()
+	}
+}

@@ -1,0 +1,171 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Server is what the screens ask of a server. Its methods may wait, until ctx
+// ends, and are safe for concurrent use; errors are those of package client.
+type Server interface {
+	// NewGame creates a game of a variant for the player.
+	NewGame(ctx context.Context, variant string, o client.GameOptions) (*pb.Game, error)
+	// Game returns a game as it is now.
+	Game(ctx context.Context, id string) (*pb.Game, error)
+	// LiveGames lists the first games that are being played, in an order.
+	LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error)
+	// Slide makes a move in the player's game; byBot says that a program chose
+	// it. It goes on trying where it is not known whether it took effect, which
+	// it does once. So do the four that follow.
+	Slide(ctx context.Context, game *pb.Game, version int32, d pb.Direction, byBot bool) (*pb.Event, error)
+	// Jump makes a move in the player's game of Tribolo.
+	Jump(ctx context.Context, game *pb.Game, version int32, to *pb.Cell) (*pb.Event, error)
+	// Undo takes moves back, to a version, or the player's last move if that is
+	// nil.
+	Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error)
+	// Join takes a seat, as session.Client does.
+	Join(ctx context.Context, id string, seat *int32) (*pb.Game, error)
+	// Resign ends the player's game, or his part in it: it gives up all his
+	// seats.
+	Resign(ctx context.Context, game *pb.Game) (*pb.Event, error)
+	// Place returns where the player stands on a board.
+	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
+	// Lists returns what a lobby shows to a player, by his id, empty for none.
+	// The variants are asked for where none are known.
+	Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error)
+	// Watch follows a game after a version, or from now on if that is nil,
+	// until ctx ends.
+	Watch(ctx context.Context, id string, after *int32) Stream
+}
+
+// Stream is what session.Watcher is: the updates of a game, one by one.
+type Stream interface {
+	// Next waits for the next update; io.EOF follows the last one.
+	Next() (client.Update, error)
+}
+
+// Place is a player's place on a leaderboard.
+type Place struct {
+	// Rank from 1, 0 while the player is not on the board.
+	Rank int32
+	// Score of the entry, and the game that it was made in.
+	Score  int32
+	GameID string
+	// Total is the number of entries on the board.
+	Total int32
+}
+
+// NewServer makes the screens ask a client.
+func NewServer(c *client.Client) Server { return &server{client: c} }
+
+type server struct{ client *client.Client }
+
+func (s *server) NewGame(ctx context.Context, variant string, o client.GameOptions) (*pb.Game, error) {
+	return s.client.NewGame(ctx, variant, o)
+}
+
+func (s *server) Game(ctx context.Context, id string) (*pb.Game, error) {
+	return s.client.Game(ctx, id)
+}
+
+func (s *server) LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error) {
+	reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{
+		Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: by,
+	})
+	return reply.GetGames(), err
+}
+
+func (s *server) Slide(ctx context.Context, game *pb.Game, version int32, d pb.Direction, byBot bool) (*pb.Event, error) {
+	return s.client.Play(game).Move(ctx, version, client.Slide(d), byBot)
+}
+
+func (s *server) Jump(ctx context.Context, game *pb.Game, version int32, to *pb.Cell) (*pb.Event, error) {
+	return s.client.Play(game).Move(ctx, version, client.Jump(to), false)
+}
+
+func (s *server) Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error) {
+	return s.client.Play(game).Undo(ctx, version, to)
+}
+
+func (s *server) Join(ctx context.Context, id string, seat *int32) (*pb.Game, error) {
+	return s.client.Join(ctx, id, seat)
+}
+
+func (s *server) Resign(ctx context.Context, game *pb.Game) (*pb.Event, error) {
+	return s.client.Resign(ctx, game)
+}
+
+func (s *server) Place(ctx context.Context, variant string, window pb.Window) (Place, error) {
+	board, err := s.client.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
+		Variant: variant, Window: window, PageSize: 1,
+	})
+	if err != nil {
+		return Place{}, err
+	}
+	mine, err := s.client.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
+		Variant: variant, Window: window, PlayerId: "me",
+	})
+	if errors.Is(err, client.ErrNoScore) {
+		return Place{Total: board.GetTotal()}, nil
+	}
+	if err != nil {
+		return Place{}, err
+	}
+	e := mine.GetEntry()
+	return Place{
+		Rank: e.GetRank(), Score: e.GetScore(), GameID: e.GetGameId(),
+		Total: max(board.GetTotal(), e.GetRank()),
+	}, nil
+}
+
+// Lengths of the lists of a lobby.
+const (
+	listLength   = 50
+	scoresLength = 30
+)
+
+func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error) {
+	lists := Lists{Variants: known, Variant: variant, Window: window}
+	if len(known) == 0 {
+		reply, err := s.client.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+		if err != nil {
+			return lists, err
+		}
+		lists.Variants = reply.GetVariants()
+	}
+	for _, request := range []*pb.ListGamesRequest{
+		{Status: pb.GameStatus_GAME_STATUS_WAITING, PageSize: listLength},
+		{Status: pb.GameStatus_GAME_STATUS_ACTIVE, PageSize: listLength},
+	} {
+		reply, err := s.client.Games.ListGames(ctx, request)
+		if err != nil {
+			return lists, err
+		}
+		lists.Live = append(lists.Live, sound(reply.GetGames())...)
+	}
+	if me != "" {
+		reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: me, PageSize: listLength})
+		if err != nil {
+			return lists, err
+		}
+		lists.Mine = sound(reply.GetGames())
+	}
+	reply, err := s.client.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
+		Variant: variant, Window: window, PageSize: scoresLength,
+	})
+	lists.Scores = reply.GetEntries()
+	return lists, err
+}
+
+// sound are the games that can be drawn.
+func sound(games []*pb.Game) []*pb.Game {
+	return slices.DeleteFunc(games, func(g *pb.Game) bool { return client.CheckGame(g) != nil })
+}
+
+func (s *server) Watch(ctx context.Context, id string, after *int32) Stream {
+	return s.client.Watch(ctx, client.WatchOptions{GameID: id, AfterVersion: after})
+}

@@ -1,0 +1,96 @@
+// Package servertest starts whole servers for tests: the one that the program
+// runs, with its interceptors and its way to start and stop. Only tests import
+// it.
+package servertest
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	"github.com/gridstand/gridstand/server"
+)
+
+// Config is the default one, changed for a test: it listens on a free local
+// port, logs into the test's output and does not wait long at its end.
+func Config(t testing.TB) server.Config {
+	t.Helper()
+	c := server.DefaultConfig()
+	c.Listen = "127.0.0.1:0"
+	c.StopTimeout = 2 * time.Second
+	c.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
+	return c
+}
+
+// Log keeps what is logged into it. It may be used concurrently.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// Logger writes everything into the log.
+func (l *Log) Logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// String is all that was logged.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Start starts a server that ends with the test, and before it if the caller
+// calls the function returned, which waits for its end. A server that fails
+// fails the test.
+func Start(t testing.TB, c server.Config) (*server.Server, func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	server, err := server.Start(ctx, c)
+	if err != nil {
+		cancel()
+		require.NoError(t, err, "starting a server")
+	}
+	stop := func() {
+		cancel()
+		assert.NoError(t, server.Wait(), "a server failed")
+	}
+	t.Cleanup(stop)
+	return server, stop
+}
+
+// Dial connects to a server, without TLS. The connection closes with the test.
+func Dial(t testing.TB, addr net.Addr, options ...grpc.DialOption) *grpc.ClientConn {
+	t.Helper()
+	options = append([]grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}, options...)
+	conn, err := grpc.NewClient("passthrough:///"+addr.String(), options...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// Certificate writes a certificate for 127.0.0.1 and localhost, and its key, into
+// files. The first file is also what a client must trust.
+func Certificate(t testing.TB) (certFile, keyFile string) {
+	t.Helper()
+	certFile, keyFile = tlstest.Files(t)
+	tlstest.NewAuthority(t).Issue(t, "server", certFile, keyFile)
+	return certFile, keyFile
+}

@@ -1,0 +1,41 @@
+package testmain_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var looksForLeaks = regexp.MustCompile(`[\t ](goleak\.VerifyTestMain|testmain\.Run)\(m\b`)
+
+// Ensure every package that has tests looks for goroutines that they leave
+// behind.
+func TestEveryPackageLooksForLeaks(t *testing.T) {
+	t.Parallel()
+	looks := map[string]bool{} // by folder with tests
+	err := filepath.WalkDir("../../..", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != "../../.." && strings.HasPrefix(entry.Name(), "."):
+			return filepath.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		folder := filepath.Dir(path)
+		looks[folder] = looks[folder] || looksForLeaks.Match(text)
+		return err
+	})
+	require.NoError(t, err)
+	require.Greater(t, len(looks), 30)
+	for folder, ok := range looks {
+		assert.True(t, ok, "%s has no TestMain with goleak.VerifyTestMain or testmain.Run", folder)
+	}
+}

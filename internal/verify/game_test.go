@@ -1,0 +1,85 @@
+package verify_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/verify"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// server has the transcript of one game, and ends each stream after a few
+// events.
+type server struct {
+	pb.UnimplementedGameServiceServer
+	status pb.GameStatus
+	events []*pb.Event
+}
+
+func (s *server) GetGame(context.Context, *pb.GetGameRequest) (*pb.GetGameResponse, error) {
+	return &pb.GetGameResponse{Game: &pb.Game{Id: gameID, Status: s.status}}, nil
+}
+
+func (s *server) Watch(r *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
+	if r.AfterVersion == nil || !r.GetEveryEvent() {
+		return status.Error(codes.InvalidArgument, "the whole transcript is asked for")
+	}
+	rest := s.events[r.GetAfterVersion():]
+	for i, e := range rest {
+		if i == 20 {
+			return status.Error(codes.Unavailable, "come again")
+		}
+		if err := stream.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: e}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *server) client(t *testing.T) *client.Client {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	g := grpc.NewServer()
+	pb.RegisterGameServiceServer(g, s)
+	served := make(chan error, 1)
+	go func() { served <- g.Serve(l) }()
+	c, err := client.Dial(client.Config{Target: l.Addr().String()})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		assert.NoError(t, c.Close())
+		g.Stop()
+		assert.NoError(t, <-served)
+	})
+	return c
+}
+
+func TestGameOnAServer(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	s := &server{status: pb.GameStatus_GAME_STATUS_FINISHED, events: transcript(t, "classic", seedOf(t, 1), 30)}
+	report, err := verify.Game(ctx, s.client(t), gameID)
+	require.NoError(t, err)
+	assert.Equal(t, 32, report.Versions)
+
+	s.events[20].Position.Scores[0]++
+	_, err = verify.Game(ctx, s.client(t), gameID)
+	assert.ErrorContains(t, err, "version 21: score of seat 0")
+
+	s.status = pb.GameStatus_GAME_STATUS_ACTIVE
+	_, err = verify.Game(ctx, s.client(t), gameID)
+	assert.ErrorIs(t, err, verify.ErrLive)
+}

@@ -1,0 +1,282 @@
+package verify_test
+
+import (
+	"crypto/sha256"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/verify"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
+)
+
+const (
+	gameID  = "gamegamegamegamegamegamega"
+	otherID = "otherotherotherotherothero"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// seedOf is a seed that differs with n.
+func seedOf(t testing.TB, n byte) game.Seed {
+	t.Helper()
+	sum := sha256.Sum256([]byte{n})
+	seed, err := game.SeedFromBytes(sum[:])
+	require.NoError(t, err)
+	return seed
+}
+
+// transcript plays a game as a server would: after moves of them it is
+// resigned, if it is not over before.
+func transcript(t testing.TB, variant string, seed game.Seed, moves int) []*pb.Event {
+	t.Helper()
+	v, ok := variants.Current(variant)
+	require.True(t, ok)
+	at := noon
+	seats := make([]replay.Seat, v.Seats)
+	for i := range seats {
+		seats[i].Player = replay.Player{ID: otherID[i:] + otherID[:i], Name: []string{"ada", "bob", "eve"}[i]}
+	}
+	e, err := replay.Start(gameID, replay.Entry{Seat: game.NoSeat, Action: replay.Created{
+		Variant: v.ID, Revision: v.Revision, Commitment: seed.Commitment(),
+		Seats: seats,
+	}}, seed, at)
+	require.NoError(t, err)
+	events := []*pb.Event{translate.Event(e)}
+	for n := 0; e.State.Status == replay.Active; n++ {
+		var action replay.Action = replay.Resigned{}
+		if legal := e.State.LegalMoves(); n < moves {
+			action = replay.Moved{Move: legal[n%len(legal)], ByBot: n > 20}
+		}
+		at = at.Add(time.Duration(n%3) * time.Second) // now and then two at the same time
+		e, err = e.State.Apply(replay.Entry{Seat: e.State.Turn(), Action: action}, at)
+		require.NoError(t, err)
+		events = append(events, translate.Event(e))
+	}
+	return events
+}
+
+func all(events []*pb.Event) iter.Seq2[*pb.Event, error] {
+	return func(yield func(*pb.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func clone(events []*pb.Event) []*pb.Event {
+	copied := make([]*pb.Event, len(events))
+	for i, e := range events {
+		copied[i] = proto.CloneOf(e)
+	}
+	return copied
+}
+
+func TestHonestGamesOfEveryVariant(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants.All() {
+		for n, moves := range []int{0, 30, 100_000} {
+			events := transcript(t, v.ID, seedOf(t, byte(n)), moves)
+			before := clone(events)
+			report, err := verify.Transcript(all(events))
+			require.NoError(t, err, v.ID)
+
+			last := events[len(events)-1]
+			assert.Equal(t, gameID, report.GameID)
+			assert.Equal(t, v.ID, report.Variant)
+			assert.Equal(t, []string{"ada", "bob", "eve"}[:v.Seats], report.Players)
+			assert.Equal(t, len(events), report.Versions)
+			assert.Equal(t, int(last.GetPosition().GetMoveCount()), report.Moves)
+			assert.Equal(t, spawns(events), report.Spawned)
+			assert.Equal(t, last.GetPosition().GetScores(), report.Scores)
+			assert.Equal(t, int(last.GetResult().GetReason()), int(report.Reason))
+			assert.Len(t, report.Winners, len(last.GetResult().GetWinners()))
+			assert.Equal(t, last.GetRanked(), report.Ranked)
+			assert.Equal(t, noon, report.Begin)
+			assert.Equal(t, last.GetTime().AsTime(), report.End)
+			for i := range events {
+				assert.True(t, proto.Equal(before[i], events[i]), "the caller's events are left alone")
+			}
+		}
+	}
+}
+
+func spawns(events []*pb.Event) int {
+	n := 0
+	for _, tile := range events[0].GetPosition().GetTwenty48().GetTiles() {
+		if tile != 0 {
+			n++
+		}
+	}
+	for _, e := range events {
+		if e.GetMoved().GetSpawned() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func TestTheOrderOfSetsIsFree(t *testing.T) {
+	t.Parallel()
+	for _, variant := range []string{"classic", "tribolo"} {
+		events := transcript(t, variant, seedOf(t, 1), 30)
+		for _, e := range events {
+			slices.Reverse(e.GetPosition().GetTwenty48().GetLegalMoves())
+			slices.Reverse(e.GetPosition().GetTribolo().GetLegalMoves())
+			for _, m := range e.GetPosition().GetTribolo().GetLegalMoves() {
+				slices.Reverse(m.GetTaken())
+			}
+			slices.Reverse(e.GetMoved().GetTaken())
+		}
+		_, err := verify.Transcript(all(events))
+		assert.NoError(t, err)
+	}
+}
+
+func TestWhatWasAlteredIsFound(t *testing.T) {
+	t.Parallel()
+	seed := seedOf(t, 1)
+	honest := transcript(t, "classic", seed, 30) // versions 1 to 32
+	other := transcript(t, "classic", seedOf(t, 2), 30)
+	require.Len(t, honest, 32)
+	board := func(e *pb.Event) *pb.Twenty48Board { return e.GetPosition().GetTwenty48() }
+
+	for name, tc := range map[string]struct {
+		version int32
+		alter   func(e *pb.Event)
+		want    string
+	}{
+		"a tile":                   {17, func(e *pb.Event) { board(e).Tiles[5] += 512 }, "tile 5 is "},
+		"a tile too many":          {17, func(e *pb.Event) { board(e).Tiles = append(board(e).Tiles, 2) }, "tiles has 17 entries, recomputed 16"},
+		"the board":                {17, func(e *pb.Event) { e.Position.Board = nil }, "position.twenty48 is missing"},
+		"the other board":          {17, func(e *pb.Event) { e.Position.Board = &pb.Position_Tribolo{} }, "position.twenty48 is missing"},
+		"the position":             {17, func(e *pb.Event) { e.Position = nil }, "position is missing"},
+		"the score":                {17, func(e *pb.Event) { e.Position.Scores[0] += 4 }, "score of seat 0 is "},
+		"the gain":                 {17, func(e *pb.Event) { e.GetMoved().Gained += 4 }, "the gain is "},
+		"where it spawned":         {17, func(e *pb.Event) { e.GetMoved().Spawned.Index++ }, "the new tile's cell is "},
+		"what spawned":             {17, func(e *pb.Event) { e.GetMoved().Spawned.Value *= 2 }, "the new tile's value is "},
+		"nothing spawned":          {17, func(e *pb.Event) { e.GetMoved().Spawned = nil }, "the new tile is missing"},
+		"the legal moves":          {17, func(e *pb.Event) { board(e).LegalMoves = board(e).GetLegalMoves()[1:] }, "legal_moves"},
+		"the number of moves":      {17, func(e *pb.Event) { e.Position.MoveCount++ }, "the number of moves is 17, recomputed 16"},
+		"the turn":                 {17, func(e *pb.Event) { e.Position.Turn = nil }, "the seat to move is missing"},
+		"the seat":                 {17, func(e *pb.Event) { e.Seat = proto.Int32(1) }, "the rules do not allow it: another seat"},
+		"no seat":                  {17, func(e *pb.Event) { e.Seat = nil }, "the rules do not allow it"},
+		"ranked":                   {17, func(e *pb.Event) { e.Ranked = false }, "ranked is false, recomputed true"},
+		"ranked in spite of a bot": {30, func(e *pb.Event) { e.Ranked = true }, "ranked is true, recomputed false"},
+		"goal reached":             {17, func(e *pb.Event) { board(e).GoalReached = true }, "goal_reached is true"},
+		"the seed early":           {17, func(e *pb.Event) { e.Seed = seed.SeedBytes() }, "seed is "},
+		"the time":                 {17, func(e *pb.Event) { e.Time = timestamppb.New(noon.Add(-time.Second)) }, "its time is before"},
+		"no time":                  {17, func(e *pb.Event) { e.Time = nil }, "its time is none"},
+		"no such time":             {17, func(e *pb.Event) { e.Time.Nanos = -1 }, "its time is none"},
+		"no move":                  {17, func(e *pb.Event) { e.GetMoved().Move = nil }, "the rules do not allow it"},
+		"a cell":                   {17, func(e *pb.Event) { e.GetMoved().Move = &pb.Moved_Cell{Cell: &pb.Cell{}} }, "the rules do not allow it"},
+		"a second creation":        {17, func(e *pb.Event) { e.Action = honest[0].Action; e.Seat = nil }, "the rules do not allow it"},
+		"the commitment":           {1, func(e *pb.Event) { e.GetCreated().SeedCommitment[0]++ }, "SHA-256 of the revealed seed"},
+		"a short commitment":       {1, func(e *pb.Event) { e.GetCreated().SeedCommitment = nil }, "a commitment of 0 bytes"},
+		"the first board":          {1, func(e *pb.Event) { e.Position = other[0].GetPosition() }, "tile "},
+		"another beginning":        {1, func(e *pb.Event) { e.Action = honest[5].Action }, "a game begins with its creation"},
+		"the seats":                {1, func(e *pb.Event) { e.GetCreated().Seats = nil }, "classic has 1 seats, not 0"},
+		"an unset seat":            {1, func(e *pb.Event) { e.GetCreated().Seats[0].Occupant = nil }, ""},
+		"no game":                  {1, func(e *pb.Event) { e.GameId = "x\x1b[31m" }, `"x\x1b[31m" is no id of a game`},
+		"a revealed seed":          {32, func(e *pb.Event) { e.Seed = seedOf(t, 3).SeedBytes() }, "SHA-256 of the revealed seed"},
+		"half a seed":              {32, func(e *pb.Event) { e.Seed = e.Seed[:16] }, "the revealed seed is none"},
+		"no seed":                  {32, func(e *pb.Event) { e.Seed = nil }, "the revealed seed is none"},
+		"the result":               {32, func(e *pb.Event) { e.Result.Reason = pb.Result_REASON_NO_MOVES }, "the result is REASON_NO_MOVES, recomputed REASON_RESIGNED"},
+		"the winners":              {32, func(e *pb.Event) { e.Result.Winners = []int32{0} }, "the list of winners has 1 entries, recomputed 0"},
+		"the final score":          {32, func(e *pb.Event) { e.Result.Scores[0]++ }, "result.scores[0] is "},
+		"another game":             {17, func(e *pb.Event) { e.GameId = otherID }, "an event of another game"},
+		"an early end":             {17, func(e *pb.Event) { e.Result = &pb.Result{} }, "it comes after the end"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			events := clone(honest)
+			tc.alter(events[tc.version-1])
+			_, err := verify.Transcript(all(events))
+			var difference *verify.Difference
+			require.ErrorAs(t, err, &difference)
+			assert.Contains(t, difference.What, tc.want)
+			switch tc.want {
+			case "SHA-256 of the revealed seed", "the revealed seed is none":
+				assert.Equal(t, int32(1), difference.Version, "the seed is looked at first")
+			case "it comes after the end":
+				assert.Equal(t, int32(18), difference.Version)
+			default:
+				assert.Equal(t, tc.version, difference.Version)
+			}
+		})
+	}
+}
+
+func TestADifferenceReadsLikeThis(t *testing.T) {
+	t.Parallel()
+	events := transcript(t, "classic", seedOf(t, 1), 30)
+	tiles := events[16].GetPosition().GetTwenty48().GetTiles()
+	cell := slices.Index(tiles, 4)
+	tiles[cell] = 8
+	_, err := verify.Transcript(all(events))
+	assert.Regexp(t, `^version 17: tile \d+ is 8, recomputed 4$`, err.Error())
+}
+
+func TestEventsThatAreMissingOrMoved(t *testing.T) {
+	t.Parallel()
+	honest := transcript(t, "classic", seedOf(t, 1), 30)
+	cut := func(from, to int) []*pb.Event { return slices.Delete(clone(honest), from, to) }
+	swapped := clone(honest)
+	swapped[10], swapped[11] = swapped[11], swapped[10]
+
+	for name, tc := range map[string]struct {
+		events []*pb.Event
+		want   error
+		text   string
+	}{
+		"nothing":            {nil, verify.ErrIncomplete, ""},
+		"without the first":  {cut(0, 1), verify.ErrIncomplete, ""},
+		"without the last":   {cut(31, 32), verify.ErrLive, ""},
+		"only the first":     {honest[:1], verify.ErrLive, ""},
+		"without one":        {cut(10, 11), nil, "version 11: version 12 stands in its place"},
+		"in another order":   {swapped, nil, "version 11: version 12 stands in its place"},
+		"one of them twice":  {slices.Insert(clone(honest), 10, honest[9]), nil, "version 11: version 10 stands in its place"},
+		"something after it": {append(clone(honest), honest[31]), nil, "version 32: it comes after the end of the game"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := verify.Transcript(all(tc.events))
+			if tc.want != nil {
+				assert.ErrorIs(t, err, tc.want)
+				return
+			}
+			assert.EqualError(t, err, tc.text)
+		})
+	}
+}
+
+func TestWhatANewerServerSends(t *testing.T) {
+	t.Parallel()
+	for name, alter := range map[string]func(events []*pb.Event){
+		"a variant":  func(events []*pb.Event) { events[0].GetCreated().Variant = "hexagons" },
+		"a revision": func(events []*pb.Event) { events[0].GetCreated().RulesRevision = 1000 },
+		"an event":   func(events []*pb.Event) { events[5].Action = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			events := transcript(t, "classic", seedOf(t, 1), 30)
+			alter(events)
+			_, err := verify.Transcript(all(events))
+			assert.ErrorIs(t, err, verify.ErrUnknown)
+			assert.False(t, strings.ContainsRune(err.Error(), '\n'))
+		})
+	}
+}

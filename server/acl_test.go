@@ -1,0 +1,104 @@
+package server_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+var aclLine = regexp.MustCompile(`(?m)^    ACL SETUSER gridstand .*$`)
+
+// Ensure a server and its operator can do all that they do as the user whom
+// SECURITY.md tells people to make, who can do nothing else.
+func TestACL(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../SECURITY.md")
+	require.NoError(t, err)
+	store := redistest.StartRedis(t, "--appendonly", "yes")
+	admin := redistest.NewClient(t, store.Addr())
+	ctx := t.Context()
+	var command []any
+	for _, word := range strings.Fields(string(aclLine.Find(text))) {
+		command = append(command, strings.Replace(word, "PASSWORD", "opensesame", 1))
+	}
+	require.NotEmpty(t, command)
+	require.NoError(t, admin.Do(ctx, command...).Err())
+
+	c := servertest.Config(t)
+	c.Redis = "redis://gridstand:opensesame@" + store.Addr()
+	log := &servertest.Log{}
+	c.Logger = log.Logger()
+	srv, stop := servertest.Start(t, c)
+	conn := servertest.Dial(t, srv.Addr())
+	calls, g := play(within(t), t, conn)
+	games := pb.NewGameServiceClient(conn)
+	watch, err := games.Watch(calls, &pb.WatchRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	_, err = watch.Recv()
+	require.NoError(t, err)
+	_, err = move(calls, conn, g)
+	require.NoError(t, err)
+	_, err = games.CreateGame(calls, &pb.CreateGameRequest{Variant: "tribolo"}) // with bots
+	require.NoError(t, err)
+	exhibition, err := games.CreateGame(calls, &pb.CreateGameRequest{Variant: "twos", Seats: []*pb.SeatRequest{
+		{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}},
+	}})
+	require.NoError(t, err)
+	_, err = games.GetGame(calls, &pb.GetGameRequest{GameId: exhibition.GetGame().GetId()})
+	require.NoError(t, err)
+	_, err = games.ListGames(calls, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: pb.OrderBy_ORDER_BY_WATCHERS})
+	require.NoError(t, err)
+	_, err = games.Resign(calls, &pb.ResignRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	_, err = pb.NewLeaderboardServiceClient(conn).ListScores(calls, &pb.ListScoresRequest{Variant: "classic"})
+	require.NoError(t, err)
+	_, _ = pb.NewLeaderboardServiceClient(conn).GetRank(calls, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
+	_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return admin.Exists(ctx, "heartbeats:{beat}", "patrolled").Val() == 2 }, patience, patience/1000)
+
+	operator, err := server.Operate(ctx, c)
+	require.NoError(t, err)
+	defer operator.Close()
+	_, _, err = operator.Hide(ctx, "Ann")
+	require.NoError(t, err)
+	_, err = operator.Rebuild(ctx)
+	require.NoError(t, err)
+	_, _, err = operator.Unhide(ctx, "Ann")
+	require.NoError(t, err)
+	stop()
+	denied, err := admin.ACLLog(ctx, 100).Result()
+	require.NoError(t, err)
+	for _, d := range denied {
+		if d.Object == "config|get" {
+			continue // appendfsync, which is the operator's to know; see below
+		}
+		assert.Fail(t, "denied", "%s of %s (%s)", d.Reason, d.Object, d.Context)
+	}
+
+	user := redis.NewClient(&redis.Options{Addr: store.Addr(), Username: "gridstand", Password: "opensesame"})
+	defer func() { _ = user.Close() }()
+	for _, command := range []string{
+		"GET other", "SET other x", "KEYS *", "FLUSHALL", "CONFIG SET maxmemory 1", "CONFIG GET requirepass",
+		"CONFIG GET *", "SLOWLOG GET", "MONITOR",
+		"ACL LIST", "PUBLISH other x", "SHUTDOWN", "REPLICAOF NO ONE",
+	} {
+		var words []any
+		for _, word := range strings.Fields(command) {
+			words = append(words, word)
+		}
+		assert.ErrorContains(t, user.Do(ctx, words...).Err(), "NOPERM", command)
+	}
+	assert.NotContains(t, log.String(), "redis can lose", "INFO tells the rest")
+	assert.Contains(t, log.String(), "redis does not tell its appendfsync")
+}

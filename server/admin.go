@@ -1,0 +1,84 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+)
+
+// admin serves what is for operators only, on an address of its own.
+type admin struct {
+	listener net.Listener
+	server   *http.Server
+}
+
+// readyWithin is how long Redis has to answer a readiness check.
+const readyWithin = time.Second
+
+// newAdmin listens on the metrics address. healthy answers /healthz, and ready
+// /readyz, with the reason why the server is not ready.
+func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func() bool, ready func(context.Context) error) (*admin, error) {
+	listener, err := net.Listen("tcp", c.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if !healthy() {
+			http.Error(w, "not serving", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("serving\n"))
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), readyWithin)
+		defer cancel()
+		if err := ready(ctx); err != nil {
+			http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("ready\n"))
+	})
+	if c.Pprof {
+		// Without cmdline, which would tell the password in --redis.
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
+	return &admin{listener: listener, server: &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 5 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}}, nil
+}
+
+// run serves until ctx ends. A profile that is being taken then is cut off.
+func (a *admin) run(ctx context.Context) error {
+	served := make(chan struct{})
+	var failure error
+	go func() {
+		defer close(served)
+		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+			failure = err
+		}
+	}()
+	select {
+	case <-served:
+		return failure
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if a.server.Shutdown(last) != nil {
+		_ = a.server.Close()
+	}
+	<-served
+	return failure
+}

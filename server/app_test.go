@@ -1,0 +1,362 @@
+package server_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
+
+// patience is how long a test waits for what should come at once.
+const patience = time.Minute
+
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// play creates an account and a game of it.
+func play(ctx context.Context, t *testing.T, conn *grpc.ClientConn) (context.Context, *pb.Game) {
+	t.Helper()
+	account, err := pb.NewPlayerServiceClient(conn).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "Ann"})
+	require.NoError(t, err)
+	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+account.GetToken())
+	created, err := pb.NewGameServiceClient(conn).CreateGame(ctx, &pb.CreateGameRequest{Variant: "classic"})
+	require.NoError(t, err)
+	return ctx, created.GetGame()
+}
+
+func move(ctx context.Context, conn *grpc.ClientConn, g *pb.Game) (*pb.MoveResponse, error) {
+	return pb.NewGameServiceClient(conn).Move(ctx, &pb.MoveRequest{
+		GameId: g.GetId(), Version: g.GetVersion(),
+		Move: &pb.MoveRequest_Direction{Direction: g.GetPosition().GetTwenty48().GetLegalMoves()[0]},
+	})
+}
+
+func TestStart_Plays(t *testing.T) {
+	t.Parallel()
+	srv, stop := servertest.Start(t, servertest.Config(t))
+	conn := servertest.Dial(t, srv.Addr())
+	ctx, g := play(within(t), t, conn)
+
+	moved, err := move(ctx, conn, g)
+	require.NoError(t, err)
+	assert.EqualValues(t, 2, moved.GetEvent().GetVersion())
+
+	info, err := pb.NewGameServiceClient(conn).GetServerInfo(ctx, &pb.GetServerInfoRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, pb.Storage_STORAGE_EMBEDDED, info.GetStorage())
+	c := server.DefaultConfig()
+	limits := info.GetLimits()
+	assert.EqualValues(t, c.Limits.MessageBytes, limits.GetMessageBytes())
+	assert.EqualValues(t, c.Limits.StreamsPerConnection, limits.GetStreamsPerConnection())
+	assert.EqualValues(t, c.Limits.MovesPerSecond, limits.GetMovesPerSecond())
+	assert.EqualValues(t, c.Limits.OpenGamesPerPlayer, limits.GetOpenGamesPerPlayer())
+	assert.EqualValues(t, c.Limits.WatchersPerGame, limits.GetWatchersPerGame())
+
+	_, err = pb.NewGameServiceClient(conn).GetGame(ctx, &pb.GetGameRequest{GameId: string(make([]byte, c.Limits.MessageBytes+1))})
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err), "a message that is too large")
+
+	stop()
+	_, err = net.DialTimeout("tcp", srv.Addr().String(), time.Second)
+	assert.Error(t, err, "still listening")
+}
+
+func TestStart_TwoServers(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Redis = "redis://" + redistest.StartMiniredis(t).Addr()
+	one, _ := servertest.Start(t, c)
+	two, _ := servertest.Start(t, c)
+	ctx, g := play(within(t), t, servertest.Dial(t, one.Addr()))
+	_, err := move(ctx, servertest.Dial(t, two.Addr()), g)
+	assert.NoError(t, err)
+}
+
+func TestStart_Cluster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, 1)
+	c := servertest.Config(t)
+	c.Redis = "redis://" + cluster.Addrs()[0] + "?cluster=true"
+	server, _ := servertest.Start(t, c)
+	conn := servertest.Dial(t, server.Addr())
+	ctx, g := play(within(t), t, conn)
+	_, err := move(ctx, conn, g)
+	require.NoError(t, err)
+	_, err = pb.NewGameServiceClient(conn).Resign(ctx, &pb.ResignRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	rank, err := pb.NewLeaderboardServiceClient(conn).GetRank(ctx, &pb.GetRankRequest{Variant: "classic", PlayerId: "me", Neighbors: 1})
+	if status.Code(err) != codes.NotFound { // The move may have scored nothing.
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, rank.GetEntry().GetRank())
+	}
+	listed, err := pb.NewGameServiceClient(conn).ListGames(ctx, &pb.ListGamesRequest{})
+	require.NoError(t, err)
+	assert.Len(t, listed.GetGames(), 1)
+}
+
+func TestStart_StopTellsEverybody(t *testing.T) {
+	t.Parallel()
+	server, stop := servertest.Start(t, servertest.Config(t))
+	conn := servertest.Dial(t, server.Addr())
+	ctx, g := play(within(t), t, conn)
+	watch, err := pb.NewGameServiceClient(conn).Watch(ctx, &pb.WatchRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	first, err := watch.Recv()
+	require.NoError(t, err)
+	require.NotNil(t, first.GetGame())
+
+	checker := grpc_health_v1.NewHealthClient(conn)
+	for _, name := range []string{"", "gridstand.v1.GameService", "gridstand.v1.LeaderboardService", "gridstand.v1.PlayerService"} {
+		answer, err := checker.Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: name})
+		require.NoError(t, err, name)
+		assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus(), name)
+	}
+	health, err := checker.Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
+	require.NoError(t, err)
+	next, err := health.Recv()
+	require.NoError(t, err)
+	require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, next.GetStatus())
+
+	began := time.Now()
+	stop()
+	assert.Less(t, time.Since(began), servertest.Config(t).StopTimeout, "somebody had to be cut off")
+
+	next, err = health.Recv()
+	require.NoError(t, err)
+	assert.Equal(t, grpc_health_v1.HealthCheckResponse_NOT_SERVING, next.GetStatus())
+	_, err = health.Recv()
+	assert.Error(t, err)
+	for err = nil; err == nil; {
+		_, err = watch.Recv()
+	}
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	assert.Equal(t, "this server is stopping", status.Convert(err).Message())
+}
+
+func TestStart_StopCutsOff(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.StopTimeout = 50 * time.Millisecond
+	server, stop := servertest.Start(t, c)
+	// This stream goes on until its caller ends it.
+	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, server.Addr())).ServerReflectionInfo(within(t))
+	require.NoError(t, err)
+	require.NoError(t, stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
+		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
+	}))
+	services, err := stream.Recv()
+	require.NoError(t, err)
+	assert.Len(t, services.GetListServicesResponse().GetService(), 6)
+	stop()
+	_, err = stream.Recv()
+	assert.Error(t, err)
+}
+
+func TestStart_NoReflection(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Reflection = false
+	server, _ := servertest.Start(t, c)
+	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, server.Addr())).ServerReflectionInfo(within(t))
+	require.NoError(t, err)
+	_, err = stream.Recv()
+	assert.Equal(t, codes.Unimplemented, status.Code(err))
+}
+
+func TestStart_RedisAway(t *testing.T) {
+	t.Parallel()
+	store := redistest.StartMiniredis(t)
+	c := servertest.Config(t)
+	c.Redis = "redis://" + store.Addr()
+	server, _ := servertest.Start(t, c)
+	conn := servertest.Dial(t, server.Addr())
+	ctx, g := play(within(t), t, conn)
+
+	store.SetError("LOADING Redis is loading the dataset in memory")
+	_, err := move(ctx, conn, g)
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	answer, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus())
+
+	store.SetError("")
+	_, err = move(ctx, conn, g)
+	assert.NoError(t, err, "it is back")
+}
+
+func TestStart_TLS(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.TLSCert, c.TLSKey = servertest.Certificate(t)
+	server, _ := servertest.Start(t, c)
+	trusting, err := credentials.NewClientTLSFromFile(c.TLSCert, "")
+	require.NoError(t, err)
+
+	conn := servertest.Dial(t, server.Addr(), grpc.WithTransportCredentials(trusting))
+	_, err = pb.NewGameServiceClient(conn).GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+	assert.NoError(t, err)
+
+	conn = servertest.Dial(t, server.Addr())
+	_, err = pb.NewGameServiceClient(conn).GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+	assert.Equal(t, codes.Unavailable, status.Code(err), "without TLS")
+}
+
+func TestStart_Listener(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	var err error
+	c.Listener, err = net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c.Listen = "is not looked at"
+	server, _ := servertest.Start(t, c)
+	assert.Equal(t, c.Listener.Addr(), server.Addr())
+	_, err = pb.NewGameServiceClient(servertest.Dial(t, server.Addr())).GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+	assert.NoError(t, err)
+}
+
+func TestStart_AddressTaken(t *testing.T) {
+	t.Parallel()
+	srv, _ := servertest.Start(t, servertest.Config(t))
+	for _, change := range []func(*server.Config){
+		func(c *server.Config) { c.Listen = srv.Addr().String() },
+		func(c *server.Config) { c.Metrics = srv.Addr().String() },
+	} {
+		c := servertest.Config(t)
+		change(&c)
+		_, err := server.Start(t.Context(), c)
+		assert.ErrorIs(t, err, syscall.EADDRINUSE)
+	}
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+
+	t.Run("wrong value", func(t *testing.T) {
+		t.Parallel()
+		for flag, change := range map[string]func(*server.Config){
+			"redis":    func(c *server.Config) { c.Redis = "localhost" },
+			"pprof":    func(c *server.Config) { c.Pprof = true },
+			"tls-cert": func(c *server.Config) { c.TLSCert, c.TLSKey = "missing.pem", "missing.pem" },
+		} {
+			c := servertest.Config(t)
+			change(&c)
+			var e *server.ConfigError
+			require.ErrorAs(t, server.Run(t.Context(), c), &e)
+			assert.Equal(t, flag, e.Flag)
+		}
+	})
+
+	t.Run("told to stop", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		assert.NoError(t, server.Run(ctx, servertest.Config(t)))
+	})
+
+	t.Run("told to stop while it waits for redis", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		c := servertest.Config(t)
+		c.Redis = "redis://127.0.0.1:1"
+		assert.NoError(t, server.Run(ctx, c))
+	})
+
+	t.Run("listener breaks", func(t *testing.T) {
+		t.Parallel()
+		c := servertest.Config(t)
+		var err error
+		c.Listener, err = net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		require.NoError(t, c.Listener.Close())
+		assert.ErrorContains(t, server.Run(within(t), c), "use of closed network connection")
+	})
+}
+
+func TestStart_Metrics(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Metrics = "127.0.0.1:0"
+	c.Pprof = true
+	server, stop := servertest.Start(t, c)
+	conn := servertest.Dial(t, server.Addr())
+	ctx, g := play(within(t), t, conn)
+	watched, leave := context.WithCancel(ctx)
+	stream, err := pb.NewGameServiceClient(conn).Watch(watched, &pb.WatchRequest{GameId: g.GetId(), AfterVersion: &g.Version})
+	require.NoError(t, err)
+	_, err = stream.Header()
+	require.NoError(t, err)
+	_, err = move(ctx, conn, g)
+	require.NoError(t, err)
+
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	get := func(path string) (int, string) {
+		response, err := client.Get("http://" + server.MetricsAddr().String() + path)
+		require.NoError(t, err)
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response.StatusCode, string(body)
+	}
+	code, body := get("/metrics")
+	assert.Equal(t, http.StatusOK, code)
+	for _, line := range []string{
+		`gridstand_games_created_total{variant="classic"} 1`,
+		`gridstand_moves_total{variant="classic"} 1`,
+		`gridstand_games_live 1`,
+		`gridstand_watchers 0`,
+		`gridstand_redis_up 1`,
+		`grpc_server_handled_total{grpc_code="OK",grpc_method="Move",grpc_service="gridstand.v1.GameService",grpc_type="unary"} 1`,
+		`grpc_server_handling_seconds_count{grpc_method="Move",grpc_service="gridstand.v1.GameService",grpc_type="unary"} 1`,
+		`gridstand_events_delivered_total 1`,
+		`grpc_server_started_total{grpc_method="Watch",grpc_service="gridstand.v1.GameService",grpc_type="server_stream"} 1`,
+	} {
+		assert.Contains(t, body, "\n"+line+"\n")
+	}
+	assert.NotContains(t, body, "grpc_server_msg_", "messages of streams are not counted one by one")
+	for _, name := range []string{
+		"gridstand_build_info{", "gridstand_fan_out_lag_seconds_bucket{", "gridstand_conflations_total ",
+		"gridstand_append_conflicts_total ", "go_goroutines ", "process_open_fds ",
+	} {
+		assert.Contains(t, body, "\n"+name)
+	}
+	leave()
+	assert.Eventually(t, func() bool {
+		_, body := get("/metrics")
+		return strings.Contains(body,
+			`grpc_server_handled_total{grpc_code="Canceled",grpc_method="Watch",grpc_service="gridstand.v1.GameService",grpc_type="server_stream"} 1`)
+	}, time.Minute, 10*time.Millisecond)
+	code, body = get("/healthz")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Equal(t, "serving\n", body)
+	code, _ = get("/debug/pprof/")
+	assert.Equal(t, http.StatusOK, code)
+
+	stop()
+	_, err = client.Get("http://" + server.MetricsAddr().String() + "/healthz")
+	assert.Error(t, err)
+}

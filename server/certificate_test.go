@@ -1,0 +1,136 @@
+package server_test
+
+import (
+	"context"
+	"crypto/tls"
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// ask makes a call with a client of its own.
+func ask(t *testing.T, c client.Config) error {
+	t.Helper()
+	client, err := client.Dial(c)
+	require.NoError(t, err)
+	defer func() { _ = client.Close() }()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err = client.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
+	return err
+}
+
+// Ensure a server with authorities for its clients lets in whom they vouch for
+// and nobody else, from before the first call.
+func TestStart_MutualTLS(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	servers, clients, strangers := tlstest.NewAuthority(t), tlstest.NewAuthority(t), tlstest.NewAuthority(t)
+	c := servertest.Config(t)
+	c.TLSCert, c.TLSKey = tlstest.Files(t)
+	servers.Issue(t, "server", c.TLSCert, c.TLSKey)
+	c.TLSClientCA = clients.File
+	server, _ := servertest.Start(t, c)
+
+	friend := client.Config{Target: server.Addr().String(), CAFile: servers.File}
+	friend.CertFile, friend.KeyFile = tlstest.Files(t)
+	clients.Issue(t, "friend", friend.CertFile, friend.KeyFile)
+	require.NoError(t, ask(t, friend))
+
+	stranger := friend
+	stranger.CertFile, stranger.KeyFile = tlstest.Files(t)
+	strangers.Issue(t, "stranger", stranger.CertFile, stranger.KeyFile)
+	nobody := friend
+	nobody.CertFile, nobody.KeyFile = "", ""
+	misled := friend
+	misled.CAFile = strangers.File
+	plain := client.Config{Target: friend.Target}
+	for name, other := range map[string]client.Config{
+		"a certificate of others": stranger, "no certificate": nobody, "another server": misled, "no TLS": plain,
+	} {
+		assert.ErrorIs(t, ask(t, other), client.ErrUnreachable, name)
+	}
+	_, err := client.Dial(client.Config{Target: friend.Target, CertFile: friend.CertFile})
+	assert.ErrorContains(t, err, "a certificate and its key go together")
+}
+
+// Ensure certificates that are replaced are used from the next connection on,
+// that those connected before stay, and that files which are wrong change
+// nothing.
+func TestStart_CertificateRenewed(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	authority, next := tlstest.NewAuthority(t), tlstest.NewAuthority(t)
+	c := servertest.Config(t)
+	c.TLSCert, c.TLSKey = tlstest.Files(t)
+	old := authority.Issue(t, "server", c.TLSCert, c.TLSKey)
+	log := &servertest.Log{}
+	c.Logger = log.Logger()
+	server, _ := servertest.Start(t, c)
+	shown := func() *big.Int {
+		conn, err := tls.Dial("tcp", server.Addr().String(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+		if err != nil {
+			return nil
+		}
+		defer func() { _ = conn.Close() }()
+		return conn.ConnectionState().PeerCertificates[0].SerialNumber
+	}
+	before, err := client.Dial(client.Config{Target: server.Addr().String(), CAFile: authority.File})
+	require.NoError(t, err)
+	defer func() { _ = before.Close() }()
+	info := func() error {
+		_, err := before.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+		return err
+	}
+	require.NoError(t, info())
+	require.Equal(t, old.SerialNumber, shown())
+
+	require.NoError(t, os.WriteFile(c.TLSCert, []byte("nonsense"), 0o600))
+	require.Eventually(t, func() bool {
+		assert.Equal(t, old.SerialNumber, shown(), "a file that is no certificate")
+		return strings.Contains(log.String(), "certificate not renewed")
+	}, patience, 50*time.Millisecond)
+
+	renewed := next.Issue(t, "server", c.TLSCert, c.TLSKey)
+	require.Eventually(t, func() bool { return renewed.SerialNumber.Cmp(shown()) == 0 }, patience, 50*time.Millisecond)
+	require.NoError(t, info(), "connected before")
+	require.NoError(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: next.File}))
+	assert.ErrorIs(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: authority.File}), client.ErrUnreachable)
+}
+
+// Ensure files that cannot be used are told by the flag that names them.
+func TestRun_WrongCertificates(t *testing.T) {
+	t.Parallel()
+	authority := tlstest.NewAuthority(t)
+	cert, key := tlstest.Files(t)
+	authority.Issue(t, "server", cert, key)
+	for flag, change := range map[string]func(*server.Config){
+		"tls-key":       func(c *server.Config) { c.TLSCert, c.TLSKey = cert, "missing.pem" },
+		"tls-cert":      func(c *server.Config) { c.TLSCert, c.TLSKey = authority.File, key },
+		"tls-client-ca": func(c *server.Config) { c.TLSCert, c.TLSKey, c.TLSClientCA = cert, key, key },
+	} {
+		c := servertest.Config(t)
+		change(&c)
+		var e *server.ConfigError
+		require.ErrorAs(t, server.Run(t.Context(), c), &e)
+		assert.Equal(t, flag, e.Flag)
+	}
+	c := servertest.Config(t)
+	c.TLSClientCA = authority.File
+	assert.ErrorContains(t, server.Run(t.Context(), c), "--tls-client-ca: needs --tls-cert")
+}

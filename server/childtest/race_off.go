@@ -1,7 +1,0 @@
-//go:build !race
-
-package childtest
-
-// Race says that the race detector watches tests and programs, which take
-// several times the memory and time then.
-const Race = false

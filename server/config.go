@@ -1,0 +1,232 @@
+// Package server is a whole Gridstand server as a library: Config says how it runs,
+// Start starts it, Run serves until its context ends. The program gridstand-server,
+// gridstand play --local and tests run it.
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gridstand/gridstand/server/internal/origin"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// Embedded is the value of Config.Redis for a store inside this process.
+const Embedded = "embedded"
+
+// LogFormats are the values of Config.LogFormat.
+var LogFormats = []string{"text", "json"}
+
+// Config says how a server runs. Its first part has a field for each flag of
+// the program, which describes it; start from DefaultConfig.
+type Config struct {
+	// Listen is the TCP address to serve on. Port 0 takes a free one.
+	Listen string
+	// Redis is Embedded, a redis:// or rediss:// URL, or several of them
+	// separated by commas.
+	Redis string
+	// TLSCert and TLSKey are PEM files; both are empty for no encryption. They
+	// are read again when they are replaced.
+	TLSCert, TLSKey string
+	// TLSClientCA is a PEM file with the authorities of clients, who need a
+	// certificate then; empty for none.
+	TLSClientCA string
+	// Metrics is the TCP address for metrics, empty for none.
+	Metrics string
+	// Pprof offers profiles on the Metrics address.
+	Pprof bool
+	// LogLevel and LogFormat make the log on standard error.
+	LogLevel  slog.Level
+	LogFormat string
+	// Keepalive is after what silence a connection is probed, 0 for never.
+	Keepalive time.Duration
+	// AbandonAfter is after what time without a move a game ends.
+	AbandonAfter time.Duration
+	// WaitingFor is after what time a game ends that waits for players.
+	WaitingFor time.Duration
+	// MinTurnLimit is the shortest time for a move that games may have. The
+	// default is as high as it can be.
+	MinTurnLimit time.Duration
+	// BotPace is how long a bot waits before it moves.
+	BotPace time.Duration
+	// KeepFinished is how long finished games are kept.
+	KeepFinished time.Duration
+	// KeepAccounts is how long an account without a game or a call is kept. Its
+	// name stays taken.
+	KeepAccounts time.Duration
+	// Proxies whose word is taken for where calls come from: addresses and
+	// networks separated by commas, empty for none.
+	Proxies string
+	// Limits of what clients may do.
+	Limits limits.Limits
+	// Reflection lets tools ask what the services look like.
+	Reflection bool
+	// StopTimeout bounds how long a stop waits for calls under way.
+	StopTimeout time.Duration
+	// Idle is how long a game stays in memory that nobody plays or watches: long
+	// enough for a player who thinks, and for a client that reconnects. Servers
+	// on one store need the same, since it bounds what they know of a store that
+	// went back in time.
+	Idle time.Duration
+	// PauseAfter is how long a game between bots alone goes on after the last
+	// Watch or GetGame. Servers on one store need the same.
+	PauseAfter time.Duration
+	// Stall is how long a watcher may take over one message before the stream is
+	// ended, and its connection as much later.
+	Stall time.Duration
+
+	// Listener is served on in place of Listen, if it is set. The server
+	// closes it.
+	Listener net.Listener
+	// Logger takes the place of the one that LogLevel and LogFormat make, if
+	// it is set.
+	Logger *slog.Logger
+}
+
+// DefaultConfig is what the program does without flags.
+func DefaultConfig() Config {
+	return Config{
+		Listen:       ":2048",
+		Redis:        Embedded,
+		LogLevel:     slog.LevelInfo,
+		LogFormat:    "text",
+		Keepalive:    30 * time.Second,
+		AbandonAfter: 7 * 24 * time.Hour,
+		WaitingFor:   24 * time.Hour,
+		MinTurnLimit: maxTurnFloor,
+		BotPace:      700 * time.Millisecond,
+		KeepFinished: 30 * 24 * time.Hour,
+		KeepAccounts: 90 * 24 * time.Hour,
+		Limits:       limits.Default(),
+		Reflection:   true,
+		StopTimeout:  10 * time.Second,
+		Idle:         time.Minute,
+		PauseAfter:   time.Minute,
+		Stall:        time.Minute,
+	}
+}
+
+// Unlimited is c without limits on how much and how often clients do what they
+// may do, for loads and tests, all of which come from one address.
+func (c Config) Unlimited() Config {
+	c.Limits = limits.Limits{MessageBytes: c.Limits.MessageBytes}
+	return c
+}
+
+// ConfigError says which value of a Config cannot be used, and why.
+type ConfigError struct {
+	// Flag that sets the value, without dashes.
+	Flag string
+	Err  error
+}
+
+func (e *ConfigError) Error() string { return "--" + e.Flag + ": " + e.Err.Error() }
+
+// Unwrap returns the reason alone.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+func wrong(flag, format string, args ...any) error {
+	return &ConfigError{Flag: flag, Err: fmt.Errorf(format, args...)}
+}
+
+// minKeepalive is the shortest that gRPC takes.
+const minKeepalive = time.Second
+
+// maxTurnFloor is the highest that MinTurnLimit can be: the contract lets games
+// have a turn limit of five seconds on every server.
+const maxTurnFloor = 5 * time.Second
+
+// validate returns a *ConfigError for the first value that is wrong in itself.
+// What shows only when it is used, such as a certificate, it leaves to its
+// user.
+func (c *Config) validate() error {
+	if c.Listener == nil {
+		if err := checkAddress(c.Listen); err != nil {
+			return &ConfigError{"listen", err}
+		}
+	}
+	if c.Metrics != "" {
+		if err := checkAddress(c.Metrics); err != nil {
+			return &ConfigError{"metrics", err}
+		}
+	}
+	if _, err := origin.ParseProxies(c.Proxies); err != nil {
+		return &ConfigError{"proxies", err}
+	}
+	switch {
+	case (c.TLSCert == "") != (c.TLSKey == ""):
+		return wrong("tls-cert", "certificate and key (--tls-key) go together")
+	case c.TLSClientCA != "" && c.TLSCert == "":
+		return wrong("tls-client-ca", "needs --tls-cert: without it nothing is encrypted")
+	case c.Pprof && c.Metrics == "":
+		return wrong("pprof", "needs --metrics, the address on which it is served")
+	case !slices.Contains(LogFormats, c.LogFormat):
+		return wrong("log-format", "must be %s, not %q", strings.Join(LogFormats, " or "), c.LogFormat)
+	case c.Keepalive != 0 && c.Keepalive < minKeepalive:
+		return wrong("keepalive", "must be 0 or at least %v", minKeepalive)
+	case c.AbandonAfter <= 0:
+		return wrong("abandon-after", "must be more than 0")
+	case c.WaitingFor <= 0:
+		return wrong("waiting-for", "must be more than 0")
+	case c.MinTurnLimit <= 0 || c.MinTurnLimit > maxTurnFloor:
+		return wrong("min-turn-limit", "must be more than 0 and at most %v", maxTurnFloor)
+	case c.BotPace < 0:
+		return wrong("bot-pace", "must not be negative")
+	case c.KeepAccounts <= 0:
+		return wrong("keep-accounts", "must be more than 0")
+	case c.KeepFinished <= 0:
+		return wrong("keep-finished", "must be more than 0")
+	case c.StopTimeout < 0:
+		return wrong("stop-timeout", "must not be negative")
+	case c.Idle <= 0:
+		return wrong("idle", "must be more than 0")
+	case c.PauseAfter < time.Second:
+		return wrong("pause-after", "must be at least 1s")
+	case c.Stall < time.Second:
+		return wrong("stall", "must be at least 1s")
+	}
+	for _, limit := range limits.Table {
+		if err := limits.Check(*limit.Of(&c.Limits)); err != nil {
+			return &ConfigError{limit.Flag, err}
+		}
+	}
+	return nil
+}
+
+func checkAddress(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		var reason *net.AddrError
+		if errors.As(err, &reason) {
+			return fmt.Errorf("%q is no address: %s", address, reason.Err)
+		}
+		return err
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("%q has no valid port", address)
+	}
+	return nil
+}
+
+// NewLogger returns the logger that the configuration asks for.
+func (c *Config) NewLogger() *slog.Logger {
+	if c.Logger != nil {
+		return c.Logger
+	}
+	return newLogger(os.Stderr, c.LogLevel, c.LogFormat)
+}
+
+func newLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}

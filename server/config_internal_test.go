@@ -1,0 +1,73 @@
+package server
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestConfig_Validate(t *testing.T) {
+	t.Parallel()
+	defaults := DefaultConfig()
+	require.NoError(t, defaults.validate(), "defaults")
+
+	for _, tt := range []struct {
+		flag   string
+		change func(*Config)
+	}{
+		{"listen", func(c *Config) { c.Listen = "2048" }},
+		{"listen", func(c *Config) { c.Listen = "" }},
+		{"listen", func(c *Config) { c.Listen = ":65536" }},
+		{"listen", func(c *Config) { c.Listen = "::1:2048" }},
+		{"metrics", func(c *Config) { c.Metrics = "localhost" }},
+		{"tls-cert", func(c *Config) { c.TLSCert = "cert.pem" }},
+		{"tls-cert", func(c *Config) { c.TLSKey = "key.pem" }},
+		{"pprof", func(c *Config) { c.Pprof = true }},
+		{"log-format", func(c *Config) { c.LogFormat = "xml" }},
+		{"keepalive", func(c *Config) { c.Keepalive = time.Millisecond }},
+		{"keepalive", func(c *Config) { c.Keepalive = -time.Second }},
+		{"abandon-after", func(c *Config) { c.AbandonAfter = 0 }},
+		{"waiting-for", func(c *Config) { c.WaitingFor = 0 }},
+		{"min-turn-limit", func(c *Config) { c.MinTurnLimit = 0 }},
+		{"min-turn-limit", func(c *Config) { c.MinTurnLimit = 6 * time.Second }},
+		{"bot-pace", func(c *Config) { c.BotPace = -1 }},
+		{"keep-finished", func(c *Config) { c.KeepFinished = -time.Hour }},
+		{"idle", func(c *Config) { c.Idle = 0 }},
+		{"stall", func(c *Config) { c.Stall = time.Millisecond }},
+		{"stop-timeout", func(c *Config) { c.StopTimeout = -1 }},
+		{"max-message-bytes", func(c *Config) { c.Limits.MessageBytes = -1 }},
+		{"max-streams-per-connection", func(c *Config) { c.Limits.StreamsPerConnection = -1 }},
+		{"max-moves-per-second", func(c *Config) { c.Limits.MovesPerSecond = -1 }},
+		{"max-open-games", func(c *Config) { c.Limits.OpenGamesPerPlayer = 1 << 32 }},
+		{"max-watchers-per-game", func(c *Config) { c.Limits.WatchersPerGame = -1 }},
+	} {
+		c := DefaultConfig()
+		tt.change(&c)
+		var e *ConfigError
+		if assert.ErrorAs(t, c.validate(), &e, tt.flag) {
+			assert.Equal(t, tt.flag, e.Flag)
+			assert.NotContains(t, e.Error(), "\n")
+		}
+	}
+
+	unlimited := DefaultConfig()
+	unlimited.Limits.MessageBytes, unlimited.Limits.StreamsPerConnection, unlimited.Limits.MovesPerSecond = 0, 0, 0
+	unlimited.Limits.OpenGamesPerPlayer, unlimited.Limits.WatchersPerGame, unlimited.Keepalive = 0, 0, 0
+	assert.NoError(t, unlimited.validate(), "no limits")
+}
+
+func TestNewLogger(t *testing.T) {
+	t.Parallel()
+	var text, json bytes.Buffer
+	newLogger(&text, slog.LevelInfo, "text").Info("hello", "a", 1)
+	newLogger(&json, slog.LevelWarn, "json").Info("hidden")
+	newLogger(&json, slog.LevelWarn, "json").Warn("hello", "a", 1)
+	assert.Contains(t, text.String(), "level=INFO msg=hello a=1\n")
+	assert.Contains(t, json.String(), `"level":"WARN","msg":"hello","a":1}`)
+	assert.Equal(t, 1, strings.Count(json.String(), "\n"))
+}

@@ -1,0 +1,64 @@
+package account
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+)
+
+// reservedWords are names that a new account cannot take: a player with such a name
+// would pass for part of the service, or for a word of the client's.
+var reservedWords = []string{
+	// Names for the people and programs that run the service.
+	"admin", "administrator", "gridstand", "mod", "moderator", "official", "operator", "root", "server", "service",
+	"staff", "support", "system", "team",
+	// What stands in the place of a name.
+	"all", "anonymous", "anybody", "anyone", "everybody", "everyone", "local", "me", "nobody", "none", "null", "open",
+	"somebody", "someone", "undefined", "unknown", "you",
+	// The client's commands.
+	"bench", "bot", "completion", "games", "help", "join", "login", "move", "new", "play", "resign", "show", "top",
+	"variants", "verify", "version", "watch", "whoami",
+}
+
+// reserved are the reserved names as skeleton writes them: the words, and the
+// variants and bots that there are.
+var reserved = func() map[string]bool {
+	names := map[string]bool{}
+	for _, v := range variants.All() {
+		for _, name := range slices.Concat(reservedWords, v.Bots, []string{v.ID, v.Title}) {
+			names[skeleton(name)] = true
+		}
+	}
+	return names
+}()
+
+// skeleton is what a name has in common with those that read like it: letters and
+// digits, in lower case.
+func skeleton(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+}
+
+// Reserved reports whether no new account gets a name, in whatever case and with
+// whatever between its letters.
+func Reserved(name string) bool { return reserved[skeleton(name)] }
+
+// newName says why no new account gets a valid name: ErrNameReserved, or an
+// *invalid.Error where it could be mistaken for something else than a name.
+func newName(name string) error {
+	first := name[0]
+	switch {
+	case strings.IndexByte(" -_.", first) >= 0 || strings.Contains(name, "  "):
+		return invalid.Field("name", "must begin with a letter or a digit and have no two spaces in a row")
+	case Reserved(name):
+		return ErrNameReserved
+	}
+	return nil
+}

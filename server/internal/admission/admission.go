@@ -1,0 +1,179 @@
+// Package admission bounds what clients hold open on a server: connections and
+// streams, the headers and answers that are kept for them, and how long a request
+// may take to arrive.
+package admission
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/gridstand/gridstand/server/internal/origin"
+	"github.com/gridstand/gridstand/server/internal/quota"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+const (
+	// sweepEvery is how often streams without a request are looked at. All times
+	// of streams are counted in sweeps, so that a process that was starved does
+	// not take its own delay for the client's.
+	sweepEvery = 250 * time.Millisecond
+	// requestTimeout is how long a request may take to arrive after its headers.
+	requestTimeout = int64(5 * time.Second / sweepEvery)
+	// lateAfter is when a stream whose handler waits for the request starts to
+	// count as one without a request. Most requests arrive with their headers.
+	lateAfter = int64(2)
+	// retryAfter is when a client that holds too much open should try again.
+	retryAfter = 5 * time.Second
+	// A connection is read from so much later for a stream that was refused before
+	// its request came, and for a call that was refused or that its client gave up;
+	// in all for no longer than maxPenalty.
+	refusedPenalty = 5 * time.Millisecond
+	callPenalty    = time.Millisecond
+	maxPenalty     = 250 * time.Millisecond
+	// A connection may hold one in connectionShare of the bytes that are held for
+	// its address. If the address holds too many, connections with more than
+	// littleHeld of them are closed.
+	connectionShare = 8
+	littleHeld      = 128 << 10
+	// largeAnswer is the size from which an answer is dropped if it goes to an
+	// address behind a proxy for which too many bytes are held already.
+	largeAnswer = 16 << 10
+)
+
+// Config is what a Control works with. All fields are needed.
+type Config struct {
+	Limits *limits.Limits
+	// Proxies whose word is taken for where calls come from.
+	Proxies origin.Proxies
+	// Refuse returns the status for a limit that was exceeded.
+	Refuse func(*limits.ExceededError) error
+	// Stopping is the status for calls to a server that stops.
+	Stopping error
+	// Closed is called for each connection that is closed because of what its
+	// client does, Refused for each stream that a limit refuses before its request
+	// has arrived, with the limit's name and the address it applies to.
+	Closed, Refused func(limit, address string)
+}
+
+// Control accepts connections and streams. It is the listener of a gRPC server
+// that was made with its Options and whose services are registered through it.
+type Control struct {
+	net.Listener
+	Config
+	pace        *quota.Pacer // of new connections
+	reflections *quota.Pacer
+
+	mu        sync.Mutex
+	conns     map[*conn]struct{}
+	addresses map[string]*address // those that hold anything open
+
+	sweeps                 atomic.Int64
+	stopping               atomic.Bool
+	open, waiting, running atomic.Int64 // streams; running are unary calls with their request
+}
+
+// address is where connections or forwarded calls come from.
+type address struct {
+	key string
+	// connections and forwarded calls are guarded by Control.mu.
+	connections, forwarded int
+	// open are all streams, late those whose request has not come in time; held
+	// is the size of headers of open streams and of answers not taken yet.
+	open, late, held           atomic.Int64
+	healthWatches, reflections atomic.Int64
+}
+
+// New makes a Control of the connections that a listener accepts. It has to Run.
+func New(l net.Listener, c Config) *Control {
+	perSecond := c.Limits.NewConnectionsPerAddressPerSecond
+	reflections := c.Limits.ReflectionsPerAddressPerSecond
+	control := &Control{
+		Listener: l, Config: c,
+		pace:        quota.NewPacer(rate.Limit(perSecond), quota.Burst*perSecond),
+		reflections: quota.NewPacer(rate.Limit(reflections), quota.Burst*reflections),
+		conns:       map[*conn]struct{}{}, addresses: map[string]*address{},
+	}
+	control.sweeps.Store(1) // 0 stands for never.
+	return control
+}
+
+// Run ends streams whose request does not come, until ctx ends.
+func (c *Control) Run(ctx context.Context) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			c.sweep()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Connections returns how many connections are open.
+func (c *Control) Connections() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.conns)
+}
+
+// Streams returns how many streams are open, and how many of them still wait for
+// their request.
+func (c *Control) Streams() (open, waiting int) { return int(c.open.Load()), int(c.waiting.Load()) }
+
+// Running returns how many unary calls are being carried out.
+func (c *Control) Running() int { return int(c.running.Load()) }
+
+// Stop refuses new streams and closes connections that are still being set up,
+// for which gRPC would wait.
+func (c *Control) Stop() {
+	c.stopping.Store(true)
+	for _, conn := range c.all() {
+		if conn.handshaking.Load() {
+			_ = conn.Close()
+		}
+	}
+}
+
+// CloseAll closes every connection, whatever is under way on it.
+func (c *Control) CloseAll() {
+	for _, conn := range c.all() {
+		_ = conn.Close()
+	}
+}
+
+func (c *Control) all() []*conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]*conn, 0, len(c.conns))
+	for conn := range c.conns {
+		all = append(all, conn)
+	}
+	return all
+}
+
+// of returns the address with a key. It is called under mu.
+func (c *Control) of(key string) *address {
+	a := c.addresses[key]
+	if a == nil {
+		a = &address{key: key}
+		c.addresses[key] = a
+	}
+	return a
+}
+
+// forget drops an address that holds nothing open. It is called under mu.
+func (c *Control) forget(a *address) {
+	if a.connections == 0 && a.forwarded == 0 {
+		delete(c.addresses, a.key)
+	}
+}
+
+// exceeds reports whether n is over a limit; a limit of 0 is never exceeded.
+func exceeds(n int64, limit int) bool { return limit > 0 && n > int64(limit) }

@@ -1,0 +1,393 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/tap"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/gridstand/gridstand/server/internal/origin"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	proxyAddress = "10.0.0.1"
+	held         = 1 << 20
+)
+
+// fakeConn is a connection of which nothing is read.
+type fakeConn struct {
+	net.Conn
+	peer     net.Addr
+	closed   bool
+	deadline time.Time
+}
+
+func (c *fakeConn) RemoteAddr() net.Addr               { return c.peer }
+func (c *fakeConn) Close() error                       { c.closed = true; return nil }
+func (c *fakeConn) SetDeadline(time.Time) error        { return nil }
+func (c *fakeConn) SetReadDeadline(at time.Time) error { c.deadline = at; return nil }
+
+// control is a Control with small limits.
+func newControl(t *testing.T) *Control {
+	t.Helper()
+	proxies, err := origin.ParseProxies(proxyAddress)
+	require.NoError(t, err)
+	l := &limits.Limits{
+		ConnectionsPerAddress: 100, NewConnectionsPerAddressPerSecond: 10, StreamsPerAddress: 20,
+		IncompletePerConnection: 2, IncompletePerAddress: 3, HeldBytesPerAddress: held,
+	}
+	return New(nil, Config{
+		Limits: l, Proxies: proxies, Refuse: func(e *limits.ExceededError) error { return e },
+		Stopping: errors.New("stopping"), Closed: func(string, string) {}, Refused: func(string, string) {},
+	})
+}
+
+// connections opens connections of an address.
+func connections(t *testing.T, c *Control, address string, n int) (fakes []*fakeConn, conns []*conn) {
+	t.Helper()
+	for port := range n {
+		fake := &fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(address), Port: port + 1}}
+		conn, _ := c.enter(fake)
+		require.NotNil(t, conn)
+		fakes, conns = append(fakes, fake), append(conns, conn)
+	}
+	return fakes, conns
+}
+
+// open opens a stream for whom a proxy calls, and returns the limit that refuses
+// it. The function returned is what gRPC does when the stream ends.
+func (c *conn) open(forwarded ...string) (s *call, cancel context.CancelFunc, refusedBy string) {
+	ctx, cancel := context.WithCancel(peer.NewContext(context.Background(), &peer.Peer{Addr: c.RemoteAddr()}))
+	ctx, err := c.control.admit(ctx, &tap.Info{Header: metadata.MD{"x-forwarded-for": forwarded}})
+	var exceeded *limits.ExceededError
+	if errors.As(err, &exceeded) {
+		refusedBy = exceeded.Field
+	}
+	return callOf(ctx), cancel, refusedBy
+}
+
+// mustOpen opens a stream whose handler waits for the request.
+func (c *conn) mustOpen(t *testing.T, forwarded ...string) *call {
+	t.Helper()
+	s, cancel, refusedBy := c.open(forwarded...)
+	t.Cleanup(cancel)
+	require.Empty(t, refusedBy)
+	s.begin()
+	return s
+}
+
+// requireEmpty requires that nothing is counted any more.
+func requireEmpty(t *testing.T, c *Control) {
+	t.Helper()
+	open, waiting := c.Streams()
+	assert.Zero(t, open)
+	assert.Zero(t, waiting)
+	assert.Zero(t, c.Connections())
+	assert.Empty(t, c.addresses)
+}
+
+// Ensure an address opens no more connections in a second than it may, however
+// soon it closes them, and has no more at once, but for proxies.
+func TestControl_Enter(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	took := func(address string, n int) (taken int) {
+		for port := range n {
+			if conn, _ := c.enter(&fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(address), Port: port + 1}}); conn != nil {
+				taken++
+				require.NoError(t, conn.Close())
+				require.NoError(t, conn.Close(), "once more")
+			}
+		}
+		return taken
+	}
+	taken := took("192.0.2.1", 300)
+	assert.GreaterOrEqual(t, taken, 100)
+	assert.Less(t, taken, 300)
+	assert.Equal(t, 100, took("192.0.2.2", 100))
+	assert.Equal(t, 300, took(proxyAddress, 300))
+
+	_, conns := connections(t, c, "192.0.2.3", 100)
+	_, exceeded := c.enter(&fakeConn{peer: conns[0].Conn.RemoteAddr()})
+	assert.NotNil(t, exceeded)
+	for _, conn := range conns {
+		require.NoError(t, conn.Close())
+	}
+	requireEmpty(t, c)
+}
+
+// Ensure a connection that is to be closed is, however many of its streams ask
+// for it one after the other, and a proxy's is not.
+func TestControl_HangUp(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	fakes, conns := connections(t, c, "192.0.2.1", 2)
+	proxies, proxied := connections(t, c, proxyAddress, 1)
+	c.HangUp(conns[0].RemoteAddr(), time.Minute)
+	c.HangUp(proxied[0].RemoteAddr(), time.Minute)
+	c.HangUp(&net.UnixAddr{}, time.Minute)
+	c.HangUp(conns[0].RemoteAddr(), time.Hour)
+	assert.WithinDuration(t, time.Now().Add(time.Minute), fakes[0].deadline, 30*time.Second)
+	assert.Zero(t, fakes[1].deadline)
+	assert.Zero(t, proxies[0].deadline)
+}
+
+// Ensure streams count from their headers to their end, whatever ends them.
+func TestControl_Streams(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	_, conns := connections(t, c, "192.0.2.1", 1)
+	for name, tt := range map[string]struct {
+		live func(s *call, cancel context.CancelFunc)
+		// open and waiting are what is left before the handler ends, which is
+		// not there for each.
+		open, waiting int
+	}{
+		"answered":                    {func(s *call, _ context.CancelFunc) { s.begin(); s.arrived() }, 1, 0},
+		"its request does not come":   {func(s *call, _ context.CancelFunc) { s.begin() }, 1, 1},
+		"reset while it waits":        {func(s *call, cancel context.CancelFunc) { s.begin(); cancel() }, 1, 1},
+		"reset, and no handler is":    {func(_ *call, cancel context.CancelFunc) { cancel() }, 0, 0},
+		"a method that nobody serves": {func(_ *call, cancel context.CancelFunc) { cancel() }, 0, 0},
+	} {
+		s, cancel, refusedBy := conns[0].open()
+		require.Empty(t, refusedBy, name)
+		tt.live(s, cancel)
+		c.sweep()
+		open, waiting := c.Streams()
+		assert.Equal(t, tt.open, open, name)
+		assert.Equal(t, tt.waiting, waiting, name)
+		s.end()
+		open, waiting = c.Streams()
+		assert.Zero(t, open, name)
+		assert.Zero(t, waiting, name)
+		require.Error(t, s.Err(), name)
+		cancel()
+	}
+	// Those whose request has not arrived go with their connection, also if gRPC
+	// cancels them later and admits one more whose headers it had read.
+	_, cancel, _ := conns[0].open()
+	defer cancel()
+	begun := conns[0].mustOpen(t)
+	require.NoError(t, conns[0].Close())
+	requireEmpty(t, c)
+	_, late, _ := conns[0].open()
+	defer late()
+	begun.end()
+	requireEmpty(t, c)
+}
+
+// Ensure a stream without a request ends after some time, as one that is late,
+// and that one which has its request stays.
+func TestControl_Overdue(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	_, conns := connections(t, c, "192.0.2.1", 1)
+	late, complete := conns[0].mustOpen(t), conns[0].mustOpen(t)
+	complete.arrived()
+	for range requestTimeout {
+		c.sweep()
+		require.NoError(t, late.Err())
+	}
+	c.sweep()
+	require.ErrorIs(t, late.Err(), context.DeadlineExceeded)
+	require.NoError(t, complete.Err())
+	select {
+	case <-late.Done():
+	default:
+		assert.Fail(t, "nothing tells gRPC")
+	}
+}
+
+// Ensure requests that come soon are never too many, and that of those which are
+// late no more stay than may, neither of a connection nor of an address.
+func TestControl_Incomplete(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	_, conns := connections(t, c, "192.0.2.1", 2)
+	alive := func(streams []*call) (n int) {
+		for _, s := range streams {
+			if s.Err() == nil {
+				n++
+			}
+		}
+		return n
+	}
+	var streams []*call
+	for range 5 {
+		streams = append(streams, conns[0].mustOpen(t))
+	}
+	c.sweep()
+	require.Equal(t, 5, alive(streams))
+	c.sweep()
+	require.Equal(t, 2, alive(streams))
+	for _, s := range streams {
+		if s.Err() != nil {
+			s.end()
+		}
+	}
+	_, _, refusedBy := conns[0].open()
+	require.Equal(t, "incomplete_per_connection", refusedBy)
+
+	other := []*call{conns[1].mustOpen(t), conns[1].mustOpen(t)}
+	c.sweep()
+	c.sweep()
+	require.Equal(t, 1, alive(other))
+	for _, s := range other {
+		if s.Err() != nil {
+			s.end()
+		}
+	}
+	_, _, refusedBy = conns[1].open()
+	require.Equal(t, "incomplete_per_address", refusedBy)
+
+	for _, s := range streams {
+		if s.Err() == nil {
+			s.arrived()
+			break
+		}
+	}
+	conns[1].mustOpen(t)
+	_, theirs := connections(t, c, "192.0.2.2", 1)
+	theirs[0].mustOpen(t)
+}
+
+// Ensure an address has no more streams than it may over all its connections, and
+// that those for whom a proxy calls count for themselves.
+func TestControl_Addresses(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	_, conns := connections(t, c, "192.0.2.1", 2)
+	var all []*call
+	for n := range 20 {
+		all = append(all, conns[n%2].mustOpen(t))
+	}
+	_, _, refusedBy := conns[0].open()
+	require.Equal(t, "streams_per_address", refusedBy)
+	all[0].end()
+	all[0] = conns[1].mustOpen(t)
+
+	_, proxied := connections(t, c, proxyAddress, 1)
+	for range 20 {
+		all = append(all, proxied[0].mustOpen(t, "192.0.2.7"))
+	}
+	_, _, refusedBy = proxied[0].open("192.0.2.7")
+	require.Equal(t, "streams_per_address", refusedBy)
+	all = append(all, proxied[0].mustOpen(t, "192.0.2.8"))
+	for _, s := range all {
+		s.end()
+	}
+	for _, conn := range append(conns, proxied...) {
+		require.NoError(t, conn.Close())
+	}
+	requireEmpty(t, c)
+}
+
+// encode encodes an answer as gRPC does, and returns what gRPC lets go of later.
+func encode(t *testing.T, s *call, size int) mem.BufferSlice {
+	t.Helper()
+	reply, err := s.answer(wrapperspb.Bytes(make([]byte, size)))
+	require.NoError(t, err)
+	data, err := newCodec().Marshal(reply)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, data.Len(), size)
+	return data
+}
+
+// Ensure answers count until gRPC lets go of them, and that a connection is
+// closed which leaves too much unread, and none that reads.
+func TestControl_Answers(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	fakes, conns := connections(t, c, "192.0.2.1", 2)
+	s := conns[0].mustOpen(t)
+	for _, size := range []int{0, 1, smallAnswer - 5, smallAnswer, held / connectionShare / 2} {
+		for range 10 {
+			data := encode(t, s, size)
+			assert.GreaterOrEqual(t, s.from.held.Load(), int64(size))
+			data.Free()
+			assert.Zero(t, s.from.held.Load())
+		}
+	}
+	var unread []mem.BufferSlice
+	for range connectionShare * 4 / 5 {
+		unread = append(unread, encode(t, s, held/connectionShare/8))
+		require.False(t, fakes[0].closed)
+	}
+	for !fakes[0].closed {
+		unread = append(unread, encode(t, s, held/connectionShare/8))
+	}
+	assert.Zero(t, s.from.held.Load(), "of a connection that was closed")
+	for _, data := range unread {
+		data.Free()
+	}
+	encode(t, s, 1).Free()
+	assert.Zero(t, s.from.held.Load())
+	assert.False(t, fakes[1].closed)
+	s.end()
+	require.NoError(t, conns[1].Close())
+	requireEmpty(t, c)
+}
+
+// Ensure an address behind a proxy is refused what the server would have to hold
+// for it, while the proxy's connection stays and carries the calls of others.
+func TestControl_AnswersForwarded(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	fakes, conns := connections(t, c, proxyAddress, 1)
+	s := conns[0].mustOpen(t, "192.0.2.1")
+	large, parts := wrapperspb.Bytes(make([]byte, held/4)), 0
+	for ; parts < 10; parts++ {
+		reply, err := s.answer(large)
+		if err != nil {
+			var exceeded *limits.ExceededError
+			require.ErrorAs(t, err, &exceeded)
+			assert.Equal(t, "held_bytes_per_address", exceeded.Field)
+			break
+		}
+		_, err = newCodec().Marshal(reply)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, 3, parts)
+	// Small answers are for what may have taken effect.
+	for s.from.held.Load() <= held {
+		encode(t, s, largeAnswer/2)
+	}
+	_, _, refusedBy := conns[0].open("192.0.2.1")
+	assert.Equal(t, "held_bytes_per_address", refusedBy)
+	conns[0].mustOpen(t, "192.0.2.2").end()
+	assert.False(t, fakes[0].closed)
+	s.end()
+	require.NoError(t, conns[0].Close())
+	requireEmpty(t, c)
+}
+
+// Ensure a stop refuses what comes, and closes connections that are still being
+// set up, for which gRPC would wait.
+func TestControl_Stop(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	fakes, conns := connections(t, c, "192.0.2.1", 2)
+	require.NoError(t, conns[1].SetDeadline(time.Now()))
+	require.NoError(t, conns[1].SetDeadline(time.Time{}))
+	c.Stop()
+	assert.True(t, fakes[0].closed)
+	assert.False(t, fakes[1].closed)
+	_, err := c.admit(peer.NewContext(t.Context(), &peer.Peer{Addr: conns[1].RemoteAddr()}), &tap.Info{})
+	require.ErrorIs(t, err, c.Stopping)
+	c.CloseAll()
+	assert.True(t, fakes[1].closed)
+	requireEmpty(t, c)
+}

@@ -1,0 +1,158 @@
+package admission
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridstand/gridstand/server/internal/origin"
+)
+
+// conn is a connection that counts until it is closed.
+type conn struct {
+	net.Conn
+	control *Control
+	from    *address
+	// proxy says that the connection carries the calls of many, and is not closed
+	// for what one of them does.
+	proxy       bool
+	leave       func()
+	handshaking atomic.Bool
+	penalty     atomic.Int64 // how much later to read on, in nanoseconds
+	// waits is how many streams are in the list of those without a request.
+	waits atomic.Int64
+
+	mu      sync.Mutex
+	closed  bool
+	ending  bool
+	waiting set[*call] // streams without a request
+	late    int64      // how many of them are late
+	answers set[*answer]
+	unread  int64 // size of answers
+}
+
+// peerAddr is the remote address of a conn. gRPC passes it on with each call.
+type peerAddr struct {
+	net.Addr
+	conn *conn
+}
+
+// AddrPort is that of a TCP address, and invalid for any other.
+func (a *peerAddr) AddrPort() netip.AddrPort {
+	if tcp, ok := a.Addr.(*net.TCPAddr); ok {
+		return tcp.AddrPort()
+	}
+	return netip.AddrPort{}
+}
+
+// Accept implements net.Listener. Connections that are too many are closed.
+func (c *Control) Accept() (net.Conn, error) {
+	for {
+		accepted, err := c.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		conn, exceeded := c.enter(accepted)
+		if exceeded == nil {
+			return conn, nil
+		}
+		_ = accepted.Close()
+		c.Closed(c.Limits.Name(exceeded), origin.Key(accepted.RemoteAddr()))
+	}
+}
+
+// enter counts a connection, unless its address has or opens too many: then it
+// returns the limit.
+func (c *Control) enter(accepted net.Conn) (_ *conn, exceeded *int) {
+	peer := accepted.RemoteAddr()
+	key := origin.Key(peer)
+	proxy := c.Proxies.Trusted(peer)
+	if !proxy && !c.pace.Take(key) {
+		return nil, &c.Limits.NewConnectionsPerAddressPerSecond
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	from := c.of(key)
+	if !proxy && exceeds(int64(from.connections)+1, c.Limits.ConnectionsPerAddress) {
+		return nil, &c.Limits.ConnectionsPerAddress
+	}
+	conn := &conn{Conn: accepted, control: c, from: from, proxy: proxy}
+	conn.leave = sync.OnceFunc(conn.left)
+	conn.handshaking.Store(true)
+	from.connections++
+	c.conns[conn] = struct{}{}
+	return conn, nil
+}
+
+// left takes the connection off all counts.
+func (c *conn) left() {
+	c.mu.Lock()
+	c.closed = true
+	for _, a := range c.answers.all {
+		a.from.held.Add(-a.size)
+	}
+	c.answers, c.unread = set[*answer]{}, 0
+	waiting := slices.Clone(c.waiting.all)
+	c.mu.Unlock()
+	for _, s := range waiting { // Their requests cannot arrive.
+		s.end()
+	}
+	control := c.control
+	control.mu.Lock()
+	defer control.mu.Unlock()
+	delete(control.conns, c)
+	c.from.connections--
+	control.forget(c.from)
+}
+
+// Read implements net.Conn. It waits if streams of the connection were refused or
+// given up: to say no again and again costs more than to answer.
+func (c *conn) Read(b []byte) (int, error) {
+	if c.penalty.Load() > 0 {
+		<-time.After(min(time.Duration(c.penalty.Swap(0)), maxPenalty))
+	}
+	return c.Conn.Read(b)
+}
+
+// slow has the connection read from later.
+func (c *conn) slow(by time.Duration) {
+	if !c.proxy {
+		c.penalty.Add(int64(by))
+	}
+}
+
+// RemoteAddr implements net.Conn.
+func (c *conn) RemoteAddr() net.Addr { return &peerAddr{c.Conn.RemoteAddr(), c} }
+
+// SetDeadline implements net.Conn. gRPC sets one for the handshake and takes it
+// back afterwards.
+func (c *conn) SetDeadline(t time.Time) error {
+	c.handshaking.Store(!t.IsZero())
+	return c.Conn.SetDeadline(t)
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	err := c.Conn.Close()
+	c.leave()
+	return err
+}
+
+// HangUp closes a peer's connection after some time, unless it is a proxy's. If
+// it is to be closed already, it is closed no later.
+func (c *Control) HangUp(peer net.Addr, after time.Duration) {
+	p, ok := peer.(*peerAddr)
+	if !ok || p.conn.proxy {
+		return
+	}
+	p.conn.mu.Lock()
+	defer p.conn.mu.Unlock()
+	if !p.conn.ending {
+		p.conn.ending = true
+		// gRPC closes a connection that it cannot read from.
+		_ = p.conn.SetReadDeadline(time.Now().Add(after))
+	}
+}

@@ -1,0 +1,285 @@
+package gamelog
+
+import (
+	"fmt"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
+)
+
+// moveAt is an entry that is a move.
+type moveAt struct {
+	seat  int
+	moved replay.Moved
+}
+
+// encodedMoves are the bytes of moves that were encoded before: most entries are
+// the same few.
+var encodedMoves = func() *lru.Cache[moveAt, []byte] {
+	moves, err := lru.New[moveAt, []byte](maxKnown)
+	if err != nil {
+		panic(err) // only for a size below 1
+	}
+	return moves
+}()
+
+// encodeEntry gives the bytes of an entry as the log keeps them. They must not be
+// written to.
+func encodeEntry(e replay.Entry) ([]byte, error) {
+	moved, move := e.Action.(replay.Moved)
+	if !move {
+		return marshalEntry(e)
+	}
+	key := moveAt{e.Seat, moved}
+	if b, ok := encodedMoves.Get(key); ok {
+		return b, nil
+	}
+	b, err := marshalEntry(e)
+	if err == nil {
+		encodedMoves.Add(key, b)
+	}
+	return b, err
+}
+
+func marshalEntry(e replay.Entry) ([]byte, error) {
+	m := &gamelogv1.Entry{}
+	if e.Seat != game.NoSeat {
+		m.Seat = proto.Int32(int32(e.Seat))
+	}
+	switch a := e.Action.(type) {
+	case replay.Created:
+		m.Action = &gamelogv1.Entry_Created{Created: &gamelogv1.Created{
+			Variant: a.Variant, RulesRevision: a.Revision, Creator: encodePlayer(a.Creator),
+			Seats: encodeSeats(a.Seats), Private: a.Private, TurnLimit: encodeSpan(a.TurnLimit),
+			SeedCommitment: a.Commitment[:],
+		}}
+	case replay.Joined:
+		m.Action = &gamelogv1.Entry_Joined{Joined: &gamelogv1.Joined{Player: encodePlayer(a.Player)}}
+	case replay.Undone:
+		m.Action = &gamelogv1.Entry_Undone{Undone: &gamelogv1.Undone{ToVersion: a.To}}
+	case replay.TimedOut:
+		m.Action = &gamelogv1.Entry_TimedOut{TimedOut: &gamelogv1.TimedOut{StandIn: a.StandIn}}
+	case replay.ClockExtended:
+		m.Action = &gamelogv1.Entry_ClockExtended{ClockExtended: &gamelogv1.ClockExtended{By: durationpb.New(a.By)}}
+	case replay.Moved:
+		moved := &gamelogv1.Moved{ByBot: a.ByBot}
+		if d := a.Move.Direction; d != 0 {
+			moved.Move = &gamelogv1.Moved_Direction{Direction: uint32(d)}
+		} else {
+			moved.Move = &gamelogv1.Moved_Cell{Cell: &gamelogv1.Cell{X: a.Move.Cell.X, Y: a.Move.Cell.Y}}
+		}
+		m.Action = &gamelogv1.Entry_Moved{Moved: moved}
+	case replay.Resigned:
+		m.Action = &gamelogv1.Entry_Resigned{Resigned: &gamelogv1.Resigned{}}
+	case replay.Abandoned:
+		m.Action = &gamelogv1.Entry_Abandoned{Abandoned: &gamelogv1.Abandoned{}}
+	default:
+		return nil, fmt.Errorf("gamelog: no encoding for %T", e.Action)
+	}
+	return proto.Marshal(m)
+}
+
+// decodeEntry reads what encodeEntry wrote. An action that a newer server
+// wrote is replay.ErrUnknown, anything else that does not read replay.ErrInvalid.
+func decodeEntry(b []byte) (replay.Entry, error) {
+	var m gamelogv1.Entry
+	if err := proto.Unmarshal(b, &m); err != nil {
+		return replay.Entry{}, fmt.Errorf("%w: %w", replay.ErrInvalid, err)
+	}
+	e := replay.Entry{Seat: game.NoSeat}
+	if m.Seat != nil {
+		e.Seat = int(m.GetSeat())
+	}
+	switch a := m.Action.(type) {
+	case *gamelogv1.Entry_Created:
+		c := a.Created
+		if len(c.GetSeedCommitment()) != game.SeedSize {
+			return e, fmt.Errorf("%w: a commitment of %d bytes", replay.ErrInvalid, len(c.GetSeedCommitment()))
+		}
+		e.Action = replay.Created{
+			Variant: c.GetVariant(), Revision: c.GetRulesRevision(), Creator: decodePlayer(c.GetCreator()),
+			Seats: decodeSeats(c.GetSeats()), Private: c.GetPrivate(), TurnLimit: c.GetTurnLimit().AsDuration(),
+			Commitment: [game.SeedSize]byte(c.GetSeedCommitment()),
+		}
+	case *gamelogv1.Entry_Moved:
+		moved := replay.Moved{ByBot: a.Moved.GetByBot()}
+		switch move := a.Moved.Move.(type) {
+		case *gamelogv1.Moved_Direction:
+			d := game.Direction(move.Direction)
+			if move.Direction > uint32(game.Right) || d < game.Up {
+				return e, fmt.Errorf("%w: direction %d", replay.ErrInvalid, move.Direction)
+			}
+			moved.Move = game.Slide(d)
+		case *gamelogv1.Moved_Cell:
+			moved.Move = game.To(game.Cell{X: move.Cell.GetX(), Y: move.Cell.GetY()})
+		default:
+			return e, fmt.Errorf("%w: a sort of move", replay.ErrUnknown)
+		}
+		e.Action = moved
+	case *gamelogv1.Entry_Joined:
+		e.Action = replay.Joined{Player: decodePlayer(a.Joined.GetPlayer())}
+	case *gamelogv1.Entry_Undone:
+		e.Action = replay.Undone{To: a.Undone.GetToVersion()}
+	case *gamelogv1.Entry_TimedOut:
+		e.Action = replay.TimedOut{StandIn: a.TimedOut.GetStandIn()}
+	case *gamelogv1.Entry_ClockExtended:
+		e.Action = replay.ClockExtended{By: a.ClockExtended.GetBy().AsDuration()}
+	case *gamelogv1.Entry_Resigned:
+		e.Action = replay.Resigned{}
+	case *gamelogv1.Entry_Abandoned:
+		e.Action = replay.Abandoned{}
+	default:
+		return e, fmt.Errorf("%w: a sort of entry", replay.ErrUnknown)
+	}
+	return e, nil
+}
+
+// encodeHead gives what a list shows of a game at the state s: a Head, the
+// fields that every move changes behind the others.
+func encodeHead(s *replay.State, board []byte) ([]byte, error) {
+	head, err := encodeLasting(s)
+	if err != nil {
+		return nil, err
+	}
+	return appendPassing(head, s, board)
+}
+
+// encodeLasting gives the fields of a Head that stay while the seats do.
+func encodeLasting(s *replay.State) ([]byte, error) {
+	return proto.Marshal(&gamelogv1.Head{
+		Variant: s.Variant.ID, RulesRevision: s.Variant.Revision, Seats: encodeSeats(s.Seats), Private: s.Private,
+		SeedCommitment: s.Commitment[:], TurnLimit: encodeSpan(s.TurnLimit), Creator: encodePlayer(s.Creator),
+	})
+}
+
+// appendPassing appends the other fields.
+func appendPassing(head []byte, s *replay.State, board []byte) ([]byte, error) {
+	m := &gamelogv1.Head{
+		Status: uint32(s.Status), Position: board, Ranked: s.Ranked, Seed: s.RevealedSeed().SeedBytes(),
+	}
+	if s.Version > 1 {
+		m.CreateTimeMs = s.CreateTime.UnixMilli()
+	}
+	memory := s.Memory()
+	m.UndoTo, m.ClockVersion, m.ClockExtended = memory.UndoTo, memory.ClockVersion, encodeSpan(memory.ClockExtended)
+	if m.ClockVersion != 0 && m.ClockVersion != s.Version {
+		m.ClockFromMs = memory.ClockFrom.UnixMilli()
+	}
+	if r := s.Result; r != nil {
+		m.Result = &gamelogv1.Result{Reason: uint32(r.Reason)}
+		for _, w := range r.Winners {
+			m.Result.Winners = append(m.Result.Winners, int32(w))
+		}
+	}
+	return proto.MarshalOptions{}.MarshalAppend(head, m)
+}
+
+func encodePlayer(p replay.Player) *gamelogv1.Player {
+	return &gamelogv1.Player{Id: p.ID, Name: p.Name, Bot: p.Bot}
+}
+
+func decodePlayer(p *gamelogv1.Player) replay.Player {
+	return replay.Player{ID: p.GetId(), Name: p.GetName(), Bot: p.GetBot()}
+}
+
+func encodeSeats(seats []replay.Seat) []*gamelogv1.Seat {
+	ms := make([]*gamelogv1.Seat, len(seats))
+	for i, s := range seats {
+		m := &gamelogv1.Seat{Resigned: s.Resigned, StandIn: s.StandIn, Absent: s.Absent}
+		switch {
+		case s.Player.ID != "":
+			m.Occupant = &gamelogv1.Seat_Player{Player: encodePlayer(s.Player)}
+		case s.Bot != "":
+			m.Occupant = &gamelogv1.Seat_Bot{Bot: s.Bot}
+		default:
+			m.Occupant = &gamelogv1.Seat_Open{Open: &gamelogv1.Open{}}
+		}
+		ms[i] = m
+	}
+	return ms
+}
+
+func decodeSeats(ms []*gamelogv1.Seat) []replay.Seat {
+	seats := make([]replay.Seat, len(ms))
+	for i, m := range ms {
+		seats[i] = replay.Seat{Bot: m.GetBot(), Resigned: m.GetResigned(), StandIn: m.GetStandIn(), Absent: m.GetAbsent()}
+		// A player without an id is none.
+		if p := m.GetPlayer(); p.GetId() != "" {
+			seats[i].Player = decodePlayer(p)
+		}
+	}
+	return seats
+}
+
+func encodeSpan(d time.Duration) *durationpb.Duration {
+	if d == 0 {
+		return nil
+	}
+	return durationpb.New(d)
+}
+
+// decodeHead reads what encodeHead wrote of the given game.
+func decodeHead(gameID string, id ID, at time.Time, b []byte) (*replay.State, error) {
+	var m gamelogv1.Head
+	if err := proto.Unmarshal(b, &m); err != nil {
+		return nil, fmt.Errorf("%w: %w", replay.ErrInvalid, err)
+	}
+	variant, ok := variants.Lookup(m.GetVariant(), m.GetRulesRevision())
+	if !ok {
+		return nil, fmt.Errorf("%w: variant %q, rules revision %d", replay.ErrUnknown, m.GetVariant(), m.GetRulesRevision())
+	}
+	position, err := variant.Rules.Decode(m.GetPosition())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", replay.ErrInvalid, err)
+	}
+	if len(m.GetSeedCommitment()) != game.SeedSize {
+		return nil, fmt.Errorf("%w: a commitment of %d bytes", replay.ErrInvalid, len(m.GetSeedCommitment()))
+	}
+	status := replay.Status(m.GetStatus())
+	if len(m.GetSeats()) != variant.Seats || m.GetStatus() < uint32(replay.Waiting) ||
+		m.GetStatus() > uint32(replay.Finished) || (status == replay.Finished) != (m.GetResult() != nil) {
+		return nil, fmt.Errorf("%w: a head that contradicts itself", replay.ErrInvalid)
+	}
+	s := &replay.State{
+		ID: gameID, Variant: &variant, Version: id.Version, Creator: decodePlayer(m.GetCreator()),
+		Seats: decodeSeats(m.GetSeats()), Status: status, Position: position,
+		Private: m.GetPrivate(), TurnLimit: m.GetTurnLimit().AsDuration(),
+		Commitment: [game.SeedSize]byte(m.GetSeedCommitment()), CreateTime: at, UpdateTime: at,
+	}
+	// A head may be older than the rule that replaying the log applies.
+	s.Ranked = m.GetRanked() && replay.Rankable(s.Seats)
+	if ms := m.GetCreateTimeMs(); ms != 0 {
+		s.CreateTime = time.UnixMilli(ms).UTC()
+	}
+	if r := m.GetResult(); r != nil {
+		s.Result = &replay.Result{Reason: game.Reason(r.GetReason())}
+		for _, w := range r.GetWinners() {
+			s.Result.Winners = append(s.Result.Winners, int(w))
+		}
+	}
+	if v := m.GetClockVersion(); v != 0 || m.GetUndoTo() != 0 {
+		memory := replay.Memory{UndoTo: m.GetUndoTo(), ClockVersion: v, ClockExtended: m.GetClockExtended().AsDuration()}
+		switch {
+		case v == id.Version:
+			memory.ClockFrom = at
+		case v != 0:
+			memory.ClockFrom = time.UnixMilli(m.GetClockFromMs()).UTC()
+		}
+		s = s.WithMemory(memory)
+	}
+	if len(m.GetSeed()) == 0 {
+		return s, nil
+	}
+	seed, err := game.SeedFromBytes(m.GetSeed())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", replay.ErrInvalid, err)
+	}
+	return s.WithSeed(seed), nil
+}

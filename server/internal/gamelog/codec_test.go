@@ -1,0 +1,276 @@
+package gamelog
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
+)
+
+// entries are one of each sort, with every field set somewhere.
+func entries(t testing.TB) []replay.Entry {
+	t.Helper()
+	c := created(t, "classic", seed(t, 1))
+	full := c
+	full.Private, full.TurnLimit = true, 90*time.Second+time.Millisecond
+	full.Seats = []replay.Seat{
+		{Player: replay.Player{ID: "p", Name: "P", Bot: true}, Resigned: true, StandIn: "greedy", Absent: true},
+		{Bot: "random"},
+		{},
+	}
+	return []replay.Entry{
+		{Seat: game.NoSeat, Action: c},
+		{Seat: game.NoSeat, Action: full},
+		{Seat: 0, Action: replay.Moved{Move: game.Slide(game.Up)}},
+		{Seat: 2, Action: replay.Moved{Move: game.Slide(game.Right), ByBot: true}},
+		{Seat: 1, Action: replay.Moved{Move: game.To(game.Cell{X: 15, Y: 10})}},
+		{Seat: 1, Action: replay.Moved{Move: game.To(game.Cell{})}},
+		{Seat: 1, Action: replay.Moved{Move: game.To(game.Cell{X: -1, Y: -1})}},
+		{Seat: 1, Action: replay.Joined{Player: replay.Player{ID: "p", Name: "P", Bot: true}}},
+		{Seat: 0, Action: replay.Undone{To: 1}},
+		{Seat: 2, Action: replay.TimedOut{StandIn: "greedy"}},
+		{Seat: 0, Action: replay.TimedOut{}},
+		{Seat: 2, Action: replay.ClockExtended{By: 3*time.Second + time.Millisecond}},
+		{Seat: 0, Action: replay.Resigned{}},
+		{Seat: game.NoSeat, Action: replay.Abandoned{}},
+	}
+}
+
+func TestEntry_RoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, want := range entries(t) {
+		b, err := encodeEntry(want)
+		require.NoError(t, err)
+		got, err := decodeEntry(b)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+}
+
+// Ensure what is unknown is told from what is wrong: a newer server may read
+// the one, nobody the other.
+func TestDecodeEntry_Refused(t *testing.T) {
+	t.Parallel()
+	sort := func(m *gamelogv1.Entry) []byte {
+		b, err := proto.Marshal(m)
+		require.NoError(t, err)
+		return b
+	}
+	direction := func(d uint32) []byte {
+		return sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_Moved{
+			Moved: &gamelogv1.Moved{Move: &gamelogv1.Moved_Direction{Direction: d}},
+		}})
+	}
+	for _, tt := range []struct {
+		name string
+		b    []byte
+		want error
+	}{
+		{"nothing", nil, replay.ErrUnknown},
+		{"an action of the future", []byte{0xfa, 0x01, 0x00}, replay.ErrUnknown},
+		{"a move of the future", sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_Moved{Moved: &gamelogv1.Moved{}}}), replay.ErrUnknown},
+		{"no direction", direction(0), replay.ErrInvalid},
+		{"a fifth direction", direction(5), replay.ErrInvalid},
+		{"a direction beyond a byte", direction(256 + 1), replay.ErrInvalid},
+		{"no message", []byte{0xff}, replay.ErrInvalid},
+		{"cut off", []byte{0x22, 0x05, 0x08}, replay.ErrInvalid},
+		{"a short commitment", sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_Created{
+			Created: &gamelogv1.Created{Variant: "classic", SeedCommitment: make([]byte, 31)},
+		}}), replay.ErrInvalid},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := decodeEntry(tt.b)
+			assert.ErrorIs(t, err, tt.want)
+		})
+	}
+}
+
+// heads are heads of every variant: at the beginning, on the way and at each end.
+func heads(t testing.TB) []*replay.State {
+	t.Helper()
+	var states []*replay.State
+	at := time.UnixMilli(1_800_000_000_123).UTC()
+	step := func(s *replay.State, seat int, a replay.Action) *replay.State {
+		event, err := s.Apply(replay.Entry{Seat: seat, Action: a}, s.UpdateTime.Add(time.Second))
+		require.NoError(t, err)
+		states = append(states, event.State)
+		return event.State
+	}
+	for _, v := range variants.All() {
+		sd := seed(t, 1)
+		c := created(t, v.ID, sd)
+		c.Private, c.TurnLimit = v.Rows == 5, time.Duration(v.Rows)*time.Second
+		event, err := replay.Start("g", replay.Entry{Seat: game.NoSeat, Action: c}, sd, at)
+		require.NoError(t, err)
+		s := event.State
+		states = append(states, s)
+		for range 5 {
+			turn := s.Turn()
+			s = step(s, turn, replay.Moved{Move: s.LegalMoves()[0], ByBot: v.Rows == 3 || turn > 0})
+		}
+		step(s, 0, replay.Resigned{})
+		step(s, game.NoSeat, replay.Abandoned{})
+	}
+	states = append(states, clocked(t, at)...)
+	// One with a winner, and one that waits.
+	won := *states[6]
+	won.Result = &replay.Result{Reason: game.GoalReached, Winners: []int{0}}
+	waiting := *states[0]
+	waiting.Status, waiting.Seats = replay.Waiting, []replay.Seat{{}}
+	return append(states, &won, &waiting)
+}
+
+// clocked are heads of a game with clocks: whose seats are taken, run out of
+// time, are given some back, are taken back, and in which all is undone.
+func clocked(t testing.TB, at time.Time) []*replay.State {
+	t.Helper()
+	sd := seed(t, 1)
+	c := created(t, "tribolo", sd)
+	c.TurnLimit = 7 * time.Second
+	c.Seats = []replay.Seat{{Player: ann}, {}, {Player: ann}}
+	event, err := replay.Start("g", replay.Entry{Seat: game.NoSeat, Action: c}, sd, at)
+	require.NoError(t, err)
+	states := []*replay.State{event.State}
+	s := event.State
+	step := func(seat int, a replay.Action, after time.Duration) {
+		entry := replay.Entry{Seat: seat, Action: a}
+		if undone, ok := a.(replay.Undone); ok {
+			event, err = s.Undo(entry, states[undone.To-1], s.UpdateTime.Add(after))
+		} else {
+			event, err = s.Apply(entry, s.UpdateTime.Add(after))
+		}
+		require.NoError(t, err)
+		s = event.State
+		states = append(states, s)
+	}
+	step(1, replay.Joined{Player: ann}, 0)
+	step(s.Turn(), replay.Moved{Move: s.LegalMoves()[0]}, time.Second)
+	step(s.Turn(), replay.ClockExtended{By: 5*time.Second + time.Millisecond}, 8*time.Second)
+	late := s.Turn()
+	step(late, replay.TimedOut{StandIn: "greedy"}, time.Minute)
+	step(s.Turn(), replay.Moved{Move: s.LegalMoves()[0], ByBot: true}, 0)
+	step(late, replay.Joined{Player: ann}, time.Second)
+	require.True(t, s.Seats[late].Absent)
+	step(0, replay.Undone{To: 2}, time.Second)
+	return states
+}
+
+func TestHead_RoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, want := range heads(t) {
+		b, err := encodeHead(want, board(want))
+		require.NoError(t, err)
+		got, err := decodeHead("g", ID{Version: want.Version}, want.UpdateTime, b)
+		require.NoError(t, err)
+		equal(t, want, got)
+		assert.Equal(t, want.LegalMoves(), got.LegalMoves())
+	}
+}
+
+// Ensure a head that was damaged is told from one that a newer server wrote,
+// and that no list trips over what is left.
+func TestDecodeHead_Refused(t *testing.T) {
+	t.Parallel()
+	over := heads(t)[6]
+	require.Equal(t, replay.Finished, over.Status)
+	b, err := encodeHead(over, board(over))
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		name   string
+		change func(*gamelogv1.Head)
+		want   error
+	}{
+		{"unknown variant", func(m *gamelogv1.Head) { m.Variant = "chess" }, replay.ErrUnknown},
+		{"unknown revision", func(m *gamelogv1.Head) { m.RulesRevision++ }, replay.ErrUnknown},
+		{"no position", func(m *gamelogv1.Head) { m.Position = nil }, replay.ErrInvalid},
+		{"another board's position", func(m *gamelogv1.Head) { m.Position[1]++ }, replay.ErrInvalid},
+		{"no commitment", func(m *gamelogv1.Head) { m.SeedCommitment = nil }, replay.ErrInvalid},
+		{"a short seed", func(m *gamelogv1.Head) { m.Seed = m.Seed[1:] }, replay.ErrInvalid},
+		{"no seats", func(m *gamelogv1.Head) { m.Seats = nil }, replay.ErrInvalid},
+		{"no status", func(m *gamelogv1.Head) { m.Status = 0 }, replay.ErrInvalid},
+		{"no such status", func(m *gamelogv1.Head) { m.Status = 256 + 3 }, replay.ErrInvalid},
+		{"over without a result", func(m *gamelogv1.Head) { m.Result = nil }, replay.ErrInvalid},
+		{"a result before the end", func(m *gamelogv1.Head) { m.Status = 2 }, replay.ErrInvalid},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var m gamelogv1.Head
+			require.NoError(t, proto.Unmarshal(b, &m))
+			tt.change(&m)
+			changed, err := proto.Marshal(&m)
+			require.NoError(t, err)
+			got, err := decodeHead("g", ID{Version: 7}, over.UpdateTime, changed)
+			assert.ErrorIs(t, err, tt.want)
+			assert.Nil(t, got)
+		})
+	}
+	_, err = decodeHead("g", ID{Version: 7}, over.UpdateTime, b[:len(b)-1])
+	assert.ErrorIs(t, err, replay.ErrInvalid)
+}
+
+// FuzzDecodeEntry: no bytes bring the decoder down, and what it reads it can
+// write so that it reads the same again.
+func FuzzDecodeEntry(f *testing.F) {
+	for _, e := range entries(f) {
+		b, err := encodeEntry(e)
+		require.NoError(f, err)
+		f.Add(b)
+	}
+	sd := seed(f, 1)
+	event, err := replay.Start("g", entries(f)[0], sd, time.Time{})
+	require.NoError(f, err)
+	begun := Tip{ID: Genesis("g").Next(nil, nil), State: event.State}
+	past := func(int32) (*replay.State, error) { return nil, errors.New("forgotten") }
+	f.Fuzz(func(t *testing.T, b []byte) {
+		// Whatever stands in a log, it is applied or refused.
+		for _, tip := range []Tip{begun, {ID: Genesis("g")}} {
+			_, event, err := tip.Apply("g", Record{ID: ID{Version: tip.ID.Version + 1}, raw: b, seed: sd.SeedBytes()}, past)
+			require.Error(t, err, "no such digest")
+			require.Nil(t, event)
+		}
+		e, err := decodeEntry(b)
+		if err != nil {
+			return
+		}
+		again, err := encodeEntry(e)
+		require.NoError(t, err)
+		got, err := decodeEntry(again)
+		require.NoError(t, err)
+		require.Equal(t, e, got)
+		require.True(t, e.Same(got))
+	})
+}
+
+// FuzzDecodeHead: as FuzzDecodeEntry, and what was read can be shown.
+func FuzzDecodeHead(f *testing.F) {
+	for _, s := range heads(f) {
+		b, err := encodeHead(s, board(s))
+		require.NoError(f, err)
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		at := time.UnixMilli(1_800_000_000_000).UTC()
+		s, err := decodeHead("g", ID{Version: 2}, at, b)
+		if err != nil {
+			return
+		}
+		for seat := range s.Seats {
+			_ = s.Scored(seat)
+		}
+		_, _ = s.Turn(), s.LegalMoves()
+		again, err := encodeHead(s, board(s))
+		require.NoError(t, err)
+		got, err := decodeHead("g", ID{Version: 2}, at, again)
+		require.NoError(t, err)
+		equal(t, s, got)
+	})
+}

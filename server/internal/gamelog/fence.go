@@ -1,0 +1,69 @@
+package gamelog
+
+import (
+	"context"
+	_ "embed" // script
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/gridstand/gridstand/server/internal/scan"
+)
+
+//go:embed fence.lua
+var fenceSource string
+
+var fenceScript = newScript(fenceSource)
+
+// fenced is what the meta of a fenced game names as the last entry. No log can
+// hold it, so such a game is a damaged one like any other.
+var fenced = ID{Version: math.MaxInt32}
+
+// ErrMoved means that a log does not end any more where the caller saw it end.
+var ErrMoved = errors.New("the log has moved on")
+
+// Fence makes a game damaged for good, of which the caller knows that its log
+// ends with last, zero for a log that is not there, but should go on: nothing is
+// appended to it any more, and who asks for it is told. What can be read of it is
+// kept for the given span. Fencing twice does nothing more. The error is ErrMoved
+// or one of Redis.
+func (l *Log) Fence(ctx context.Context, gameID string, last ID, keep time.Duration) error {
+	text := ""
+	if last != (ID{}) {
+		text = last.String()
+	}
+	reply, err := l.run(ctx, fenceScript, []string{logKey(gameID), metaKey(gameID)},
+		text, fenced.String(), keep.Milliseconds()).Slice()
+	if err != nil {
+		return err
+	}
+	if len(reply) != 1 || reply[0] != int64(1) {
+		return ErrMoved
+	}
+	return nil
+}
+
+// Games calls visit with the ids of all games that have a log, some at a time. A
+// game that is there throughout is visited at least once. It ends at the first
+// error, also one of visit's.
+func (l *Log) Games(ctx context.Context, visit func(gameIDs []string) error) error {
+	return scan.Keys(ctx, l.reads, logKey("*"), visitGames(visit))
+}
+
+// GamesBeside is Games for those that Redis keeps in one place with a key: on a
+// cluster, on the same master.
+func (l *Log) GamesBeside(ctx context.Context, key string, visit func(gameIDs []string) error) error {
+	return scan.Beside(ctx, l.reads, key, logKey("*"), visitGames(visit))
+}
+
+func visitGames(visit func(gameIDs []string) error) func(keys []string) error {
+	before, after, _ := strings.Cut(logKey("*"), "*")
+	return func(keys []string) error {
+		gameIDs := make([]string, len(keys))
+		for i, key := range keys {
+			gameIDs[i] = strings.TrimSuffix(strings.TrimPrefix(key, before), after)
+		}
+		return visit(gameIDs)
+	}
+}

@@ -1,0 +1,253 @@
+package gamelog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+)
+
+// hearer is a Listener that notes what it hears.
+type hearer struct {
+	words   chan string
+	records chan Record
+}
+
+func newHearer() *hearer {
+	return &hearer{words: make(chan string, 1024), records: make(chan Record, 1024)}
+}
+
+func (h *hearer) Listening() { h.words <- "listening" }
+
+func (h *hearer) Published(r Record) {
+	h.words <- fmt.Sprintf("version %d", r.ID.Version)
+	h.records <- r
+}
+
+func (h *hearer) Audience(n int) { h.words <- fmt.Sprintf("audience %d", n) }
+
+const patience = 20 * time.Second
+
+// expect waits for these words, and nothing in between.
+func (h *hearer) expect(t *testing.T, words ...string) {
+	t.Helper()
+	for _, want := range words {
+		select {
+		case got := <-h.words:
+			require.Equal(t, want, got)
+		case <-time.After(patience):
+			require.Fail(t, "not heard", want)
+		}
+	}
+}
+
+// await waits for a word, whatever comes before.
+func (h *hearer) await(t *testing.T, want string) {
+	t.Helper()
+	for late := time.After(patience); ; {
+		select {
+		case got := <-h.words:
+			if got == want {
+				return
+			}
+		case <-late:
+			require.Fail(t, "not heard", want)
+		}
+	}
+}
+
+// follow starts a Follower that ends with the test.
+func follow(t *testing.T, client redis.UniversalClient) *Follower {
+	t.Helper()
+	f := NewFollower(client, slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-done:
+			assert.NoError(t, err)
+		case <-time.After(patience):
+			assert.Fail(t, "the follower does not end")
+		}
+	})
+	return f
+}
+
+// Ensure followers hear every entry in order, as it stands in the log, and
+// nothing of other games.
+func TestFollower(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		a, b := r.create(name("a"), "classic"), r.create(name("b"), "twos")
+		hearers := []*hearer{newHearer(), newHearer()}
+		for _, h := range hearers {
+			follow(t, r.client).Follow(name("a"), h)
+			h.expect(t, "listening")
+		}
+		r.play(b, 3)
+		end := r.play(a, 30)
+		_, err := r.log.Audience(t.Context(), name("a"), "one", 7)
+		require.NoError(t, err)
+		for _, h := range hearers {
+			tip := a
+			for tip.ID != end.ID {
+				h.expect(t, fmt.Sprintf("version %d", tip.ID.Version+1))
+				tip, _, err = tip.Apply(name("a"), <-h.records, nil)
+				require.NoError(t, err)
+			}
+			equal(t, end.State, tip.State)
+			h.expect(t, "audience 7")
+		}
+	})
+}
+
+// Ensure nothing is heard of a game after Leave, everything after coming back,
+// and that rubbish on a channel is nothing.
+func TestFollower_Leave(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		a, b := r.create(name("a"), "classic"), r.create(name("b"), "twos")
+		f, ha, hb := follow(t, r.client), newHearer(), newHearer()
+		f.Follow(name("a"), ha)
+		f.Follow(name("b"), hb)
+		ha.expect(t, "listening")
+		hb.expect(t, "listening")
+
+		f.Leave(name("a"))
+		a = r.play(a, 1)
+		for _, rubbish := range []string{"x", "e", "e ", "e 1-1", "e 1-1 x y", "e x 1 y", "a", "a ", "a x"} {
+			require.NoError(t, r.client.Publish(t.Context(), feedKey(name("b")), rubbish).Err())
+		}
+		b = r.play(b, 1)
+		hb.expect(t, "version 2")
+		assert.Empty(t, ha.words)
+
+		f.Follow(name("a"), ha)
+		ha.expect(t, "listening")
+		f.Leave(name("b"))
+		f.Follow(name("b"), hb)
+		hb.expect(t, "listening")
+		r.play(a, 1)
+		ha.expect(t, "version 3")
+		r.play(b, 1)
+		hb.expect(t, "version 3")
+	})
+}
+
+// Ensure a broken connection is replaced, and every follower told that it may
+// have missed something; and that one may begin to follow while Redis is away.
+func TestFollower_Reconnect(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		proxy := redistest.StartProxy(t, r.addr)
+		f, early, late := follow(t, redistest.NewClient(t, proxy.Addr())), newHearer(), newHearer()
+		a, b := r.create(name("a"), "classic"), r.create(name("b"), "twos")
+		f.Follow(name("a"), early)
+		early.expect(t, "listening")
+
+		proxy.Cut()
+		early.expect(t, "listening")
+		a = r.play(a, 1)
+		early.await(t, "version 2")
+
+		proxy.Refuse()
+		f.Follow(name("b"), late)
+		r.play(a, 1)
+		proxy.Accept()
+		early.await(t, "listening")
+		late.await(t, "listening")
+		r.play(b, 1)
+		late.await(t, "version 2")
+	})
+}
+
+// Ensure the same when Redis itself ends the connection.
+func TestFollower_Killed(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartRedis(t)
+	r := newRig(t, redistest.NewClient(t, server.Addr()))
+	f, h := follow(t, r.client), newHearer()
+	tip := r.create(name("a"), "classic")
+	f.Follow(name("a"), h)
+	h.expect(t, "listening")
+	killed, err := r.client.Do(t.Context(), "client", "kill", "type", "pubsub").Int()
+	require.NoError(t, err)
+	require.Equal(t, 1, killed)
+	h.expect(t, "listening")
+	r.play(tip, 1)
+	h.await(t, "version 2")
+}
+
+// faulty is a connection on which a request that holds the word fails, once,
+// before anything of it is sent.
+type faulty struct {
+	net.Conn
+	word atomic.Pointer[string]
+}
+
+func (c *faulty) Write(b []byte) (int, error) {
+	if word := c.word.Load(); word != nil && strings.Contains(string(b), *word) && c.word.CompareAndSwap(word, nil) {
+		return 0, errors.New("broken pipe")
+	}
+	return c.Conn.Write(b)
+}
+
+// Ensure a game is followed though subscribing to it failed on a connection
+// that was replaced at once.
+func TestFollower_SubscribeFails(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		connections := make(chan *faulty, 16)
+		client := redis.NewClient(&redis.Options{
+			Addr: r.addr,
+			Dialer: func(_ context.Context, network, addr string) (net.Conn, error) {
+				c, err := net.Dial(network, addr)
+				f := &faulty{Conn: c}
+				connections <- f
+				return f, err
+			},
+		})
+		t.Cleanup(func() { assert.NoError(t, client.Close()) })
+		f, h := follow(t, client), newHearer()
+		a, b := r.create(name("a"), "classic"), r.create(name("b"), "classic")
+		f.Follow(name("a"), h)
+		h.expect(t, "listening")
+		word := feedKey(name("b"))
+		(<-connections).word.Store(&word)
+		other := newHearer()
+		f.Follow(name("b"), other)
+		other.await(t, "listening")
+		r.play(b, 1)
+		other.await(t, "version 2")
+		r.play(a, 1)
+		h.await(t, "version 2")
+	})
+}
+
+// Ensure many games are followed on one connection.
+func TestFollower_Many(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		f, h := follow(t, r.client), newHearer()
+		const games = 300
+		for i := range games {
+			f.Follow(name(fmt.Sprint(i)), h)
+		}
+		for range games {
+			h.expect(t, "listening")
+		}
+	})
+}

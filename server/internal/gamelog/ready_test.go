@@ -1,0 +1,62 @@
+package gamelog
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+)
+
+// Ensure that a Redis that takes appends is ready, and stays as it is.
+func TestLog_Ready(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		for range 2 { // also with the script known
+			require.NoError(t, r.log.Ready(t.Context()))
+		}
+		assert.Zero(t, r.client.DBSize(t.Context()).Val())
+	})
+}
+
+// Ensure that a Redis that answers and takes no appends is not ready, until it
+// takes them again, and that asking it writes nothing.
+func TestLog_Ready_refused(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartRedis(t)
+	client := redistest.NewClient(t, server.Addr())
+	log := newLog(t, server.Addr())
+	ctx := t.Context()
+	config := func(setting string) func(value string) error {
+		return func(value string) error { return client.ConfigSet(ctx, setting, value).Err() }
+	}
+	for _, tt := range []struct {
+		set                  func(value string) error
+		refuses, takes, says string
+	}{
+		{config("maxmemory"), "1", "0", "OOM"},
+		{config("min-replicas-to-write"), "1", "0", "NOREPLICAS"},
+		{func(of string) error {
+			host, port, _ := strings.Cut(of, " ")
+			return client.SlaveOf(ctx, host, port).Err()
+		}, "127.0.0.1 1", "no one", "READONLY"},
+	} {
+		require.NoError(t, tt.set(tt.refuses))
+		assert.ErrorContains(t, log.Ready(ctx), tt.says)
+		require.NoError(t, tt.set(tt.takes))
+		assert.NoError(t, log.Ready(ctx), tt.says)
+	}
+	assert.Zero(t, client.DBSize(ctx).Val())
+}
+
+// Ensure that the readiness check waits no longer than its caller.
+func TestLog_Ready_away(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartRedis(t)
+	log := newLog(t, server.Addr())
+	require.NoError(t, log.Ready(t.Context()))
+	server.Kill()
+	assert.Error(t, log.Ready(t.Context()))
+}

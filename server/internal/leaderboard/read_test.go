@@ -1,0 +1,221 @@
+package leaderboard
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/id"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+)
+
+// record fills a board with seven players: 0 is best, 2 to 4 have equal scores
+// in the order of their times.
+func record(t *testing.T, boards *Boards) []Entry {
+	t.Helper()
+	at := now()
+	var entries []Entry
+	for i, score := range []int32{2000, 900, 512, 512, 512, 100, 4} {
+		r := result(i, i, score, at.Add(time.Duration(i)*time.Millisecond))
+		require.NoError(t, boards.Record(t.Context(), r))
+		entries = append(entries, Entry{
+			Rank: int32(i) + 1, PlayerID: r.PlayerID, Score: r.Score, GameID: r.GameID, Time: r.Time,
+		})
+	}
+	return entries
+}
+
+func TestBoards_List(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+		boards, ctx := New(client), t.Context()
+		entries := record(t, boards)
+		for _, window := range []Window{All, Week, Day} {
+			listed, err := boards.List(ctx, "classic", window, "", 200)
+			require.NoError(t, err)
+			assert.Equal(t, Page{Entries: entries, Total: 7}, listed)
+
+			var paged []Entry
+			var sizes []int
+			for token := ""; ; {
+				listed, err := boards.List(ctx, "classic", window, token, 3)
+				require.NoError(t, err)
+				assert.EqualValues(t, 7, listed.Total)
+				paged, sizes = append(paged, listed.Entries...), append(sizes, len(listed.Entries))
+				if token = listed.Next; token == "" {
+					break
+				}
+			}
+			assert.Equal(t, entries, paged)
+			assert.Equal(t, []int{3, 3, 1}, sizes)
+		}
+		listed, err := boards.List(ctx, "nothing", All, "", 10)
+		require.NoError(t, err)
+		assert.Equal(t, Page{Entries: []Entry{}}, listed)
+	})
+}
+
+func TestBoards_List_ForeignToken(t *testing.T) {
+	t.Parallel()
+	boards := New(redistest.NewClient(t, redistest.StartMiniredis(t).Addr()))
+	record(t, boards)
+	listed, err := boards.List(t.Context(), "classic", Week, "", 3)
+	require.NoError(t, err)
+	token := listed.Next
+	altered := "A" + token[1:]
+	if altered == token {
+		altered = "B" + token[1:]
+	}
+
+	seal := func(cursor []byte) string {
+		token, err := boards.tokens.Seal(t.Context(), board{variant: "classic", window: Week}.query(), cursor)
+		require.NoError(t, err)
+		return token
+	}
+	forged := func(start int64, place uint64, rest ...byte) string {
+		cursor := binary.AppendUvarint(binary.AppendVarint(nil, start), place)
+		return seal(append(cursor, rest...))
+	}
+	for name, call := range map[string]func() (Page, error){
+		"another variant": func() (Page, error) { return boards.List(t.Context(), "twos", Week, token, 3) },
+		"another window":  func() (Page, error) { return boards.List(t.Context(), "classic", Day, token, 3) },
+		"altered":         func() (Page, error) { return boards.List(t.Context(), "classic", Week, altered, 3) },
+		"made up":         func() (Page, error) { return boards.List(t.Context(), "classic", Week, "2", 3) },
+		"huge":            func() (Page, error) { return boards.List(t.Context(), "classic", Week, strings.Repeat("A", 1<<20), 3) },
+		"no Monday":       func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(0, 3), 3) },
+		"far off":         func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(1<<62, 3), 3) },
+		"before all time": func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(-3, 3), 3) },
+		"from nowhere":    func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(4, 1<<40), 3) },
+		"something after": func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(4, 3, 1), 3) },
+		"nothing in it": func() (Page, error) {
+			return boards.List(t.Context(), "classic", Week, seal(nil), 3)
+		},
+	} {
+		_, err := call()
+		requireField(t, err, "page_token", name)
+	}
+}
+
+// Ensure the current day is Redis's, whatever this machine's clock says, and
+// that paging stays on the day on which it began.
+func TestBoards_TurnOfDay(t *testing.T) {
+	t.Parallel()
+	embedded := redistest.StartMiniredis(t)
+	boards, ctx := New(redistest.NewClient(t, embedded.Addr())), t.Context()
+	evening := time.Date(2031, 3, 9, 23, 59, 59, 0, time.UTC) // A Sunday.
+	embedded.SetTime(evening)
+	for i := range 3 {
+		require.NoError(t, boards.Record(ctx, result(i, i, 100-int32(i), evening)))
+	}
+	embedded.SetTime(evening.Add(time.Second))
+	require.NoError(t, boards.Record(ctx, result(9, 9, 1, evening.Add(time.Second))))
+
+	for _, window := range []Window{Week, Day} {
+		embedded.SetTime(evening)
+		listed, err := boards.List(ctx, "classic", window, "", 2)
+		require.NoError(t, err)
+		require.Len(t, listed.Entries, 2)
+		assert.EqualValues(t, 3, listed.Total)
+		entry, _, err := boards.Rank(ctx, "classic", window, name("player", 1), 0)
+		require.NoError(t, err)
+		assert.EqualValues(t, 2, entry.Rank)
+
+		embedded.SetTime(evening.Add(time.Second))
+		rest, err := boards.List(ctx, "classic", window, listed.Next, 2)
+		require.NoError(t, err)
+		require.Len(t, rest.Entries, 1)
+		assert.Equal(t, name("player", 2), rest.Entries[0].PlayerID)
+		fresh, err := boards.List(ctx, "classic", window, "", 2)
+		require.NoError(t, err)
+		require.Len(t, fresh.Entries, 1)
+		assert.Equal(t, name("player", 9), fresh.Entries[0].PlayerID)
+		_, _, err = boards.Rank(ctx, "classic", window, name("player", 1), 0)
+		require.ErrorIs(t, err, ErrNoScore)
+	}
+}
+
+func TestBoards_Rank(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+		boards, ctx := New(client), t.Context()
+		entries := record(t, boards)
+		for _, test := range []struct {
+			player    int
+			neighbors int32
+			want      []int // Players.
+		}{
+			{player: 0, neighbors: 0},
+			{player: 0, neighbors: 2, want: []int{1, 2}},
+			{player: 1, neighbors: 2, want: []int{0, 2, 3}},
+			{player: 3, neighbors: 1, want: []int{2, 4}},
+			{player: 6, neighbors: 1, want: []int{5}},
+			{player: 4, neighbors: 1 << 30, want: []int{0, 1, 2, 3, 5, 6}},
+		} {
+			for _, window := range []Window{All, Week, Day} {
+				entry, neighbors, err := boards.Rank(ctx, "classic", window, name("player", test.player), test.neighbors)
+				require.NoError(t, err)
+				assert.Equal(t, entries[test.player], entry)
+				var want []Entry
+				for _, i := range test.want {
+					want = append(want, entries[i])
+				}
+				assert.Equal(t, want, neighbors)
+			}
+		}
+		for _, unknown := range []string{"", "me", id.New(), name("player", 0) + "x"} {
+			_, _, err := boards.Rank(ctx, "classic", All, unknown, 1)
+			require.ErrorIs(t, err, ErrNoScore)
+		}
+		_, _, err := boards.Rank(ctx, "twos", All, name("player", 0), 1)
+		require.ErrorIs(t, err, ErrNoScore)
+		_, _, err = boards.Rank(ctx, "classic", All, name("player", 0), -1)
+		requireField(t, err, "neighbors", "")
+	})
+}
+
+// Ensure no more neighbors come than promised.
+func TestBoards_Rank_ManyNeighbors(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+		boards, ctx := New(client), t.Context()
+		at := now()
+		for i := range 2*MaxNeighbors + 3 {
+			require.NoError(t, boards.Record(ctx, result(i, i, int32(i)+1, at)))
+		}
+		entry, neighbors, err := boards.Rank(ctx, "classic", All, name("player", MaxNeighbors+1), MaxNeighbors+1)
+		require.NoError(t, err)
+		assert.EqualValues(t, MaxNeighbors+2, entry.Rank)
+		require.Len(t, neighbors, 2*MaxNeighbors)
+		assert.EqualValues(t, 2, neighbors[0].Rank)
+		assert.EqualValues(t, 2*MaxNeighbors+2, neighbors[2*MaxNeighbors-1].Rank)
+	})
+}
+
+// Ensure a failure of Redis is told apart from an empty board.
+func TestBoards_RedisAway(t *testing.T) {
+	t.Parallel()
+	embedded := redistest.StartMiniredis(t)
+	boards, ctx := New(redistest.NewClient(t, embedded.Addr())), t.Context()
+	record(t, boards)
+	embedded.SetError("LOADING")
+	_, err := boards.List(ctx, "classic", Day, "", 1)
+	require.ErrorContains(t, err, "LOADING")
+	_, _, err = boards.Rank(ctx, "classic", Day, name("player", 0), 1)
+	require.ErrorContains(t, err, "LOADING")
+	assert.NotErrorIs(t, err, ErrNoScore)
+	require.ErrorContains(t, boards.Record(ctx, result(1, 1, 1, now())), "LOADING")
+	require.ErrorContains(t, boards.Games(ctx, "classic", nil), "LOADING")
+}
+
+func requireField(t *testing.T, err error, field, message string) {
+	t.Helper()
+	var e *invalid.Error
+	require.ErrorAs(t, err, &e, message)
+	assert.Equal(t, field, e.Field, message)
+}

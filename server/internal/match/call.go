@@ -1,0 +1,393 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+// ErrNotSeated means the caller holds no seat in the game, or not that one.
+var ErrNotSeated = errors.New("the caller holds no such seat")
+
+// VersionConflictError means the game is not at the version of the call.
+type VersionConflictError struct {
+	// Version is the current one.
+	Version int32
+}
+
+func (e *VersionConflictError) Error() string {
+	return fmt.Sprintf("the game is at version %d", e.Version)
+}
+
+// Call is what somebody wants to be appended to a game.
+type Call struct {
+	// PlayerID is the caller; empty for the server itself.
+	PlayerID string
+	// Version that the caller saw; 0 for whatever it is now.
+	Version int32
+	// Seat that the caller names, game.NoSeat for the one that is meant.
+	Seat int
+	// Action to append.
+	Action replay.Action
+	// NotBefore is the earliest time of the event, by Redis's clock.
+	NotBefore time.Time
+}
+
+// Do appends what the call asks for, and returns the event that it became. A
+// call that took effect before gets its event again.
+//
+// Errors, in the order of the checks: ErrNotSeated, replay.ErrGameOver,
+// *VersionConflictError, replay.ErrNotStarted, replay.ErrNotYourTurn or
+// ErrNoUndo, game.ErrIllegalMove; also gamelog.ErrTooEarly, gamelog.ErrUnsettled,
+// *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, that of ctx, or one of
+// Redis. Whatever is answered was true of the log at a moment within the call.
+func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
+	event, _, err := m.carry(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
+		return m.judge(ctx, tip, call)
+	})
+	return event, err
+}
+
+// carry appends the draft that judge makes of the present state. What judge
+// answers instead, an event of the past, an error, or that nothing is to be
+// done, is returned once the log bears out the state that it was judged on.
+func (m *Match) carry(ctx context.Context, judge func(gamelog.Tip) (*Event, *gamelog.Draft, error)) (*Event, *replay.State, error) {
+	tip := m.currentTip()
+	for confirmed := false; ; confirmed = true {
+		repeated, draft, err := judge(tip)
+		if draft != nil {
+			event, err := m.append(ctx, tip, draft)
+			if err == nil {
+				return event, event.State, nil
+			}
+			if !errors.Is(err, errOvertaken) {
+				return nil, nil, err
+			}
+		} else if confirmed {
+			return repeated, tip.State, err
+		}
+		// Somebody else was quicker, or the answer is none of an append: then
+		// it has to be one that the log bears out.
+		next, problem := m.confirm(ctx)
+		if problem != nil {
+			return nil, nil, problem
+		}
+		if draft == nil && next.ID == tip.ID {
+			return repeated, tip.State, err
+		}
+		tip = next
+	}
+}
+
+// judge says what becomes of a call in the state of tip: an event that it
+// became before, a draft, or an error.
+func (m *Match) judge(ctx context.Context, tip gamelog.Tip, call Call) (*Event, *gamelog.Draft, error) {
+	state := tip.State
+	if call.callsOff(state) {
+		call.Seat, call.Action = game.NoSeat, replay.Abandoned{}
+		if state.Status == replay.Finished {
+			event, err := m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Action == call.Action })
+			return event, nil, err
+		}
+		return m.draft(ctx, tip, call, replay.Entry{Seat: game.NoSeat, Action: call.Action})
+	}
+	own := state.SeatsOf(call.PlayerID)
+	if call.PlayerID != "" && (len(own) == 0 || call.Seat != game.NoSeat && !slices.Contains(own, call.Seat)) {
+		return nil, nil, ErrNotSeated
+	}
+	if call.Seat != game.NoSeat {
+		own = []int{call.Seat} // What happened at another seat is no repeat.
+	}
+	entry := replay.Entry{Seat: call.seat(state, own), Action: call.Action}
+	if event, err := m.repeated(ctx, state, call.Version, entry, own); event != nil || err != nil {
+		return event, nil, err
+	}
+	return m.draft(ctx, tip, call, entry)
+}
+
+// draft drafts the entry that a call comes down to, or says what stands
+// against it.
+func (m *Match) draft(ctx context.Context, tip gamelog.Tip, call Call, entry replay.Entry) (*Event, *gamelog.Draft, error) {
+	state := tip.State
+	if state.Status == replay.Finished {
+		return nil, nil, replay.ErrGameOver
+	}
+	if call.Version != 0 && call.Version != state.Version {
+		return nil, nil, &VersionConflictError{Version: state.Version}
+	}
+	switch action := entry.Action.(type) {
+	case replay.Moved:
+		// Until its player takes the seat back, the stand-in moves.
+		if call.PlayerID != "" && state.Status == replay.Active && !state.Seats[entry.Seat].Held() {
+			return nil, nil, replay.ErrNotYourTurn
+		}
+	case replay.Undone:
+		if state.Status == replay.Waiting {
+			return nil, nil, replay.ErrNotStarted
+		}
+		if action.To == 0 {
+			action.To = state.UndoTo()
+		}
+		if action.To == 0 {
+			return nil, nil, replay.ErrNoUndo
+		}
+		entry.Action = action
+	}
+	draft, err := tip.Draft(entry, call.NotBefore, m.past(ctx))
+	return nil, draft, err
+}
+
+// callsOff reports whether the call gives up a game that never began: its
+// creator resigns, seated or not, while seats are open.
+func (c Call) callsOff(state *replay.State) bool {
+	_, resigning := c.Action.(replay.Resigned)
+	return resigning && c.PlayerID == state.Creator.ID && slices.ContainsFunc(state.Seats, replay.Seat.Open) &&
+		(c.Seat == game.NoSeat || slices.Contains(state.SeatsOf(c.PlayerID), c.Seat))
+}
+
+// ErrSeatTaken means no seat is open, or not the one named.
+var ErrSeatTaken = errors.New("the seat is taken")
+
+// Join sits a player down, in the seat named or, for game.NoSeat, in the
+// player's own, else the first open one. A seat that a stand-in holds is given
+// back to its player; in a seat of one's own nothing happens. Whoever has no
+// seat yet gets one only if admit, which may be called more than once, allows it.
+//
+// Errors: replay.ErrGameOver, ErrSeatTaken, that of admit, and those of Do that
+// can happen to any call.
+func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit func() error) (*replay.State, error) {
+	_, state, err := m.carry(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
+		state := tip.State
+		chosen := chooseSeat(state, player.ID, seat)
+		mine := chosen != game.NoSeat && state.Seats[chosen].Player.ID == player.ID
+		switch {
+		case mine && (state.Status == replay.Finished || !state.Seats[chosen].Lent()):
+			return nil, nil, nil
+		case state.Status == replay.Finished:
+			return nil, nil, replay.ErrGameOver
+		case chosen == game.NoSeat:
+			return nil, nil, ErrSeatTaken
+		case len(state.SeatsOf(player.ID)) == 0:
+			if err := admit(); err != nil {
+				return nil, nil, err
+			}
+		}
+		draft, err := tip.Draft(replay.Entry{Seat: chosen, Action: replay.Joined{Player: player}}, time.Time{}, m.past(ctx))
+		return nil, draft, err
+	})
+	return state, err
+}
+
+// chooseSeat is where a player who joins sits down; game.NoSeat for nowhere.
+func chooseSeat(state *replay.State, playerID string, named int) int {
+	mine := func(s replay.Seat) bool { return s.Player.ID == playerID }
+	lent := func(s replay.Seat) bool { return mine(s) && s.Lent() }
+	if named != game.NoSeat {
+		if s := state.Seats[named]; mine(s) || s.Open() {
+			return named
+		}
+		return game.NoSeat
+	}
+	// slices.IndexFunc says -1, which is game.NoSeat, where there is none.
+	for _, fits := range []func(replay.Seat) bool{lent, mine, replay.Seat.Open} {
+		if i := slices.IndexFunc(state.Seats, fits); i >= 0 {
+			return i
+		}
+	}
+	return game.NoSeat
+}
+
+// seat is the one that the call is about: the one it names, else the caller's
+// own that is to move, else the caller's lowest that has not resigned.
+func (c Call) seat(state *replay.State, own []int) int {
+	if c.Seat != game.NoSeat || len(own) == 0 {
+		return c.Seat
+	}
+	if slices.Contains(own, state.Turn()) {
+		return state.Turn()
+	}
+	for _, seat := range own {
+		if !state.Seats[seat].Resigned {
+			return seat
+		}
+	}
+	return own[len(own)-1]
+}
+
+// repeated returns the event that the call became before, nil when it did not:
+// the event that followed its version, if it says the same at a seat of the
+// caller; and for a seat that has resigned, whatever the version, that event.
+func (m *Match) repeated(ctx context.Context, state *replay.State, version int32, entry replay.Entry, own []int) (*Event, error) {
+	if _, resigning := entry.Action.(replay.Resigned); resigning && entry.Seat != game.NoSeat && state.Seats[entry.Seat].Resigned {
+		return m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Same(entry) })
+	}
+	if version < 1 || version >= state.Version {
+		return nil, nil
+	}
+	if undone, ok := entry.Action.(replay.Undone); ok && undone.To == 0 {
+		then, err := m.past(ctx)(version)
+		if err != nil {
+			return nil, err
+		}
+		entry.Action = replay.Undone{To: then.UndoTo()}
+	}
+	same := func(e replay.Entry) bool { return slices.Contains(own, e.Seat) && e.Action == entry.Action }
+	if event := m.ring.at(version + 1); event != nil {
+		if !same(event.Entry) {
+			return nil, nil
+		}
+		return event, nil
+	}
+	// One look at the entry before the long way to its board.
+	record, found, err := m.hub.log.At(ctx, m.id, version+1)
+	if err != nil || !found {
+		return nil, err
+	}
+	standing, err := record.Entry()
+	if err != nil || !same(standing) {
+		return nil, err
+	}
+	return m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version+1 })
+}
+
+// find returns the last event that fits, out of memory or by replaying the log.
+func (m *Match) find(ctx context.Context, fits func(version int32, e replay.Entry) bool) (*Event, error) {
+	for v := m.State().Version; ; v-- {
+		event := m.ring.at(v)
+		if event == nil {
+			break
+		}
+		if fits(v, event.Entry) {
+			return event, nil
+		}
+	}
+	event, err := m.hub.log.Find(ctx, m.id, fits)
+	if event == nil || err != nil {
+		return nil, err
+	}
+	return newEvent(event), nil
+}
+
+// errOvertaken means the log does not end any more where the draft builds on.
+var errOvertaken = errors.New("somebody else appended first")
+
+// append appends a draft that builds on tip.
+func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draft) (*Event, error) {
+	select {
+	case m.writing <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-m.hub.stopped:
+		return nil, ErrStopping
+	}
+	if m.currentTip().ID != tip.ID {
+		<-m.writing
+		return nil, errOvertaken
+	}
+	if draft.NeedsLook() {
+		// A server that dies after the append leaves this behind.
+		if err := m.hub.Agenda.Soon(ctx, m.id); err != nil {
+			<-m.writing
+			return nil, err
+		}
+	}
+	m.pending.Store(draft)
+	now := m.hub.ticks.Load()
+	next, err := m.hub.log.Append(ctx, draft)
+	if err == nil && next.Watchers >= 0 { // else it stood there before, and others may follow it
+		m.bornOut.Store(now)
+	}
+	if !errors.Is(err, gamelog.ErrUnsettled) {
+		return m.appended(ctx, tip, next, err)
+	}
+
+	// The entry may stand in the log or not, or be still on its way. Until that
+	// is settled nobody else may append here, and it goes on being settled when
+	// the caller has left.
+	type outcome struct {
+		event *Event
+		err   error
+	}
+	settled := make(chan outcome, 1)
+	if !m.hub.start(m, func(ctx context.Context) {
+		next, err := m.hub.settle(ctx, m.id, draft)
+		e, err := m.appended(ctx, tip, next, err)
+		settled <- outcome{e, err}
+	}) {
+		<-m.writing
+		return nil, ErrStopping
+	}
+	select {
+	case o := <-settled:
+		return o.event, o.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", gamelog.ErrUnsettled, ctx.Err())
+	}
+}
+
+// settle sends a draft whose outcome is not known until an answer says what
+// became of it, or ctx ends.
+func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (gamelog.Appended, error) {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval = 20 * time.Millisecond
+	wait.MaxInterval = time.Second
+	for {
+		select {
+		case <-ctx.Done():
+			return gamelog.Appended{}, gamelog.ErrUnsettled
+		case <-time.After(wait.NextBackOff()):
+		}
+		// This may go on for long, and somebody may have looked meanwhile.
+		if draft.NeedsLook() && h.Agenda.Soon(ctx, gameID) != nil {
+			continue
+		}
+		next, err := h.log.Append(ctx, draft)
+		var conflict *gamelog.ConflictError
+		if err == nil || errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
+			return next, err
+		}
+		if errors.Is(err, gamelog.ErrTooEarly) {
+			// Only the server's own drafts have a time, which may be days away.
+			// An attempt before this one that is still on its way and lands in
+			// time does what was wanted, and is found like anybody else's.
+			return next, err
+		}
+		// Also an error of Redis itself, such as that it is loading: it speaks
+		// of this attempt and not of those before.
+	}
+}
+
+// appended gives up the right to append, makes a new entry known, and turns a
+// log that ended elsewhere into errOvertaken.
+func (m *Match) appended(ctx context.Context, prev gamelog.Tip, next gamelog.Appended, err error) (*Event, error) {
+	m.pending.Store(nil)
+	if err != nil {
+		<-m.writing
+		var conflict *gamelog.ConflictError
+		if errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
+			m.hub.Observer.Conflicted()
+			return nil, errOvertaken
+		}
+		return nil, err
+	}
+	shown := m.install(prev.ID, next.Tip, next.Event)
+	if shown == nil {
+		// Followers were a whole ring ahead of the answer.
+		shown = newEvent(next.Event)
+	}
+	state := next.Tip.State
+	m.heard(next.Watchers)
+	// Before anybody else appends, so that it hears of them in order.
+	m.hub.Observer.Appended(shown, m.Watchers())
+	<-m.writing
+	m.hub.Agenda.Appended(ctx, state)
+	return shown, nil
+}

@@ -1,0 +1,232 @@
+package match
+
+import (
+	"context"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+// Ensure a log that is swapped, cut or emptied under running servers is told to
+// callers and watchers as damaged, that nothing is written to it, and that all
+// goes on when it is put back.
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	const length = 8
+	cut := func(n int) func(*world, string) {
+		return func(w *world, gameID string) {
+			log := w.content(gameID).log
+			require.NoError(w.t, w.client.Del(w.t.Context(), logKey(gameID)).Err())
+			w.put(gameID, log[:n])
+		}
+	}
+	damages := []struct {
+		name   string
+		damage func(*world, string)
+		last   int32
+	}{
+		{"swapped", func(w *world, gameID string) {
+			s := w.serve(w.addr)
+			s.create(name("other"+gameID), "classic")
+			s.match(name("other"+gameID)).play(w.t, length+2)
+			require.NoError(w.t, w.client.Rename(w.t.Context(), logKey(name("other"+gameID)), logKey(gameID)).Err())
+		}, 0},
+		{"cut", cut(length - 3), length - 3},
+		{"cut to the first", cut(1), 1},
+		{"emptied", cut(0), 0},
+		{"a hole", func(w *world, gameID string) {
+			id := w.content(gameID).log[3].ID
+			require.NoError(w.t, w.client.XDel(w.t.Context(), logKey(gameID), id).Err())
+		}, 3},
+		{"an entry too many", func(w *world, gameID string) {
+			log := w.content(gameID).log
+			require.NoError(w.t, w.client.Del(w.t.Context(), logKey(gameID)).Err())
+			w.put(gameID, append([]redis.XMessage{{ID: "0-1", Values: log[1].Values}}, log...))
+		}, length},
+	}
+	each(t, func(t *testing.T, w *world) {
+		for _, tt := range damages {
+			t.Run(tt.name, func(t *testing.T) {
+				w := newWorld(t, w.client)
+				ctx, gameID := t.Context(), name(tt.name)
+				a, b := w.serve(w.addr), w.serve(w.addr)
+				a.create(gameID, "classic")
+				m, behind := a.match(gameID), b.match(gameID)
+				m.play(t, length-1)
+				watcher := m.newWatcher(t.Context(), true, nil)
+				defer watcher.Close()
+				_, err := m.Confirm(ctx)
+				require.NoError(t, err)
+
+				good := w.content(gameID).log
+				tt.damage(w, gameID)
+				last := tt.last
+				w.unwritten(gameID, func() {
+					fresh := w.serve(w.addr)
+					_, err := fresh.Acquire(ctx, gameID)
+					require.Equal(t, last, damagedAt(t, err))
+					for range 2 {
+						for _, call := range []Call{
+							move(m.State(), 0), move(m.State(), 1), resign(0), resign(3),
+							{PlayerID: bob.ID, Seat: game.NoSeat, Action: replay.Resigned{}},
+							{PlayerID: ann.ID, Version: 99, Seat: game.NoSeat, Action: replay.Moved{}},
+						} {
+							_, err := m.Do(ctx, call)
+							require.Equal(t, last, damagedAt(t, err), "%+v", call)
+						}
+						_, err = m.Confirm(ctx)
+						require.Equal(t, last, damagedAt(t, err))
+						_, err = behind.Confirm(ctx)
+						require.Equal(t, last, damagedAt(t, err))
+						_, err = behind.Do(ctx, move(m.State(), 0))
+						require.Equal(t, last, damagedAt(t, err))
+						_, err = behind.Do(ctx, move(behind.State(), 0))
+						damagedAt(t, err)
+						look, _ := watcher.Look(length)
+						require.Equal(t, last, damagedAt(t, look.Err))
+						err = m.Replay(ctx, 0, noTurns, func(*Event) error { return nil })
+						if tt.last < length {
+							require.Equal(t, last, damagedAt(t, err))
+						}
+					}
+				})
+
+				require.NoError(t, w.client.Del(ctx, logKey(gameID)).Err())
+				w.put(gameID, good)
+				w.check(gameID, a, b)
+				look, _ := watcher.Look(length)
+				require.NoError(t, look.Err)
+				m.play(t, 2)
+				w.check(gameID, a, b)
+			})
+		}
+	})
+}
+
+// Ensure the log and meta of a game that are both gone are a loss where the
+// game is known, and no game where it is not.
+func TestDamage_Vanished(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		m.play(t, 3)
+		require.NoError(t, w.client.FlushAll(t.Context()).Err())
+		_, err := m.Do(t.Context(), move(m.State(), 0))
+		assert.Zero(t, damagedAt(t, err))
+		_, err = w.serve(w.addr).Acquire(t.Context(), name("a"))
+		assert.ErrorIs(t, err, gamelog.ErrNotFound)
+	})
+}
+
+// Ensure a finished game that expires while it is in memory is gone, and not
+// damaged.
+func TestDamage_Expired(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		m.play(t, 3)
+		m.do(t, resign(0))
+		require.NoError(t, w.client.Del(t.Context(), logKey(name("a")), metaKey(name("a"))).Err())
+		_, err := m.Confirm(t.Context())
+		assert.ErrorIs(t, err, gamelog.ErrNotFound)
+	})
+}
+
+// Ensure a Redis that went back to an earlier state is not believed by a server
+// that knows better, though the log fits by itself.
+func TestDamage_WentBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		a, b := w.serve(w.addr), w.serve(w.addr)
+		a.create(name("a"), "6x6")
+		m := a.match(name("a"))
+		m.play(t, 4)
+		old := w.content(name("a"))
+		m.play(t, 4)
+		require.NoError(t, w.client.Del(ctx, logKey(name("a"))).Err())
+		w.put(name("a"), old.log)
+		require.NoError(t, w.client.HSet(ctx, metaKey(name("a")), old.meta).Err())
+
+		_, err := m.Confirm(ctx)
+		require.EqualValues(t, 5, damagedAt(t, err))
+		// A server that does not know better goes on, also beyond.
+		newer := b.match(name("a"))
+		for range 6 {
+			newer.do(t, move(newer.State(), 1))
+			_, err = m.Do(ctx, move(m.State(), 0))
+			damagedAt(t, err)
+			_, err = m.Confirm(ctx)
+			damagedAt(t, err)
+		}
+		require.EqualValues(t, 9, m.State().Version)
+		w.check(name("a"), b)
+	})
+}
+
+// Ensure what somebody publishes is believed only as far as the log bears it
+// out.
+func TestPublished_Forged(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		s := w.serve(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		watcher := m.newWatcher(t.Context(), true, nil)
+		defer watcher.Close()
+		state := m.play(t, 3)
+		// A move of another history, versions far ahead, and rubbish.
+		entry := w.content(name("a")).log[2].Values["e"].(string)
+		for _, payload := range []string{"e 5-77 9999999999999 " + entry, "e 99-77 1 x", "e 5-77 1 ", "a -5", "e 4-1 1 x"} {
+			require.NoError(t, w.client.Publish(ctx, "game:{"+name("a")+"}:feed", payload).Err())
+		}
+		_, err := m.Confirm(ctx)
+		require.NoError(t, err)
+		require.Equal(t, state.Version, m.State().Version)
+		look, _ := watcher.Look(state.Version)
+		require.NoError(t, look.Err)
+		m.play(t, 1)
+		w.check(name("a"), s)
+	})
+}
+
+// Ensure a game that a newer server went on with is left to it, by callers and
+// watchers alike, and by those that know nothing of it yet.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		ctx := context.Background()
+		s := w.serve(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		state := m.play(t, 3)
+		watcher := m.newWatcher(t.Context(), true, nil)
+		defer watcher.Close()
+		_, err := m.Confirm(ctx)
+		require.NoError(t, err)
+		// An entry with field 31, of which nothing is known.
+		w.put(name("a"), []redis.XMessage{{ID: "5-77", Values: map[string]any{"t": "9999999999999", "e": "\xfa\x01\x00"}}})
+		require.NoError(t, w.client.HSet(ctx, metaKey(name("a")), "last", "5-77").Err())
+		w.unwritten(name("a"), func() {
+			_, err := m.Do(ctx, move(state, 0))
+			require.ErrorIs(t, err, replay.ErrUnknown)
+			_, err = m.Confirm(ctx)
+			require.ErrorIs(t, err, replay.ErrUnknown)
+			_, err = w.serve(w.addr).Acquire(ctx, name("a"))
+			require.ErrorIs(t, err, replay.ErrUnknown)
+			look, _ := watcher.Look(state.Version)
+			require.ErrorIs(t, look.Err, replay.ErrUnknown)
+		})
+	})
+}

@@ -1,0 +1,311 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+// idle is a move that changes nothing, and so is illegal.
+func idle(t *testing.T, s *replay.State) replay.Moved {
+	t.Helper()
+	for _, d := range []game.Direction{game.Up, game.Right, game.Down, game.Left} {
+		legal := false
+		for _, m := range s.LegalMoves() {
+			legal = legal || m == game.Slide(d)
+		}
+		if !legal {
+			return replay.Moved{Move: game.Slide(d)}
+		}
+	}
+	return replay.Moved{Move: game.To(game.Cell{})}
+}
+
+// Ensure a call that cannot be followed is refused with the first reason in
+// order, and leaves the log as it is.
+func TestDo_Order(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("active"), "classic")
+		active := s.match(name("active"))
+		active.play(t, 4)
+		s.create(name("over"), "classic")
+		over := s.match(name("over"))
+		over.play(t, 4)
+		over.do(t, resign(0))
+		c := created(t, "classic", seed(t, 1))
+		c.Seats = []replay.Seat{{}}
+		_, err := s.Create(t.Context(), name("waiting"), c, seed(t, 1))
+		require.NoError(t, err)
+		waiting := s.match(name("waiting"))
+
+		illegal := replay.Moved{Move: game.To(game.Cell{X: 3})}
+		call := func(player string, version int32, a replay.Action) Call {
+			return Call{PlayerID: player, Version: version, Seat: game.NoSeat, Action: a}
+		}
+		seat := func(c Call, seat int) Call { c.Seat = seat; return c }
+		early := func(c Call) Call { c.NotBefore = time.Now().Add(time.Hour); return c }
+		conflict := &VersionConflictError{Version: 5}
+		for _, tt := range []struct {
+			name string
+			m    *Match
+			call Call
+			want error
+		}{
+			{"a stranger, and all else wrong too", over, call(bob.ID, 99, illegal), ErrNotSeated},
+			{"a stranger while it waits", waiting, call(bob.ID, 1, illegal), ErrNotSeated},
+			{"a stranger who resigns", active, call(bob.ID, 0, replay.Resigned{}), ErrNotSeated},
+			{"somebody else's seat", active, seat(resign(0), 1), ErrNotSeated},
+			{"no such seat", active, seat(resign(0), -7), ErrNotSeated},
+			{"over, and the version too new", over, call(ann.ID, 99, illegal), replay.ErrGameOver},
+			{"over, and the version too old", over, call(ann.ID, 3, illegal), replay.ErrGameOver},
+			{"over", over, call(ann.ID, 6, illegal), replay.ErrGameOver},
+			{"a version too old", active, call(ann.ID, 4, illegal), conflict},
+			{"a version too new", active, call(ann.ID, 6, illegal), conflict},
+			{"a version of long ago", active, call(ann.ID, 1, illegal), conflict},
+			{"resigning at a version too old", active, resign(4), conflict},
+			{"resigning at a version too new", active, resign(6), conflict},
+			{"a version too new while it waits", waiting, call("", 2, illegal), &VersionConflictError{Version: 1}},
+			{"while it waits", waiting, seat(call("", 1, illegal), 0), replay.ErrNotStarted},
+			{"another seat", active, seat(call("", 5, illegal), 1), replay.ErrNotYourTurn},
+			{"a cell", active, call(ann.ID, 5, illegal), game.ErrIllegalMove},
+			{"nothing moves", active, call(ann.ID, 5, idle(t, active.State())), game.ErrIllegalMove},
+			{"illegal, and too early", active, early(call(ann.ID, 5, illegal)), game.ErrIllegalMove},
+			{"too early", active, early(move(active.State(), 0)), gamelog.ErrTooEarly},
+		} {
+			t.Run(tt.name, func(t *testing.T) {
+				w.unwritten(tt.m.id, func() {
+					event, err := tt.m.Do(t.Context(), tt.call)
+					if want := (*VersionConflictError)(nil); errors.As(tt.want, &want) {
+						assert.Equal(t, tt.want, err)
+					} else {
+						assert.ErrorIs(t, err, tt.want)
+					}
+					assert.Nil(t, event)
+				})
+			})
+		}
+		w.check(name("active"), s)
+		w.check(name("over"), s)
+	})
+}
+
+// Ensure a call that is made again gets its event, however long ago that was,
+// on every server, and is not made twice.
+func TestDo_Repeated(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "6x6")
+		m := s.match(name("a"))
+		var calls []Call
+		var events []*Event
+		for range ringSize + 20 {
+			state := m.State()
+			m.play(t, 1)
+			event := m.ring.at(state.Version + 1)
+			calls = append(calls, Call{PlayerID: ann.ID, Version: state.Version, Seat: game.NoSeat, Action: event.Entry.Action})
+			events = append(events, event)
+		}
+		ask := func(m *Match) {
+			t.Helper()
+			w.unwritten(name("a"), func() {
+				for _, i := range []int{0, 1, 10, len(calls) - ringSize - 1, len(calls) - ringSize, len(calls) - 2, len(calls) - 1} {
+					again := m.do(t, calls[i])
+					require.Equal(t, events[i].Entry, again.Entry)
+					require.Equal(t, events[i].Change, again.Change)
+					same(t, events[i].State, again.State)
+
+					// Something else at that version is no repeat.
+					other := calls[i]
+					moved := other.Action.(replay.Moved)
+					moved.ByBot = true
+					other.Action = moved
+					_, err := m.Do(t.Context(), other)
+					require.Equal(t, &VersionConflictError{Version: int32(len(calls) + 1)}, err)
+					// Nor is what somebody else asks for.
+					other = calls[i]
+					other.PlayerID = bob.ID
+					_, err = m.Do(t.Context(), other)
+					require.ErrorIs(t, err, ErrNotSeated)
+				}
+			})
+		}
+		ask(m)
+		fresh := w.serve(w.addr).match(name("a"))
+		ask(fresh)
+
+		// Resigning is repeated by resigning, whatever the version.
+		end := m.do(t, resign(0))
+		require.Equal(t, replay.Finished, end.State.Status)
+		for _, m := range []*Match{m, fresh, w.serve(w.addr).match(name("a"))} {
+			w.unwritten(name("a"), func() {
+				for _, version := range []int32{0, 1, end.State.Version - 1, end.State.Version, 999} {
+					again := m.do(t, resign(version))
+					same(t, end.State, again.State)
+					call := resign(version)
+					call.Seat = 0
+					same(t, end.State, m.do(t, call).State)
+				}
+				for _, i := range []int{0, len(calls) - 1} {
+					same(t, events[i].State, m.do(t, calls[i]).State)
+				}
+				_, err := m.Do(t.Context(), Call{PlayerID: ann.ID, Version: 3, Seat: game.NoSeat, Action: replay.Moved{Move: game.To(game.Cell{})}})
+				require.ErrorIs(t, err, replay.ErrGameOver)
+			})
+		}
+		w.check(name("a"), s)
+	})
+}
+
+// Ensure a game ends with a trace for others before its last event, and with
+// its result seen to after it; and that without the trace it does not end.
+func TestDo_Ends(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		m.play(t, 3)
+		soon, _ := s.plans.told()
+		require.Zero(t, soon, "nothing to be done later")
+
+		away := errors.New("away")
+		s.plans.err = away
+		w.unwritten(name("a"), func() {
+			_, err := m.Do(t.Context(), resign(0))
+			require.ErrorIs(t, err, away)
+		})
+		s.plans.err = nil
+		m.play(t, 1)
+		final := m.do(t, resign(0)).State
+		assert.Equal(t, []string{name("a"), name("a")}, s.plans.soon)
+		require.Len(t, s.plans.ended, 1)
+		same(t, final, s.plans.ended[0])
+		assert.Equal(t, []int32{1, 2, 3, 4, 5, 6}, s.seen.versions())
+
+		m.do(t, resign(0))
+		assert.Len(t, s.plans.ended, 1, "a repeat ends nothing")
+		w.check(name("a"), s)
+
+		// The server itself ends a game that nobody plays.
+		s.create(name("b"), "classic")
+		left := s.match(name("b"))
+		state := left.do(t, Call{Seat: game.NoSeat, Version: 1, Action: replay.Abandoned{}}).State
+		assert.Equal(t, game.Abandoned, state.Result.Reason)
+		w.check(name("b"), s)
+	})
+}
+
+// Ensure a game is created once, whoever says so again, and as what.
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		a, b := w.serve(w.addr), w.serve(w.addr)
+		ctx, sd := t.Context(), seed(t, 1)
+		c := created(t, "classic", sd)
+		first, err := a.Create(ctx, name("a"), c, sd)
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, first.Version)
+		for _, s := range []*server{a, b} {
+			again, err := s.Create(ctx, name("a"), c, sd)
+			require.NoError(t, err)
+			same(t, first, again)
+		}
+		now := a.match(name("a")).play(t, 3)
+		for _, s := range []*server{a, b} {
+			// The server drew another seed when it was asked again.
+			other := seed(t, 2)
+			again := c
+			again.Commitment = other.Commitment()
+			state, err := s.Create(ctx, name("a"), again, other)
+			require.NoError(t, err)
+			same(t, now, state)
+
+			again.Private = true
+			_, err = s.Create(ctx, name("a"), again, other)
+			require.ErrorIs(t, err, ErrExists)
+			_, err = s.Existing(ctx, name("a"), again)
+			require.ErrorIs(t, err, ErrExists)
+		}
+		_, err = b.Existing(ctx, name("b"), c)
+		require.ErrorIs(t, err, gamelog.ErrNotFound)
+		_, err = b.Acquire(ctx, name("b"))
+		require.ErrorIs(t, err, gamelog.ErrNotFound)
+		assert.Equal(t, 1, b.Live(), "what is not there takes no room")
+
+		require.NoError(t, w.client.Del(ctx, logKey(name("a"))).Err())
+		_, err = w.serve(w.addr).Create(ctx, name("a"), c, sd)
+		damagedAt(t, err)
+	})
+}
+
+// Ensure a call on a game whose state here is past is judged as the log stands,
+// not as this server thinks.
+func TestDo_Stale(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		a, b := w.serve(w.addr), w.serve(w.addr)
+		a.create(name("a"), "6x6")
+		ahead, stale := a.match(name("a")), b.match(name("a"))
+		first := move(ahead.State(), 0)
+		event := ahead.do(t, first)
+		ahead.play(t, 3)
+		sixth := move(ahead.State(), 0)
+		later := ahead.do(t, sixth)
+		ahead.play(t, 4)
+		require.EqualValues(t, 1, stale.State().Version, "it follows nothing")
+		same(t, event.State, stale.do(t, first).State)
+		same(t, later.State, stale.do(t, sixth).State)
+		require.EqualValues(t, 10, stale.State().Version)
+
+		ahead.play(t, 3)
+		_, err := stale.Do(t.Context(), Call{PlayerID: ann.ID, Version: 10, Seat: game.NoSeat, Action: idle(t, stale.State())})
+		require.Equal(t, &VersionConflictError{Version: 13}, err)
+		ahead.play(t, 1)
+		_, err = stale.Do(t.Context(), move(stale.State(), 1))
+		require.Equal(t, &VersionConflictError{Version: 14}, err)
+		now := ahead.play(t, 1)
+		next := stale.do(t, move(now, 0))
+		require.EqualValues(t, 16, next.State.Version, "a version that this server did not know yet")
+
+		// The other has the older state now.
+		_, err = ahead.Do(t.Context(), move(now, 1))
+		require.Equal(t, &VersionConflictError{Version: 16}, err)
+		ahead.do(t, resign(0))
+		_, err = stale.Do(t.Context(), move(next.State, 0))
+		require.ErrorIs(t, err, replay.ErrGameOver)
+		w.check(name("a"), a, b)
+	})
+}
+
+// Ensure a call whose time is up says so and no more.
+func TestDo_ContextEnded(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		call := move(m.State(), 0)
+		_, err := m.Do(ctx, call)
+		require.Error(t, err)
+		_, err = m.Confirm(ctx)
+		if err != nil {
+			require.ErrorIs(t, err, context.Canceled)
+		}
+		// Whatever became of it, asking again tells.
+		require.EqualValues(t, 2, m.do(t, call).State.Version)
+		w.check(name("a"), s)
+	})
+}

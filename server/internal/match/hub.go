@@ -1,0 +1,380 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+// ErrStopping means that this server is about to end; another may serve.
+var ErrStopping = errors.New("the server is stopping")
+
+// Agenda is told about games that need somebody to look at them later.
+type Agenda interface {
+	// Soon notes, before it returns, that the game is to be looked at within
+	// seconds, by whichever server is alive then.
+	Soon(ctx context.Context, gameID string) error
+	// Appended is called with every state to which this server brought a game.
+	// It returns within a second, of a game that is over with the result
+	// recorded if it can be.
+	Appended(ctx context.Context, state *replay.State)
+}
+
+// Observer hears of what happens in the matches of this server, for lists and
+// metrics. Its methods must not block.
+type Observer interface {
+	// Appended is called with each entry that this server appended.
+	Appended(event *Event, watchers int)
+	// Delivered is called with each new event that this server shows to watchers:
+	// how many they are, players of the game included.
+	Delivered(watchers int)
+	// Conflicted is called when another server appended first.
+	Conflicted()
+	// Watched is called when the number of a game's watchers changed.
+	Watched(state *replay.State, watchers int)
+}
+
+// Config is what a Hub works with. All fields are needed.
+type Config struct {
+	Log      *gamelog.Log
+	Follower *gamelog.Follower
+	Agenda   Agenda
+	Observer Observer
+	Logger   *slog.Logger
+	// ServerID tells this server's watchers from those of others.
+	ServerID string
+	// Idle is for how long a match stays in memory that nobody plays or
+	// watches.
+	Idle time.Duration
+	// Stall is how long a watcher may take over one thing, as precise as a
+	// second.
+	Stall time.Duration
+}
+
+// Hub holds the matches of one server.
+type Hub struct {
+	Config
+	log    *gamelog.Log
+	chunks chunks
+
+	mu      sync.Mutex
+	matches map[string]*Match
+	closed  bool
+
+	group    sync.WaitGroup // everything that runs for the hub
+	stopping context.Context
+	stop     context.CancelFunc
+	stopped  <-chan struct{}
+	watchers atomic.Int64
+	ticks    atomic.Int64 // a clock that costs nothing to read, from 1
+}
+
+// NewHub makes a Hub. Run must be called for it to serve.
+func NewHub(c Config) *Hub {
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &Hub{
+		Config: c, log: c.Log, chunks: newChunks(), matches: map[string]*Match{},
+		stopping: ctx, stop: cancel, stopped: ctx.Done(),
+	}
+	h.ticks.Store(1)
+	return h
+}
+
+// sweepEvery is how often matches that nobody needs are looked for, tick how
+// often watchers are looked after and counted. Every followTicks a followed game
+// is compared with its log, for whatever a connection may have swallowed, unless
+// the log bore it out since: of 10,000 games with watchers, whose moves come
+// through this server, Redis would otherwise be asked 2,000 times a second.
+// Each match does so in a phase of its own, so that not all of them queue up in
+// one moment.
+const (
+	sweepEvery  = 5 * time.Second
+	tick        = time.Second
+	followTicks = 5
+)
+
+// Run works until ctx ends, and then until everything that the hub began has
+// ended. Watchers and calls get ErrStopping meanwhile.
+func (h *Hub) Run(ctx context.Context) error {
+	sweep, ticks := time.NewTicker(sweepEvery), time.NewTicker(tick)
+	defer sweep.Stop()
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			h.close()
+			h.farewell()
+			return nil
+		case <-sweep.C:
+			h.sweep(time.Now())
+		case <-ticks.C:
+			n := h.ticks.Add(1)
+			for _, m := range h.all() {
+				m.lookAfter()
+				if m.due(n, followTicks) && m.doubtful(n) && m.followed() {
+					m.refresh()
+				}
+			}
+			h.countAudiences(time.Now())
+		}
+	}
+}
+
+func (h *Hub) close() {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.stop()
+	for _, m := range h.all() {
+		m.wake()
+	}
+	h.group.Wait()
+}
+
+// farewellTimeout bounds farewell. Who hears nothing forgets this server soon.
+const farewellTimeout = time.Second
+
+// farewell tells the other servers that nobody watches here any more.
+func (h *Hub) farewell() {
+	ctx, cancel := context.WithTimeout(context.Background(), farewellTimeout)
+	defer cancel()
+	var group sync.WaitGroup
+	for _, m := range h.all() {
+		if m.crowd.told.Swap(0) > 0 {
+			group.Go(func() { _, _ = h.log.Audience(ctx, m.id, h.ServerID, 0) })
+		}
+	}
+	group.Wait()
+}
+
+// start runs f in a goroutine of the hub, unless the hub is closed. The match
+// stays in memory meanwhile.
+func (h *Hub) start(m *Match, f func(context.Context)) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	m.users++
+	h.group.Go(func() {
+		defer m.Release()
+		f(h.stopping)
+	})
+	return true
+}
+
+// Acquire returns the match of a game, read from its log if it is not in
+// memory. Every match that is returned must be released.
+//
+// Errors: gamelog.ErrNotFound, *gamelog.DamagedError, replay.ErrUnknown,
+// ErrStopping, that of ctx, or one of Redis.
+func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
+	m, joined, err := h.acquire(ctx, gameID)
+	if err != nil && joined {
+		// What it joined began before the call, and may speak of the past: a
+		// game that was not found then may have been created since.
+		m, _, err = h.acquire(ctx, gameID)
+	}
+	return m, err
+}
+
+// acquire is Acquire; it reports whether the match was there, if only in
+// loading.
+func (h *Hub) acquire(ctx context.Context, gameID string) (*Match, bool, error) {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil, false, ErrStopping
+	}
+	m, joined := h.matches[gameID]
+	if !joined {
+		m = newMatch(h, gameID)
+		h.matches[gameID] = m
+		m.users++
+		// Not on the caller's time: others wait for it too.
+		h.group.Go(func() {
+			defer m.Release()
+			if m.loadErr = m.load(h.stopping); m.loadErr != nil {
+				h.forget(m)
+				if h.stopping.Err() != nil {
+					m.loadErr = ErrStopping
+				}
+			}
+			close(m.ready)
+		})
+	}
+	m.users++
+	h.mu.Unlock()
+
+	var err error
+	select {
+	case <-m.ready:
+		err = m.loadErr
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		m.Release()
+		return nil, joined, err
+	}
+	return m, joined, nil
+}
+
+// Release gives back what Acquire returned.
+func (m *Match) Release() {
+	m.hub.mu.Lock()
+	defer m.hub.mu.Unlock()
+	m.users--
+	m.idleFrom = time.Now()
+}
+
+func (h *Hub) forget(m *Match) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.matches[m.id] == m {
+		delete(h.matches, m.id)
+	}
+}
+
+func (h *Hub) all() []*Match {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make([]*Match, 0, len(h.matches))
+	for _, m := range h.matches {
+		all = append(all, m)
+	}
+	return all
+}
+
+// Cached returns the matches in memory that were read from their logs. Each must
+// be released.
+func (h *Hub) Cached() []*Match {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var cached []*Match
+	for _, m := range h.matches {
+		if m.loaded() {
+			m.users++
+			cached = append(cached, m)
+		}
+	}
+	return cached
+}
+
+// Clocked returns the states of the matches in memory in which a player's clock
+// runs, without those whose log cannot be read.
+func (h *Hub) Clocked() []*replay.State {
+	var clocked []*replay.State
+	for _, m := range h.all() {
+		if !m.loaded() || m.failure.Load() != nil {
+			continue
+		}
+		if state := m.State(); !state.Deadline().IsZero() {
+			clocked = append(clocked, state)
+		}
+	}
+	return clocked
+}
+
+// loaded reports whether the match was read from its log.
+func (m *Match) loaded() bool {
+	select {
+	case <-m.ready:
+		return m.loadErr == nil
+	default:
+		return false
+	}
+}
+
+// Live is the number of matches in memory.
+func (h *Hub) Live() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.matches)
+}
+
+// Watchers is the number of watchers of this server's matches.
+func (h *Hub) Watchers() int { return int(h.watchers.Load()) }
+
+// roomy is how many matches may be in memory before those without users leave
+// at once rather than after Config.Idle. One of 2048 takes some 30 kB.
+const roomy = 100_000
+
+func (h *Hub) sweep(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	idle := h.Idle
+	if len(h.matches) > roomy {
+		idle = 0
+	}
+	for id, m := range h.matches {
+		// The others are told first that nobody watches here any more.
+		if m.users == 0 && m.crowd.told.Load() == 0 && now.Sub(m.idleFrom) >= idle {
+			delete(h.matches, id)
+		}
+	}
+}
+
+// Create creates a game, and returns it at its current version. A game of that
+// id that was created with the same content is returned as it is.
+//
+// Errors: ErrExists for one with other content, and those of Acquire.
+func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created, seed game.Seed) (*replay.State, error) {
+	draft, err := gamelog.NewGame(gameID, created, seed)
+	if err != nil {
+		return nil, err
+	}
+	appended, err := h.log.Append(ctx, draft)
+	if errors.Is(err, gamelog.ErrUnsettled) {
+		appended, err = h.settle(ctx, gameID, draft)
+	}
+	var conflict *gamelog.ConflictError
+	switch {
+	case err == nil:
+		h.Observer.Appended(newEvent(appended.Event), 0)
+		h.Agenda.Appended(ctx, appended.Tip.State)
+		return appended.Tip.State, nil
+	case errors.As(err, &conflict), errors.Is(err, gamelog.ErrBroken):
+		return h.Existing(ctx, gameID, created)
+	default:
+		return nil, err
+	}
+}
+
+// ErrExists means that there is a game of this id, created with other content.
+var ErrExists = errors.New("the game was created with other content")
+
+// Existing returns a game that is there already, if it was created with the
+// given content.
+//
+// Errors: ErrExists if it was not, and those of Acquire.
+func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Created) (*replay.State, error) {
+	m, err := h.Acquire(ctx, gameID)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Release()
+	state, err := m.Confirm(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first, found, err := h.log.At(ctx, gameID, 1)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := first.Entry()
+	if !found || err != nil {
+		return nil, &gamelog.DamagedError{GameID: gameID, Detail: "its first entry cannot be read"}
+	}
+	if !entry.Same(replay.Entry{Seat: game.NoSeat, Action: created}) {
+		return nil, ErrExists
+	}
+	return state, nil
+}

@@ -1,0 +1,269 @@
+package match
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+// Ensure watchers are counted over all servers, and that those of a server that
+// died are forgotten.
+func TestAudience(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		a, b := w.still(w.addr), w.still(w.addr)
+		a.create(name("a"), "classic")
+		ma, mb := a.match(name("a")), b.match(name("a"))
+		now := time.Now()
+		// round lets both servers count, until they agree on a number.
+		round := func(want int) {
+			t.Helper()
+			require.Eventually(t, func() bool {
+				now = now.Add(time.Second)
+				a.countAudiences(now)
+				b.countAudiences(now)
+				return ma.Watchers() == want && mb.Watchers() == want
+			}, patience, 5*time.Millisecond, "%d watch, not %d and %d", want, ma.Watchers(), mb.Watchers())
+		}
+		wa := ma.newWatcher(t.Context(), true, nil)
+		wb := []*Watcher{mb.newWatcher(t.Context(), true, nil), mb.newWatcher(t.Context(), true, nil)}
+		player := mb.newWatcher(t.Context(), false, nil)
+		round(3)
+		assert.Equal(t, 1, a.Watchers())
+		assert.Equal(t, 2, b.Watchers())
+		for _, watcher := range []*Watcher{wa, wb[0], player} {
+			a.countAudiences(now)
+			b.countAudiences(now)
+			look, _ := watcher.Look(1)
+			require.NotNil(t, look.Audience)
+			assert.Equal(t, 3, look.Audience.Watchers)
+			look, changed := watcher.Look(1)
+			require.Equal(t, Look{}, look, "told once")
+			now = now.Add(announceEvery)
+			a.countAudiences(now)
+			b.countAudiences(now)
+			<-changed
+			look, _ = watcher.Look(1)
+			require.NotNil(t, look.Audience, "told again, lest the stream be thought idle")
+		}
+		// A server on which nobody watches knows it all the same.
+		c := w.still(w.addr)
+		mc := c.match(name("a"))
+		mc.play(t, 1)
+		assert.Equal(t, 3, c.seen.crowd)
+		wb[0].Close()
+		round(2)
+		require.Equal(t, 3, mc.Watchers(), "it follows nothing")
+		_, err := mc.Confirm(ctx)
+		require.NoError(t, err)
+		require.Equal(t, 2, mc.Watchers())
+
+		// The other server dies without a word; here, its word grows old.
+		key := "game:{" + name("a") + "}:audience"
+		require.Eventually(t, func() bool {
+			// Again and again: a word of its may still be on the way.
+			assert.NoError(t, w.client.HSet(ctx, key, b.ServerID, "1 1000000000").Err())
+			now = now.Add(refreshEvery)
+			a.countAudiences(now)
+			return ma.Watchers() == 1
+		}, patience, 5*time.Millisecond)
+
+		// Lists learn that the last one has left.
+		wa.Close()
+		wb[1].Close()
+		player.Close()
+		require.Eventually(t, func() bool {
+			now = now.Add(time.Second)
+			a.countAudiences(now)
+			b.countAudiences(now)
+			heard := a.seen.audiences()
+			heads, err := a.Log.Heads(ctx, []string{name("a")})
+			return err == nil && heads[0].Watchers == 0 && heard[len(heard)-1] == 0
+		}, patience, 5*time.Millisecond)
+		assert.Zero(t, a.Watchers())
+		assert.Zero(t, b.Watchers())
+	})
+}
+
+// Ensure a server that stops takes its watchers off the count.
+func TestAudience_Farewell(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s, other := w.serve(w.addr), w.serve(w.addr)
+		s.create(name("a"), "classic")
+		watcher := s.match(name("a")).newWatcher(t.Context(), true, nil)
+		defer watcher.Close()
+		m := other.match(name("a"))
+		watchers := func() int {
+			_, err := m.Confirm(t.Context())
+			require.NoError(t, err)
+			return m.Watchers()
+		}
+		require.Eventually(t, func() bool { return watchers() == 1 }, patience, 10*time.Millisecond)
+		s.stop()
+		assert.Zero(t, watchers())
+	})
+}
+
+// Ensure a match that nobody needs leaves memory, no other does, and what comes
+// back is the same.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		s := w.still(w.addr)
+		for _, game := range []string{"used", "watched", "idle"} {
+			s.create(name(game), "classic")
+		}
+		hold := func(game string) *Match {
+			m, err := s.Acquire(ctx, name(game))
+			require.NoError(t, err)
+			return m
+		}
+		used, watched, idle := hold("used"), hold("watched"), hold("idle")
+		watcher := watched.newWatcher(t.Context(), true, nil)
+		s.countAudiences(time.Now())
+		state := idle.play(t, 5)
+		idle.Release()
+		require.Eventually(t, func() bool {
+			// Who tells the others holds the match as well, for a moment.
+			s.sweep(time.Now())
+			return s.Live() == 3
+		}, patience, time.Millisecond, "not before its time")
+
+		later := time.Now().Add(2 * s.Idle)
+		s.sweep(later)
+		require.Equal(t, 2, s.Live())
+		back := hold("idle")
+		require.NotSame(t, idle, back)
+		same(t, state, back.State())
+		back.Release()
+
+		// One that others think is watched stays until they know better.
+		watcher.Close()
+		watched.Release()
+		used.Release()
+		games := func() []string {
+			var left []string
+			for _, m := range s.all() {
+				left = append(left, m.id)
+			}
+			slices.Sort(left)
+			return left
+		}
+		require.Eventually(t, func() bool {
+			// Who loaded a match holds it as well, for a moment.
+			s.sweep(later)
+			return slices.Equal(games(), []string{name("watched")})
+		}, patience, time.Millisecond)
+		require.Eventually(t, func() bool {
+			s.countAudiences(later)
+			s.sweep(later)
+			return s.Live() == 0
+		}, patience, time.Millisecond)
+		heads, err := s.Log.Heads(ctx, []string{name("watched")})
+		require.NoError(t, err)
+		assert.Zero(t, heads[0].Watchers)
+	})
+}
+
+// Ensure many who want a game at once share one look at its log.
+func TestAcquire_Shared(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		s := w.serve(proxy.Addr())
+		s.create(name("a"), "classic")
+		release := proxy.Hold()
+		const callers = 50
+		var group sync.WaitGroup
+		found := make([]*Match, callers)
+		for i := range callers {
+			group.Go(func() {
+				var err error
+				found[i], err = s.Acquire(t.Context(), name("a"))
+				assert.NoError(t, err)
+			})
+		}
+		require.Eventually(t, func() bool { return s.Live() == 1 }, patience, time.Millisecond)
+		release()
+		group.Wait()
+		for _, m := range found {
+			require.Same(t, found[0], m)
+			m.Release()
+		}
+		_, err := s.Acquire(briefly(t), name("nowhere"))
+		require.Error(t, err)
+	})
+}
+
+// Ensure a game created after a load of it began, which found nothing, is found
+// by whoever asks then.
+func TestAcquire_CreatedMeanwhile(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		early := newMatch(s.Hub, name("a"))
+		early.users++
+		s.matches[name("a")] = early
+		sd := seed(t, 1)
+		_, err := s.Create(t.Context(), name("a"), created(t, "classic", sd), sd)
+		require.NoError(t, err)
+		late := make(chan error, 1)
+		go func() {
+			m, err := s.Acquire(t.Context(), name("a"))
+			if err == nil {
+				m.Release()
+			}
+			late <- err
+		}()
+		require.Eventually(t, func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return early.users == 2
+		}, patience, time.Millisecond)
+		early.loadErr = gamelog.ErrNotFound
+		s.forget(early)
+		close(early.ready)
+		require.NoError(t, <-late)
+	})
+}
+
+// Ensure a watcher who takes too long over something is given up, once, and
+// nobody else.
+func TestStalled(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.still(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		gaveUp := make(chan string, 10)
+		join := func(who string) *Watcher {
+			w := m.newWatcher(t.Context(), true, func() { gaveUp <- who })
+			t.Cleanup(w.Close)
+			return w
+		}
+		stalled, quick, idle := join("stalled"), join("quick"), join("idle")
+		stalled.Takes()
+		s.ticks.Add(int64(s.Stall / tick))
+		quick.Takes()
+		m.lookAfter()
+		require.Empty(t, gaveUp)
+		s.ticks.Add(1)
+		m.lookAfter()
+		m.lookAfter()
+		require.Len(t, gaveUp, 1, "once")
+		require.Equal(t, "stalled", <-gaveUp)
+		assert.False(t, stalled.Took())
+		assert.True(t, quick.Took())
+		assert.True(t, idle.Took())
+	})
+}

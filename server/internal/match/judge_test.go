@@ -1,0 +1,59 @@
+package match
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+// Ensure for one who holds several seats that what happened at one of them is
+// a repeat of a call that leaves open which seat is meant, and of one that
+// names it, but of none that names another.
+func TestJudge_Seats(t *testing.T) {
+	t.Parallel()
+	sd := seed(t, 1)
+	begun, err := replay.Start("g", replay.Entry{Seat: game.NoSeat, Action: created(t, "classic", sd)}, sd, time.Time{})
+	require.NoError(t, err)
+	state := *begun.State
+	state.Seats = []replay.Seat{{Player: ann}, {Player: ann}, {Player: bob}}
+
+	m := newMatch(nil, "g")
+	resigned, err := state.Apply(replay.Entry{Seat: 0, Action: replay.Resigned{}}, time.Time{})
+	require.NoError(t, err)
+	require.Equal(t, replay.Active, resigned.State.Status)
+	m.ring.put(newEvent(resigned))
+	m.tip.Store(&gamelog.Tip{ID: gamelog.ID{Version: 2}, State: resigned.State})
+
+	at := func(player replay.Player, version int32, seat int) Call {
+		return Call{PlayerID: player.ID, Version: version, Seat: seat, Action: replay.Resigned{}}
+	}
+	for _, tt := range []struct {
+		name   string
+		call   Call
+		repeat bool
+		err    error
+		drafts bool
+	}{
+		{"the same again", at(ann, 1, game.NoSeat), true, nil, false},
+		{"the same seat, by name", at(ann, 1, 0), true, nil, false},
+		{"the same seat, whenever", at(ann, 99, 0), true, nil, false},
+		{"the other seat, then", at(ann, 1, 1), false, &VersionConflictError{Version: 2}, false},
+		{"the other seat, now", at(ann, 2, 1), false, nil, true},
+		{"somebody else, then", at(bob, 1, game.NoSeat), false, &VersionConflictError{Version: 2}, false},
+		{"somebody else, now", at(bob, 0, game.NoSeat), false, nil, true},
+		{"somebody else's seat", at(bob, 1, 0), false, ErrNotSeated, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			event, draft, err := m.judge(t.Context(), m.currentTip(), tt.call)
+			require.Equal(t, tt.err, err)
+			require.Equal(t, tt.repeat, event != nil)
+			require.Equal(t, tt.drafts, draft != nil)
+		})
+	}
+}

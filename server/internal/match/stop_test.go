@@ -1,0 +1,63 @@
+package match
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+// Ensure a hub that stops tells everybody who waits, whatever for and though
+// Redis does not answer, leaves nothing running, and takes nothing new.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for Redis to time out")
+	}
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		s := w.serve(proxy.Addr())
+		s.create(name("a"), "classic")
+		s.create(name("b"), "classic")
+		m := s.match(name("a"))
+		ctx := t.Context()
+
+		watching := make(chan shown, 1)
+		go func() { watching <- watch(ctx, m, 1, atOnce) }()
+		require.Eventually(t, func() bool { return m.followed() }, patience, time.Millisecond)
+
+		defer proxy.Hold()()
+		_, err := m.Do(briefly(t), move(m.State(), 0))
+		require.ErrorIs(t, err, gamelog.ErrUnsettled)
+		require.Len(t, m.writing, 1, "it goes on being settled")
+
+		var group sync.WaitGroup
+		errs := make([]error, 4)
+		group.Go(func() { _, errs[0] = m.Do(ctx, move(m.State(), 1)) })
+		group.Go(func() { _, errs[1] = m.Do(ctx, resign(99)) })
+		group.Go(func() { _, errs[2] = m.Confirm(ctx) })
+		group.Go(func() { _, errs[3] = s.Acquire(ctx, name("b")) })
+		require.Eventually(t, func() bool { return s.Live() == 2 }, patience, time.Millisecond)
+
+		s.stop()
+		group.Wait()
+		for i, err := range errs {
+			assert.ErrorIs(t, err, ErrStopping, "%d", i)
+		}
+		assert.ErrorIs(t, (<-watching).err, ErrStopping)
+
+		_, err = s.Acquire(ctx, name("a"))
+		assert.ErrorIs(t, err, ErrStopping)
+		_, err = m.Confirm(ctx)
+		assert.ErrorIs(t, err, ErrStopping)
+		_, err = m.Do(ctx, resign(99))
+		assert.ErrorIs(t, err, ErrStopping)
+		late := watch(ctx, m, 1, atOnce)
+		assert.ErrorIs(t, late.err, ErrStopping)
+	})
+}

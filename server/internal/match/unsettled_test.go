@@ -1,0 +1,176 @@
+package match
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+// briefly is a context that ends soon.
+func briefly(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// Ensure a lost answer is found out about within the call.
+func TestDo_LostReply(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		s := w.serve(proxy.Addr())
+		lost := proxy.Lose(1, "evalsha")
+		s.create(name("a"), "classic")
+		<-lost
+		m := s.match(name("a"))
+		for i := range 5 {
+			lost = proxy.Lose(1+i%2, "evalsha")
+			m.play(t, 1)
+			for range 1 + i%2 {
+				<-lost
+			}
+		}
+		lost = proxy.Lose(1, "evalsha")
+		m.do(t, resign(0))
+		<-lost
+		assert.Equal(t, []int32{1, 2, 3, 4, 5, 6, 7}, s.seen.versions())
+		_, ended := s.plans.told()
+		assert.Equal(t, 1, ended)
+		w.check(name("a"), s)
+	})
+}
+
+// Ensure an append whose caller left before it was known what became of it is
+// settled all the same, counts once, and holds up whoever comes until then.
+func TestDo_Unsettled(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		s, other := w.serve(proxy.Addr()), w.serve(w.addr)
+		s.create(name("a"), "classic")
+		m, elsewhere := s.match(name("a")), other.match(name("a"))
+
+		for _, away := range []struct{ begin, end func() }{
+			{func() { proxy.Hold() }, func() { proxy.Hold()() }},
+			{proxy.Refuse, proxy.Accept},
+		} {
+			state := m.State()
+			call, different := move(state, 0), move(state, 1)
+			away.begin()
+			_, err := m.Do(briefly(t), call)
+			require.ErrorIs(t, err, gamelog.ErrUnsettled)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.Equal(t, state.Version, m.State().Version)
+			for _, c := range []Call{call, different} {
+				_, err = m.Do(briefly(t), c)
+				require.ErrorIs(t, err, context.DeadlineExceeded, "nothing is judged on what may be past")
+			}
+			away.end()
+			again := m.do(t, call)
+			require.Equal(t, state.Version+1, again.State.Version)
+			_, err = m.Do(t.Context(), different)
+			require.Equal(t, &VersionConflictError{Version: state.Version + 1}, err)
+			w.check(name("a"), s, other)
+		}
+
+		// It may turn out that somebody else was quicker.
+		state := m.State()
+		proxy.Refuse()
+		_, err := m.Do(briefly(t), move(state, 0))
+		require.ErrorIs(t, err, gamelog.ErrUnsettled)
+		elsewhere.do(t, move(state, 1))
+		proxy.Accept()
+		_, err = m.Do(t.Context(), move(state, 0))
+		require.Equal(t, &VersionConflictError{Version: state.Version + 1}, err)
+		w.check(name("a"), s, other)
+
+		// The end of a game is seen to though its caller has left.
+		proxy.Refuse()
+		_, err = m.Do(briefly(t), resign(0))
+		require.ErrorIs(t, err, gamelog.ErrUnsettled)
+		proxy.Accept()
+		require.Eventually(t, func() bool {
+			soon, ended := s.plans.told()
+			return ended == 1 && soon > 1 // A trace before each attempt.
+		}, patience, 5*time.Millisecond)
+		last := w.check(name("a"), s, other)
+		assert.Equal(t, replay.Finished, last.Status)
+		assert.EqualValues(t, 5, last.Version)
+	})
+}
+
+// Ensure an append that turns out to come too early holds nobody up until it
+// does not: the steward asks for the end of every game long before it is due.
+func TestDo_UnsettledTooEarly(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		s := w.serve(proxy.Addr())
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		m.play(t, 2)
+
+		lost := proxy.Lose(1, "evalsha")
+		_, err := m.Do(t.Context(), Call{
+			Version: m.State().Version, Seat: game.NoSeat, Action: replay.Abandoned{},
+			NotBefore: time.Now().Add(time.Hour),
+		})
+		require.ErrorIs(t, err, gamelog.ErrTooEarly)
+		<-lost
+		m.play(t, 2)
+		w.check(name("a"), s)
+	})
+}
+
+// Ensure a Redis that stands still past a call's deadline loses nothing and
+// counts nothing twice.
+func TestDo_RedisStops(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartRedis(t)
+	w := newWorld(t, redistest.NewClient(t, server.Addr()))
+	s := w.serve(w.addr)
+	s.create(name("a"), "classic")
+	m := s.match(name("a"))
+	m.play(t, 2)
+	call := move(m.State(), 0)
+
+	server.Pause()
+	_, err := m.Do(briefly(t), call)
+	require.ErrorIs(t, err, gamelog.ErrUnsettled)
+	_, err = m.Confirm(briefly(t))
+	require.Error(t, err)
+	server.Resume()
+	require.EqualValues(t, 4, m.do(t, call).State.Version)
+	m.play(t, 2)
+	w.check(name("a"), s)
+}
+
+// Ensure an answer of Redis that it cannot write is the caller's, and that
+// nobody goes on holding the right to append.
+func TestDo_RedisRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, redistest.NewClient(t, redistest.StartRedis(t).Addr()))
+	s := w.serve(w.addr)
+	s.create(name("a"), "classic")
+	m := s.match(name("a"))
+	call := move(m.State(), 0)
+	require.NoError(t, w.client.ConfigSet(t.Context(), "maxmemory", "1").Err())
+	w.unwritten(name("a"), func() {
+		_, err := m.Do(t.Context(), call)
+		require.True(t, redis.HasErrorPrefix(err, "OOM"), "%v", err)
+		require.NotErrorIs(t, err, gamelog.ErrUnsettled)
+	})
+	require.NoError(t, w.client.ConfigSet(t.Context(), "maxmemory", "0").Err())
+	m.do(t, call)
+	w.check(name("a"), s)
+}

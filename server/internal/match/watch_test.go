@@ -1,0 +1,304 @@
+package match
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game/replay"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+// shown is what a watcher was shown: versions of events, and negative ones of
+// states that covered what it missed.
+type shown struct {
+	versions  []int32
+	last      *replay.State
+	audiences []int
+	err       error
+}
+
+// watch looks from a version on until the game is over, the match cannot be
+// shown further, or ctx ends. Before each look it calls pause.
+func watch(ctx context.Context, m *Match, version int32, pause func(seen int32)) shown {
+	watcher := m.newWatcher(ctx, true, nil)
+	defer watcher.Close()
+	var s shown
+	for {
+		pause(version)
+		look, changed := watcher.Look(version)
+		switch {
+		case look.Event != nil:
+			version, s.last = look.Event.Version(), look.Event.State
+			s.versions = append(s.versions, version)
+		case look.Missed != nil:
+			version, s.last = look.Missed.Version, look.Missed
+			s.versions = append(s.versions, -version)
+		case look.Audience != nil:
+			s.audiences = append(s.audiences, look.Audience.Watchers)
+		case look.Err != nil:
+			s.err = look.Err
+			return s
+		default:
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				s.err = ctx.Err()
+				return s
+			}
+		}
+		if s.last != nil && s.last.Status == replay.Finished {
+			return s
+		}
+	}
+}
+
+func atOnce(int32) {}
+
+// Ensure every watcher, wherever and from whenever on, is shown each event
+// once and in order, whichever servers the moves come from.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		a, b := w.serve(w.addr), w.serve(w.addr)
+		a.create(name("a"), "6x6")
+		matches := []*Match{a.match(name("a")), b.match(name("a"))}
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+
+		const length = 150
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		type view struct {
+			from int32
+			shown
+		}
+		var views []view
+		join := func(m *Match) {
+			from := m.State().Version
+			group.Go(func() {
+				s := watch(ctx, m, from, atOnce)
+				mu.Lock()
+				defer mu.Unlock()
+				views = append(views, view{from, s})
+			})
+		}
+		for range 3 {
+			join(matches[0])
+			join(matches[1])
+		}
+		for v := range length {
+			mover := matches[v/3%2]
+			state, err := mover.Confirm(ctx)
+			require.NoError(t, err)
+			mover.do(t, move(state, v))
+			if v%25 == 0 {
+				join(matches[0])
+				join(matches[1])
+			}
+		}
+		matches[1].do(t, resign(0))
+		group.Wait()
+		last := w.check(name("a"), a, b)
+		require.Len(t, views, 6+2*length/25)
+		for _, v := range views {
+			require.NoError(t, v.err)
+			same(t, last, v.last)
+			// Hurried watchers on a busy machine may miss some all the same.
+			next := v.from + 1
+			for _, version := range v.versions {
+				if version < 0 {
+					require.Greater(t, -version, next)
+					next = -version + 1
+					continue
+				}
+				require.Equal(t, next, version)
+				next++
+			}
+			require.Equal(t, last.Version+1, next)
+		}
+	})
+}
+
+// Ensure a watcher who stands still for longer than memory reaches is shown the
+// state instead of what it missed, and can have that from the log.
+func TestWatch_Slow(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "6x6")
+		m := s.match(name("a"))
+		watcher := m.newWatcher(t.Context(), true, nil)
+		defer watcher.Close()
+		m.play(t, ringSize)
+		look, _ := watcher.Look(1)
+		require.EqualValues(t, 2, look.Event.Version(), "just not too slow")
+		state := m.play(t, 1)
+		look, _ = watcher.Look(1)
+		require.Nil(t, look.Event)
+		require.Same(t, state, look.Missed)
+		look, _ = watcher.Look(state.Version)
+		require.Equal(t, Look{}, Look{Event: look.Event, Missed: look.Missed, Err: look.Err})
+
+		for _, after := range []int32{0, 1, 7, state.Version - 1, state.Version} {
+			next := after
+			require.NoError(t, m.Replay(t.Context(), after, noTurns, func(e *Event) error {
+				next++
+				require.Equal(t, next, e.Version())
+				if in := m.ring.at(e.Version()); in != nil {
+					require.Same(t, in, e, "shared with the others")
+				}
+				return nil
+			}))
+			require.Equal(t, state.Version, next)
+		}
+	})
+}
+
+// Ensure an event is encoded once, whoever asks, and a waiting watcher is woken
+// for it.
+func TestWatch_Encoded(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		watcher := m.newWatcher(t.Context(), false, nil)
+		defer watcher.Close()
+		_, changed := watcher.Look(1)
+		m.play(t, 1)
+		select {
+		case <-changed:
+		case <-time.After(patience):
+			require.Fail(t, "not woken")
+		}
+		look, _ := watcher.Look(1)
+		encodings := 0
+		for range 3 {
+			got := look.Event.Encoded(func() any { encodings++; return encodings })
+			assert.Equal(t, 1, got)
+		}
+	})
+}
+
+// Ensure an event is counted once for each watcher of the server, players of the
+// game included, however the server learnt of it.
+func TestWatch_Delivered(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		near, far := w.serve(w.addr), w.serve(w.addr)
+		near.create(name("a"), "classic")
+		mover, m := near.match(name("a")), far.match(name("a"))
+		first, second := m.newWatcher(t.Context(), true, nil), m.newWatcher(t.Context(), false, nil)
+		defer second.Close()
+		counts := func(deliveries int) {
+			t.Helper()
+			require.Eventually(t, func() bool { return far.seen.deliveries() == deliveries }, patience, time.Millisecond)
+		}
+		mover.play(t, 3)
+		counts(2 * 3)
+		first.Close()
+		mover.play(t, 2)
+		counts(2*3 + 2)
+		assert.Zero(t, near.seen.deliveries(), "nobody watches there")
+	})
+}
+
+// Ensure what was appended while the connection on which a server listens was
+// broken is shown as soon as it stands again.
+func TestWatch_Reconnect(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for connections to be tried again")
+	}
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		far, near := w.serve(proxy.Addr()), w.serve(w.addr)
+		near.create(name("a"), "6x6")
+		m, mover := far.match(name("a")), near.match(name("a"))
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		done := make(chan shown, 1)
+		var seen sync.Map
+		go func() {
+			done <- watch(ctx, m, 1, func(v int32) { seen.Store(v, true) })
+		}()
+		shows := func(version int32) {
+			t.Helper()
+			require.Eventually(t, func() bool { _, ok := seen.Load(version); return ok }, patience, time.Millisecond)
+		}
+		mover.play(t, 2)
+		shows(3)
+		for i := range int32(3) {
+			proxy.Refuse()
+			mover.play(t, 2)
+			proxy.Accept()
+			shows(5 + 2*i)
+		}
+		mover.do(t, resign(0))
+		got := <-done
+		require.NoError(t, got.err)
+		assert.Equal(t, []int32{2, 3, 4, 5, 6, 7, 8, 9, 10}, got.versions)
+	})
+}
+
+// Ensure a match that is watched, and that the log bore out just now, is confirmed
+// only as far as its log goes at that moment, whatever was heard of another
+// server's moves by then.
+func TestConfirm_Watched(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		here, there := w.still(w.addr), w.still(w.addr)
+		here.create(name("a"), "classic")
+		m, elsewhere := here.match(name("a")), there.match(name("a"))
+		watcher := elsewhere.newWatcher(t.Context(), true, nil)
+		defer watcher.Close()
+		for range 20 {
+			moved := m.play(t, 1)
+			for range 2 {
+				state, err := elsewhere.Confirm(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, moved.Version, state.Version)
+			}
+		}
+	})
+}
+
+// Ensure a match asks the log again only when that did not bear it out for a
+// while, by an append or by an answer, or when it last said something else, or
+// was to be asked and could not.
+func TestMatch_Doubtful(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		s := w.still(proxy.Addr())
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		later := func() int64 { return s.ticks.Add(followTicks) }
+
+		for _, asked := range []func(){
+			func() { m.play(t, 1) },
+			func() {
+				_, err := m.Confirm(t.Context())
+				require.NoError(t, err)
+			},
+		} {
+			assert.True(t, m.doubtful(later()))
+			asked()
+			assert.False(t, m.doubtful(s.ticks.Load()+followTicks-1))
+		}
+		m.fail(assert.AnError)
+		assert.True(t, m.doubtful(s.ticks.Load()))
+		_, err := m.Confirm(t.Context())
+		require.NoError(t, err)
+		assert.False(t, m.doubtful(s.ticks.Load()))
+		proxy.Refuse()
+		m.Published(gamelog.Record{ID: gamelog.ID{Version: m.State().Version + 2}})
+		assert.True(t, m.doubtful(s.ticks.Load()), "entries were missed")
+	})
+}

@@ -1,0 +1,385 @@
+package match
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/id"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
+
+// patience is for what is sure to come, on a machine that is busy.
+const patience = 30 * time.Second
+
+// world is a Redis with any number of servers on it.
+type world struct {
+	t      *testing.T
+	client redis.UniversalClient
+	addr   string
+}
+
+// each runs a test on every Redis there is.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) { test(t, newWorld(t, client)) })
+}
+
+func newWorld(t *testing.T, client redis.UniversalClient) *world {
+	t.Helper()
+	return &world{t: t, client: client, addr: client.(*redis.Client).Options().Addr}
+}
+
+// server is a Hub with what it needs.
+type server struct {
+	*Hub
+	t     *testing.T
+	seen  *observer
+	plans *agenda
+	stop  func()
+}
+
+var servers atomic.Int64
+
+// serve starts a server that reaches Redis at addr and ends with the test.
+func (w *world) serve(addr string) *server {
+	s := w.still(addr)
+	s.run(func(ctx context.Context) error { return s.Hub.Run(ctx) })
+	return s
+}
+
+// still is serve without the rounds that a running hub makes by the clock.
+func (w *world) still(addr string) *server {
+	w.t.Helper()
+	appends := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, ReadTimeout: 5 * time.Second})
+	reads := redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true})
+	log, err := gamelog.New(appends, reads)
+	require.NoError(w.t, err)
+	logger := slog.New(slog.DiscardHandler)
+	s := &server{t: w.t, seen: &observer{}, plans: &agenda{}}
+	s.Hub = NewHub(Config{
+		Log: log, Follower: gamelog.NewFollower(reads, logger), Agenda: s.plans, Observer: s.seen,
+		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour, Stall: time.Minute,
+	})
+	w.t.Cleanup(func() {
+		s.Hub.close() // Waits for what it began, if nobody did before.
+		assert.NoError(w.t, appends.Close())
+		assert.NoError(w.t, reads.Close())
+	})
+	s.run(s.Follower.Run)
+	return s
+}
+
+// run runs f until the test, or stop, ends it.
+func (s *server) run(f func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f(ctx) }()
+	s.stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case err := <-done:
+			assert.NoError(s.t, err)
+		case <-time.After(patience):
+			assert.Fail(s.t, "it does not end")
+		}
+	})
+	s.t.Cleanup(s.stop)
+}
+
+// match acquires a match for the test.
+func (s *server) match(gameID string) *Match {
+	s.t.Helper()
+	m, err := s.Acquire(s.t.Context(), gameID)
+	require.NoError(s.t, err)
+	s.t.Cleanup(m.Release)
+	return m
+}
+
+// newWatcher is one who watches.
+func (m *Match) newWatcher(ctx context.Context, counted bool, giveUp func()) *Watcher {
+	w := &Watcher{}
+	m.Watch(ctx, w, counted, giveUp)
+	return w
+}
+
+// agenda notes what it is told.
+type agenda struct {
+	mu    sync.Mutex
+	soon  []string
+	ended []*replay.State
+	err   error
+}
+
+func (a *agenda) Soon(_ context.Context, gameID string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.soon = append(a.soon, gameID)
+	return a.err
+}
+
+func (a *agenda) Appended(_ context.Context, final *replay.State) {
+	if final.Status != replay.Finished {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = append(a.ended, final)
+}
+
+// told is what the agenda was told so far.
+func (a *agenda) told() (soon, ended int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.soon), len(a.ended)
+}
+
+// observer notes what it is told.
+type observer struct {
+	mu        sync.Mutex
+	appended  []int32
+	crowd     int // with the last of them
+	conflicts int
+	watched   []int
+	delivered int // events, one for each watcher
+}
+
+func (o *observer) Delivered(watchers int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.delivered += watchers
+}
+
+func (o *observer) deliveries() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.delivered
+}
+
+func (o *observer) Appended(e *Event, watchers int) {
+	s := e.State
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.appended = append(o.appended, s.Version)
+	o.crowd = watchers
+}
+
+func (o *observer) Conflicted() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.conflicts++
+}
+
+func (o *observer) Watched(_ *replay.State, n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.watched = append(o.watched, n)
+}
+
+func (o *observer) versions() []int32 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.appended)
+}
+
+func (o *observer) audiences() []int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.watched)
+}
+
+var (
+	ann = replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
+	bob = replay.Player{ID: id.Derive([]byte("bob")), Name: "Bob"}
+)
+
+func seed(t testing.TB, first byte) game.Seed {
+	t.Helper()
+	b := make([]byte, game.SeedSize)
+	b[0] = first
+	s, err := game.SeedFromBytes(b)
+	require.NoError(t, err)
+	return s
+}
+
+func name(s string) string { return id.Derive([]byte("game"), []byte(s)) }
+
+// created is how Ann creates a game of a variant for herself, against bots where
+// there are more seats.
+func created(t testing.TB, variant string, s game.Seed) replay.Created {
+	t.Helper()
+	v, ok := variants.Current(variant)
+	require.True(t, ok)
+	seats := slices.Repeat([]replay.Seat{{Bot: "greedy"}}, v.Seats)
+	seats[0] = replay.Seat{Player: ann}
+	return replay.Created{
+		Variant: v.ID, Revision: v.Revision, Creator: ann, Seats: seats, Commitment: s.Commitment(),
+	}
+}
+
+// create creates a game of Ann's.
+func (s *server) create(gameID, variant string) *replay.State {
+	s.t.Helper()
+	sd := seed(s.t, gameID[0])
+	state, err := s.Create(s.t.Context(), gameID, created(s.t, variant, sd), sd)
+	require.NoError(s.t, err)
+	return state
+}
+
+// move is Ann's call of a legal move, the nth of those in the position.
+func move(s *replay.State, nth int) Call {
+	legal := s.LegalMoves()
+	return Call{
+		PlayerID: ann.ID, Version: s.Version, Seat: game.NoSeat,
+		Action: replay.Moved{Move: legal[nth%len(legal)]},
+	}
+}
+
+func resign(version int32) Call {
+	return Call{PlayerID: ann.ID, Version: version, Seat: game.NoSeat, Action: replay.Resigned{}}
+}
+
+// do makes a call that succeeds.
+func (m *Match) do(t *testing.T, call Call) *Event {
+	t.Helper()
+	event, err := m.Do(t.Context(), call)
+	require.NoError(t, err)
+	return event
+}
+
+// play makes n moves that keep the game going for long.
+func (m *Match) play(t *testing.T, n int) *replay.State {
+	t.Helper()
+	for range n {
+		state := m.State()
+		legal := state.LegalMoves()
+		require.NotEmpty(t, legal)
+		call := move(state, 0)
+		for _, d := range []game.Direction{game.Up, game.Right, game.Down, game.Left} {
+			if slices.Contains(legal, game.Slide(d)) {
+				call.Action = replay.Moved{Move: game.Slide(d)} // The last one that is legal.
+			}
+		}
+		m.do(t, call)
+	}
+	return m.State()
+}
+
+func logKey(gameID string) string  { return "game:{" + gameID + "}:log" }
+func metaKey(gameID string) string { return "game:{" + gameID + "}:meta" }
+
+// content is all that Redis holds of a game's log and of what it says of it.
+type content struct {
+	log  []redis.XMessage
+	meta map[string]string
+}
+
+func (w *world) content(gameID string) content {
+	w.t.Helper()
+	log, err := w.client.XRange(w.t.Context(), logKey(gameID), "-", "+").Result()
+	require.NoError(w.t, err)
+	meta, err := w.client.HGetAll(w.t.Context(), metaKey(gameID)).Result()
+	require.NoError(w.t, err)
+	delete(meta, "watchers")
+	return content{log, meta}
+}
+
+// unwritten checks that what do does leaves a game as it is.
+func (w *world) unwritten(gameID string, do func()) {
+	w.t.Helper()
+	before := w.content(gameID)
+	do()
+	require.Equal(w.t, before, w.content(gameID), "something was written")
+}
+
+// put writes entries where a log was.
+func (w *world) put(gameID string, log []redis.XMessage) {
+	w.t.Helper()
+	for _, m := range log {
+		values := make([]any, 0, 6)
+		for _, field := range slices.Sorted(maps.Keys(m.Values)) {
+			values = append(values, field, m.Values[field])
+		}
+		require.NoError(w.t, w.client.XAdd(w.t.Context(), &redis.XAddArgs{Stream: logKey(gameID), ID: m.ID, Values: values}).Err())
+	}
+}
+
+// check checks what always holds of an undamaged game: contiguous versions, a
+// log that replays to what every server says, and meta naming its end.
+func (w *world) check(gameID string, on ...*server) *replay.State {
+	w.t.Helper()
+	ctx := w.t.Context()
+	log := on[0].Log
+	tail, err := log.Tail(ctx, gameID)
+	require.NoError(w.t, err)
+	require.True(w.t, tail.Sound(), "%+v", tail)
+	var last *replay.State
+	require.NoError(w.t, log.Replay(ctx, gameID, 0, func(e *replay.Event) error {
+		if last != nil {
+			require.Equal(w.t, last.Version+1, e.State.Version)
+		}
+		last = e.State
+		return nil
+	}))
+	require.Equal(w.t, tail.Last.Version, last.Version)
+	heads, err := log.Heads(ctx, []string{gameID})
+	require.NoError(w.t, err)
+	same(w.t, last, heads[0].State)
+	for _, s := range on {
+		m, err := s.Acquire(ctx, gameID)
+		require.NoError(w.t, err)
+		state, err := m.Confirm(ctx)
+		require.NoError(w.t, err)
+		same(w.t, last, state)
+		same(w.t, last, m.State())
+		assert.Empty(w.t, m.writing, "somebody still holds the right to append")
+		m.Release()
+	}
+	return last
+}
+
+// same compares states, but for the seed of a game that goes on.
+func same(t *testing.T, want, got *replay.State) {
+	t.Helper()
+	require.NotNil(t, got)
+	bytes := func(s *replay.State) []byte {
+		b, err := s.Position.AppendBinary(nil)
+		require.NoError(t, err)
+		return b
+	}
+	require.Equal(t, bytes(want), bytes(got))
+	require.Equal(t, want.RevealedSeed().SeedBytes(), got.RevealedSeed().SeedBytes())
+	plain := func(s *replay.State) replay.State {
+		c, variant := *s.WithSeed(game.Seed{}), *s.Variant
+		c.Position, c.Variant, variant.Rules = nil, &variant, nil
+		return c
+	}
+	require.Equal(t, plain(want), plain(got))
+}
+
+func damagedAt(t *testing.T, err error) int32 {
+	t.Helper()
+	var damaged *gamelog.DamagedError
+	require.ErrorAs(t, err, &damaged)
+	return damaged.Version
+}
+
+// noTurns lets nobody wait.
+func noTurns(work func() error) error { return work() }

@@ -1,0 +1,57 @@
+package origin_test
+
+import (
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/gridstand/gridstand/server/internal/origin"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func tcp(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 1234} }
+
+func TestProxies_Of(t *testing.T) {
+	t.Parallel()
+	proxies, err := origin.ParseProxies("10.0.0.0/8, 192.168.1.1,fd00::/8")
+	require.NoError(t, err)
+	for name, tt := range map[string]struct {
+		peer      string
+		forwarded []string
+		want      string
+	}{
+		"no proxy":                 {"203.0.113.7", nil, "203.0.113.7"},
+		"anybody may say anything": {"203.0.113.7", []string{"198.51.100.1"}, "203.0.113.7"},
+		"by a proxy":               {"10.1.2.3", []string{"198.51.100.1"}, "198.51.100.1"},
+		"by two":                   {"10.1.2.3", []string{"198.51.100.1, 192.168.1.1"}, "198.51.100.1"},
+		"in two headers":           {"10.1.2.3", []string{"198.51.100.1", "192.168.1.1"}, "198.51.100.1"},
+		"what the caller made up":  {"10.1.2.3", []string{"1.1.1.1, 198.51.100.1"}, "198.51.100.1"},
+		"a proxy that says not":    {"10.1.2.3", nil, "10.1.2.3"},
+		"or nonsense":              {"10.1.2.3", []string{"unknown"}, "10.1.2.3"},
+		"one customer of IPv6":     {"2001:db8:1:2:3:4:5:6", nil, "2001:db8:1:2::/64"},
+		"IPv4 in IPv6":             {"::ffff:203.0.113.7", nil, "203.0.113.7"},
+		"a proxy of IPv6":          {"fd00::1", []string{"2001:db8:1:2:3::"}, "2001:db8:1:2::/64"},
+	} {
+		assert.Equal(t, tt.want, proxies.Of(tcp(tt.peer), tt.forwarded), name)
+	}
+	assert.True(t, proxies.Trusted(tcp("10.9.9.9")))
+	assert.False(t, proxies.Trusted(tcp("11.9.9.9")))
+	assert.False(t, proxies.Trusted(&net.UnixAddr{Name: "x"}))
+	assert.Equal(t, "x", origin.Key(&net.UnixAddr{Name: "x"}))
+	assert.Empty(t, origin.Key(nil))
+}
+
+func TestParseProxies(t *testing.T) {
+	t.Parallel()
+	none, err := origin.ParseProxies("")
+	require.NoError(t, err)
+	assert.Empty(t, none)
+	for _, wrong := range []string{",", "here", "10.0.0.0/33", "10.0.0.1:80"} {
+		_, err := origin.ParseProxies(wrong)
+		assert.ErrorContains(t, err, "is no address and no network", wrong)
+	}
+}

@@ -1,0 +1,223 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// failure is an answer of the contract's error table.
+type failure struct {
+	code    codes.Code
+	reason  string
+	message string
+	// metadata holds whatever varies in the message.
+	metadata map[string]string
+	// retry is after what time the caller may come again; 0 for no hint.
+	retry time.Duration
+	field *invalid.Error
+}
+
+func (f *failure) Error() string { return f.message }
+
+// GRPCStatus makes grpc-go send the failure with its details.
+func (f *failure) GRPCStatus() *status.Status {
+	var details []protoadapt.MessageV1
+	if f.field != nil {
+		details = append(details, &errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
+			{Field: f.field.Field, Description: f.field.Description},
+		}})
+	} else if f.reason != "" {
+		details = append(details, &errdetails.ErrorInfo{Domain: pb.ErrorDomain, Reason: f.reason, Metadata: f.metadata})
+	}
+	if f.retry > 0 {
+		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(f.retry)})
+	}
+	s, err := status.New(f.code, f.message).WithDetails(details...)
+	if err != nil {
+		return status.New(f.code, f.message)
+	}
+	return s
+}
+
+// trailer is what gRPC's own retry policy understands of the failure.
+func (f *failure) trailer() metadata.MD {
+	if f.retry == 0 {
+		return nil
+	}
+	return metadata.Pairs("grpc-retry-pushback-ms", strconv.FormatInt(f.retry.Milliseconds(), 10))
+}
+
+// After what time a caller may come again: to a server that is being replaced,
+// to a store that is restarted.
+const (
+	serverRetry  = 500 * time.Millisecond
+	storageRetry = time.Second
+)
+
+func precondition(reason, message string) *failure {
+	return &failure{code: codes.FailedPrecondition, reason: reason, message: message}
+}
+
+func notFound(reason, message string) *failure {
+	return &failure{code: codes.NotFound, reason: reason, message: message}
+}
+
+func serverUnavailable(message string) *failure {
+	return &failure{
+		code: codes.Unavailable, reason: pb.ReasonServerUnavailable,
+		message: message, retry: serverRetry,
+	}
+}
+
+// Refuse returns the status for a limit that was exceeded before the service saw
+// the call.
+func Refuse(e *limits.ExceededError) error { return rateLimited(e) }
+
+// ErrStopping is the status for calls to a server that stops.
+var ErrStopping error = errStopping
+
+var errStopping = serverUnavailable("this server is stopping")
+
+func rateLimited(e *limits.ExceededError) *failure {
+	return &failure{
+		code: codes.ResourceExhausted, reason: pb.ReasonRateLimited,
+		message: e.Error(), retry: e.Retry, metadata: e.Metadata(),
+	}
+}
+
+var (
+	errGameNotFound    = notFound(pb.ReasonGameNotFound, "there is no game with this id")
+	errPlayerNotFound  = notFound(pb.ReasonPlayerNotFound, "there is no player with this id")
+	errVariantNotFound = notFound(pb.ReasonVariantNotFound, "there is no variant with this id; ListVariants names those there are")
+	errNoToken         = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "this call needs a token; CreatePlayer gives one"}
+	errBadToken        = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "the token is not valid"}
+)
+
+// wrongToken is the reason of a refusal that is no limit's.
+const wrongToken = "wrong_token"
+
+// storageUnavailable is the failure of calls that the store did not answer.
+var storageUnavailable = &failure{
+	code: codes.Unavailable, reason: pb.ReasonStorageUnavailable,
+	message: "the store does not answer; send the call again", retry: storageRetry,
+}
+
+// fail turns an error of the rooms beneath into the contract's. It is the only
+// place that does; what it does not know is logged, and told to nobody.
+func (s *Service) fail(ctx context.Context, method string, err error) *failure {
+	var (
+		known    *failure
+		exceeded *limits.ExceededError
+		field    *invalid.Error
+		conflict *match.VersionConflictError
+		damaged  *gamelog.DamagedError
+	)
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &exceeded):
+		s.Refused(exceeded.Field, s.address(ctx))
+		return rateLimited(exceeded)
+	case errors.As(err, &field):
+		return &failure{code: codes.InvalidArgument, message: field.Error(), field: field}
+	case errors.As(err, &conflict):
+		version := strconv.Itoa(int(conflict.Version))
+		return &failure{
+			code: codes.Aborted, reason: pb.ReasonVersionConflict,
+			message:  "the game is at version " + version,
+			metadata: map[string]string{"version": version},
+		}
+	case errors.Is(err, match.ErrNotSeated):
+		return &failure{code: codes.PermissionDenied, reason: pb.ReasonNotSeated, message: "you hold no seat in this game, or not this one"}
+	case errors.Is(err, replay.ErrGameOver):
+		return precondition(pb.ReasonGameOver, "the game is over")
+	case errors.Is(err, replay.ErrNotStarted):
+		return precondition(pb.ReasonGameNotStarted, "the game waits for players")
+	case errors.Is(err, replay.ErrNoUndo):
+		return precondition(pb.ReasonUndoNotAllowed, "there is nothing that you can undo in this game")
+	case errors.Is(err, match.ErrSeatTaken):
+		return precondition(pb.ReasonSeatTaken, "the seat is taken")
+	case errors.Is(err, replay.ErrNotYourTurn):
+		return precondition(pb.ReasonNotYourTurn, "another seat is to move")
+	case errors.Is(err, game.ErrIllegalMove):
+		f := precondition(pb.ReasonIllegalMove, err.Error())
+		f.metadata = map[string]string{"detail": err.Error()}
+		return f
+	case errors.Is(err, gamelog.ErrNotFound):
+		return errGameNotFound
+	case errors.Is(err, account.ErrNotFound):
+		return errPlayerNotFound
+	case errors.Is(err, account.ErrBadToken):
+		s.Refused(wrongToken, s.address(ctx))
+		return errBadToken
+	case errors.Is(err, account.ErrNameTaken):
+		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name belongs to another account"}
+	case errors.Is(err, account.ErrNameReserved):
+		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name is reserved; choose another"}
+	case errors.Is(err, account.ErrTooManyGames):
+		exceeded := s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
+		s.Refused(exceeded.Field, s.address(ctx))
+		return &failure{
+			code: codes.ResourceExhausted, reason: pb.ReasonTooManyGames,
+			message:  "you have " + strconv.Itoa(exceeded.Value) + " open games; end one first",
+			metadata: exceeded.Metadata(), retry: exceeded.Retry,
+		}
+	case errors.Is(err, leaderboard.ErrNoScore):
+		return notFound(pb.ReasonNoScore, "the player is not on this board")
+	case errors.As(err, &damaged):
+		s.damaged.Do(func() {
+			s.Logger.Error("game damaged", "id", "game-damaged", "game", damaged.GameID, "call", method, "version", damaged.Version, "detail", damaged.Detail)
+		})
+		version := strconv.Itoa(int(damaged.Version))
+		return &failure{
+			code: codes.DataLoss, reason: pb.ReasonGameDamaged,
+			message:  "the game was damaged in the store; its last readable version is " + version,
+			metadata: map[string]string{"version": version},
+		}
+	case errors.Is(err, match.ErrStopping):
+		return errStopping
+	case errors.Is(err, replay.ErrUnknown):
+		s.Logger.Warn("game needs a newer server", "id", "game-too-new", "call", method, "error", err)
+		return serverUnavailable("this server is too old for this game")
+	case errors.Is(err, redis.ErrAutoPipelineQueueFull):
+		s.Meter.StorageFailed(err)
+		return serverUnavailable("this server is full")
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return &failure{code: codes.DeadlineExceeded, message: "the call's deadline has passed"}
+	case errors.Is(ctx.Err(), context.Canceled):
+		return &failure{code: codes.Canceled, message: "the call was cancelled"}
+	case gamelog.IsStorage(err):
+		s.Meter.StorageFailed(err)
+		s.Logger.Debug("storage failed", "call", method, "error", err)
+		return storageUnavailable
+	case status.Code(err) == codes.Unimplemented:
+		// What the embedded Unimplemented…Server answers.
+		return &failure{code: codes.Unimplemented, message: "this server does not offer the call"}
+	default:
+		s.Logger.Error("internal error", "id", "internal-error", "call", method, "error", err)
+		return &failure{code: codes.Internal, message: "internal error"}
+	}
+}
+
+// missing is the field error for an id that is empty.
+func missing(field string) error { return invalid.Field(field, "must not be empty") }

@@ -1,0 +1,59 @@
+package rpc
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/account"
+)
+
+// CreatePlayer implements the contract.
+func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error) {
+	err := s.quota(ctx, "players-from", s.address(ctx), &s.Limits.NewPlayersPerMinute, "new players of one address a minute")
+	if err != nil {
+		return nil, err
+	}
+	p, token, err := s.Accounts.Create(ctx, request.GetName(), request.GetSecret(), request.GetBot())
+	if err != nil {
+		return nil, err
+	}
+	return &pb.CreatePlayerResponse{Player: wholePlayer(p), Token: token}, nil
+}
+
+// GetPlayer implements the contract.
+func (s *Service) GetPlayer(ctx context.Context, request *pb.GetPlayerRequest) (*pb.GetPlayerResponse, error) {
+	id, err := playerID(ctx, request.GetPlayerId())
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.Accounts.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &pb.GetPlayerResponse{Player: wholePlayer(p)}, nil
+}
+
+// RotateToken implements the contract.
+func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
+	p, err := mustCaller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.pace(p.ID); err != nil {
+		return nil, err
+	}
+	token, err := s.Accounts.Rotate(ctx, p.ID, request.GetSecret())
+	if err != nil {
+		return nil, err
+	}
+	return &pb.RotateTokenResponse{Token: token}, nil
+}
+
+// wholePlayer is a player with what only PlayerService shows.
+func wholePlayer(p account.Player) *pb.Player {
+	m := player(p)
+	m.CreateTime = timestamppb.New(p.Created)
+	return m
+}

@@ -1,0 +1,139 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// refusedBy is the field of the limit that refused a call, empty for none.
+func refusedBy(err error) string {
+	var exceeded *limits.ExceededError
+	if errors.As(err, &exceeded) {
+		return exceeded.Field
+	}
+	return ""
+}
+
+// fill has calls of an address run until its share is used up.
+func fill(t *testing.T, g *readGate, address string) []*addressReads {
+	t.Helper()
+	var all []*addressReads
+	for range g.share() {
+		a, err := g.enter(t.Context(), address)
+		require.NoError(t, err)
+		all = append(all, a)
+	}
+	return all
+}
+
+// Ensure that an address gets its share and no more, that others find room beside
+// it, and that who waits is let in as soon as there is room.
+func TestReadGate_share(t *testing.T) {
+	t.Parallel()
+	g := newReadGate(&limits.Limits{ReadsAtOnce: 8, ReadsPerAddress: 3})
+	bad := fill(t, g, "bad")
+	entered := make(chan error, 1)
+	go func() {
+		a, err := g.enter(t.Context(), "bad")
+		if err == nil {
+			a.leave()
+		}
+		entered <- err
+	}()
+	for _, other := range []string{"a", "b", "c"} {
+		fill(t, g, other)
+	}
+	require.Eventually(t, func() bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return g.waiting == 1
+	}, time.Minute, time.Millisecond, "nobody waits")
+	_, err := g.enter(t.Context(), "bad")
+	assert.Equal(t, "reads_per_address", refusedBy(err), "as many as it may have, one of them waiting")
+	bad[0].leave()
+	require.NoError(t, <-entered)
+}
+
+// Ensure that a call waits only so long, and no longer than its caller, while
+// the server is full, and that nothing is left of those that were refused.
+func TestReadGate_full(t *testing.T) {
+	t.Parallel()
+	g := newReadGate(&limits.Limits{ReadsAtOnce: 4})
+	var all []*addressReads
+	for n := range 4 {
+		all = append(all, fill(t, g, fmt.Sprint(n))...)
+	}
+	_, err := g.enter(t.Context(), "late")
+	assert.Equal(t, "reads_at_once", refusedBy(err))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = g.enter(ended, "late")
+	require.ErrorIs(t, err, context.Canceled)
+
+	g.waiting = g.limits.ReadsAtOnce * readQueue
+	began := time.Now()
+	_, err = g.enter(t.Context(), "late")
+	assert.Equal(t, "reads_at_once", refusedBy(err))
+	assert.Less(t, time.Since(began), readWait, "it waited although too many others did")
+	g.waiting = 0
+
+	for _, each := range all {
+		each.leave()
+	}
+	assert.Empty(t, g.addresses)
+	assert.True(t, g.running.TryAcquire(4))
+}
+
+// Ensure that without limits nobody waits.
+func TestReadGate_unlimited(t *testing.T) {
+	t.Parallel()
+	g := newReadGate(&limits.Limits{})
+	for range 100 {
+		_, err := g.enter(t.Context(), "one")
+		require.NoError(t, err)
+	}
+	assert.True(t, g.pace.TakeN("one", 1<<20))
+}
+
+func TestReadCost(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		request any
+		cost    int
+		store   bool
+	}{
+		{&pb.MoveRequest{}, 0, false},
+		{&pb.UndoRequest{}, 0, false},
+		{&pb.ResignRequest{}, 0, false},
+		{&pb.ListVariantsRequest{}, 1, false},
+		{&pb.GetServerInfoRequest{}, 1, false},
+		{&pb.GetGameRequest{}, 1, true},
+		{&pb.GetPlayerRequest{}, 1, true},
+		{&pb.CreateGameRequest{}, 1, true},
+		{&pb.JoinGameRequest{}, 1, true},
+		{&pb.CreatePlayerRequest{}, 1, true},
+		{&pb.RotateTokenRequest{}, 1, true},
+		{&pb.ListGamesRequest{PageSize: -1}, 1, true},
+		{&pb.ListGamesRequest{PageSize: 1}, 1, true},
+		{&pb.ListGamesRequest{}, 1, true},
+		{&pb.ListGamesRequest{PageSize: 50}, 1, true},
+		{&pb.ListGamesRequest{PageSize: 51}, 2, true},
+		{&pb.ListGamesRequest{PageSize: 1 << 30}, 4, true},
+		{&pb.ListScoresRequest{PageSize: 200}, 4, true},
+		{&pb.GetRankRequest{Neighbors: 50}, 2, true},
+		{&pb.GetRankRequest{Neighbors: 1 << 30}, 4, true},
+	} {
+		cost, store := readCost(tt.request)
+		assert.Equal(t, tt.cost, cost, "%T %v", tt.request, tt.request)
+		assert.Equal(t, tt.store, store, "%T", tt.request)
+	}
+}

@@ -1,0 +1,116 @@
+package rpc
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/game/variants"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/page"
+)
+
+// window reads which board is meant.
+func window(w pb.Window) (leaderboard.Window, error) {
+	switch w {
+	case pb.Window_WINDOW_UNSPECIFIED, pb.Window_WINDOW_ALL_TIME:
+		return leaderboard.All, nil
+	case pb.Window_WINDOW_WEEK:
+		return leaderboard.Week, nil
+	case pb.Window_WINDOW_DAY:
+		return leaderboard.Day, nil
+	default:
+		return leaderboard.All, invalid.Field("window", "must be all time, week or day")
+	}
+}
+
+// ListScores implements the contract.
+func (s *Service) ListScores(ctx context.Context, request *pb.ListScoresRequest) (*pb.ListScoresResponse, error) {
+	if request.GetVariant() == "" {
+		return nil, missing("variant")
+	}
+	w, err := window(request.GetWindow())
+	if err != nil {
+		return nil, err
+	}
+	size, err := page.Size(request.GetPageSize())
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := variants.Current(request.GetVariant()); !ok {
+		return nil, errVariantNotFound
+	}
+	listed, err := s.Leaderboard.List(ctx, request.GetVariant(), w, request.GetPageToken(), size)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := s.entries(ctx, listed.Entries)
+	if err != nil {
+		return nil, err
+	}
+	return &pb.ListScoresResponse{Entries: entries, NextPageToken: listed.Next, Total: listed.Total}, nil
+}
+
+// GetRank implements the contract.
+func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.GetRankResponse, error) {
+	if request.GetVariant() == "" {
+		return nil, missing("variant")
+	}
+	w, err := window(request.GetWindow())
+	if err != nil {
+		return nil, err
+	}
+	if request.GetNeighbors() < 0 {
+		return nil, invalid.Field("neighbors", "must not be negative")
+	}
+	id, err := playerID(ctx, request.GetPlayerId())
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := variants.Current(request.GetVariant()); !ok {
+		return nil, errVariantNotFound
+	}
+	// In one round trip, for a player who was not met lately.
+	lookup := s.Accounts.Lookup(id)
+	own, neighbors, problem := s.Leaderboard.Rank(ctx, request.GetVariant(), w, id, request.GetNeighbors(), lookup)
+	known, err := lookup.Players()
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := known[id]; !ok {
+		return nil, account.ErrNotFound
+	}
+	if problem != nil {
+		return nil, problem
+	}
+	entries, err := s.entries(ctx, append(neighbors, own))
+	if err != nil {
+		return nil, err
+	}
+	last := len(entries) - 1
+	return &pb.GetRankResponse{Entry: entries[last], Neighbors: entries[:last]}, nil
+}
+
+// entries puts names to the lines of a board.
+func (s *Service) entries(ctx context.Context, lines []leaderboard.Entry) ([]*pb.Entry, error) {
+	ids := make([]string, len(lines))
+	for i, l := range lines {
+		ids[i] = l.PlayerID
+	}
+	players, err := s.Accounts.Players(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]*pb.Entry, len(lines))
+	for i, l := range lines {
+		p := players[l.PlayerID]
+		p.ID = l.PlayerID
+		entries[i] = &pb.Entry{
+			Rank: l.Rank, Player: player(p), Score: l.Score, GameId: l.GameID, Time: timestamppb.New(l.Time),
+		}
+	}
+	return entries, nil
+}

@@ -1,0 +1,140 @@
+package steward
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// exhibitionsOn is what a server has of the games between bots in a Redis.
+func exhibitionsOn(client redis.UniversalClient, pauseAfter time.Duration, l limits.Limits) *exhibitions {
+	return newExhibitions(Config{
+		Client: client, Logger: slog.New(slog.DiscardHandler), Limits: l, PauseAfter: pauseAfter,
+	}, func(context.Context, string) error { return nil })
+}
+
+// wantExceeded requires a refusal for a limit.
+func wantExceeded(t *testing.T, err error, field string) {
+	t.Helper()
+	var exceeded *limits.ExceededError
+	require.ErrorAs(t, err, &exceeded)
+	assert.Equal(t, field, exceeded.Field)
+	assert.Positive(t, exceeded.Retry)
+	assert.LessOrEqual(t, exceeded.Retry, 2*time.Hour)
+}
+
+// Ensure as many games run of a player, of an address and in all as may, that a
+// game which runs is renewed at the limit, and that one which ends makes room.
+func TestExhibitions_Limits(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+		ctx, l := t.Context(), limits.Limits{BotGamesPerPlayer: 2, BotGamesPerAddress: 3, BotGamesPerStore: 5}
+		here, there := exhibitionsOn(client, time.Hour, l), exhibitionsOn(client, time.Hour, l)
+		run := func(e *exhibitions, game, player, address string, began bool) {
+			t.Helper()
+			got, err := e.run(ctx, game, player, address)
+			require.NoError(t, err)
+			assert.Equal(t, began, got)
+		}
+		refused := func(e *exhibitions, game, player, address, field string) {
+			t.Helper()
+			_, err := e.run(ctx, game, player, address)
+			wantExceeded(t, err, field)
+			running, err := e.running(ctx, game)
+			require.NoError(t, err)
+			assert.False(t, running)
+		}
+		run(here, "a", "ann", "::1", true)
+		run(there, "b", "ann", "::1", true)
+		run(there, "a", "ann", "::2", false)
+		refused(here, "c", "ann", "::2", "bot_games_per_player")
+		run(here, "d", "bob", "::1", true)
+		refused(there, "e", "bob", "::1", "bot_games_per_address")
+		run(there, "e", "bob", "::2", true)
+		run(there, "f", "eve", "", true) // whose address is not known
+		refused(here, "g", "eve", "::3", "bot_games_per_store")
+		running, err := here.running(ctx, "f")
+		require.NoError(t, err)
+		assert.True(t, running, "as the other server knows")
+		require.NoError(t, here.end(ctx, "a"))
+		require.NoError(t, here.end(ctx, "a"))
+		require.NoError(t, here.end(ctx, "unknown"))
+		run(here, "c", "ann", "::1", true)
+		refused(here, "g", "eve", "::3", "bot_games_per_store")
+		assert.EqualValues(t, 5, client.ZCard(ctx, exhibitionsKey).Val())
+
+		free := exhibitionsOn(client, time.Hour, limits.Limits{})
+		for n := range 100 {
+			run(free, fmt.Sprint(n), "ann", "::1", true)
+		}
+	})
+}
+
+// Ensure a game that nobody looks at is paused, by Redis's clock, and leaves no
+// count behind.
+func TestExhibitions_Lapse(t *testing.T) {
+	t.Parallel()
+	embedded := redistest.StartMiniredis(t)
+	client, ctx := redistest.NewClient(t, embedded.Addr()), t.Context()
+	now := time.Now()
+	embedded.SetTime(now)
+	l := limits.Limits{BotGamesPerPlayer: 1}
+	e := exhibitionsOn(client, time.Minute, l)
+	_, err := e.run(ctx, "a", "ann", "")
+	require.NoError(t, err)
+	asked := func(within time.Duration) bool {
+		t.Helper()
+		embedded.SetTime(now.Add(within))
+		running, err := exhibitionsOn(client, time.Minute, l).running(ctx, "a")
+		require.NoError(t, err)
+		return running
+	}
+	assert.True(t, asked(time.Minute))
+	_, err = e.run(ctx, "b", "ann", "")
+	wantExceeded(t, err, "bot_games_per_player")
+	assert.False(t, asked(time.Minute+time.Minute/12))
+	_, err = e.run(ctx, "b", "ann", "")
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, client.ZCard(ctx, exhibitionsKey).Val())
+	_, err = e.run(ctx, "a", "ann", "")
+	wantExceeded(t, err, "bot_games_per_player")
+}
+
+// Ensure the limits hold against servers that let games run at the same moment.
+func TestExhibitions_Concurrent(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+		l := limits.Limits{BotGamesPerPlayer: 4, BotGamesPerAddress: 16, BotGamesPerStore: 20}
+		var group sync.WaitGroup
+		var began atomic.Int32
+		for server := range 3 {
+			e := exhibitionsOn(client, time.Hour, l)
+			for n := range 40 {
+				group.Go(func() {
+					ok, err := e.run(t.Context(), fmt.Sprint(server, "-", n), fmt.Sprint("player", n%10), fmt.Sprint("address", n%2))
+					var exceeded *limits.ExceededError
+					if !errors.As(err, &exceeded) {
+						assert.NoError(t, err)
+						assert.True(t, ok)
+						began.Add(1)
+					}
+				})
+			}
+		}
+		group.Wait()
+		assert.EqualValues(t, 20, began.Load())
+		assert.EqualValues(t, 20, client.ZCard(t.Context(), exhibitionsKey).Val())
+	})
+}

@@ -1,0 +1,107 @@
+package bench
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// bare is what gRPC does when nothing is behind it: calls that answer with a
+// message made before, and streams that send one message to everybody.
+type bare struct {
+	pb.UnimplementedGameServiceServer
+
+	answer *pb.MoveResponse
+	update *pb.WatchResponse
+	// publishes says that a move is shown to every stream of its game.
+	publishes bool
+	// marshals says that each stream encodes the message anew.
+	marshals bool
+
+	encode   sync.Once
+	prepared grpc.PreparedMsg
+	rooms    sync.Map // game id → *room
+}
+
+// room is where the streams of a game wait.
+type room struct {
+	mu  sync.Mutex // of those who publish
+	now atomic.Pointer[moment]
+}
+
+type moment struct {
+	sent int           // messages so far
+	more chan struct{} // closed when there is one more
+}
+
+func newBare(event *pb.Event, publishes, marshals bool) *bare {
+	return &bare{
+		answer:    &pb.MoveResponse{Event: event},
+		update:    &pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: event}},
+		publishes: publishes, marshals: marshals,
+	}
+}
+
+func (s *bare) Move(_ context.Context, request *pb.MoveRequest) (*pb.MoveResponse, error) {
+	if s.publishes {
+		s.room(request.GetGameId()).publish()
+	}
+	return s.answer, nil
+}
+
+func (s *bare) room(gameID string) *room {
+	if r, ok := s.rooms.Load(gameID); ok {
+		return r.(*room)
+	}
+	r := &room{}
+	r.now.Store(&moment{more: make(chan struct{})})
+	found, _ := s.rooms.LoadOrStore(gameID, r)
+	return found.(*room)
+}
+
+// publish sends one more message to every stream.
+func (r *room) publish() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.now.Load()
+	r.now.Store(&moment{sent: was.sent + 1, more: make(chan struct{})})
+	close(was.more)
+}
+
+func (s *bare) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
+	var failure error
+	s.encode.Do(func() { failure = s.prepared.Encode(stream, s.update) })
+	if failure != nil {
+		return failure
+	}
+	r := s.room(request.GetGameId())
+	seen, left := r.now.Load().sent, stream.Context().Done()
+	if err := stream.SendHeader(nil); err != nil {
+		return err
+	}
+	for {
+		now := r.now.Load()
+		if seen == now.sent {
+			select {
+			case <-now.more:
+			case <-left:
+				return stream.Context().Err()
+			}
+			continue
+		}
+		var err error
+		if s.marshals {
+			err = stream.Send(s.update)
+		} else {
+			err = stream.SendMsg(&s.prepared)
+		}
+		if err != nil {
+			return err
+		}
+		seen++
+	}
+}

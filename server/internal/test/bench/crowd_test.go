@@ -1,0 +1,299 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/lightwatch"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// crowd are watchers who read as cheaply as one can, frame by frame, so that
+// what is measured is the server and not they.
+type crowd struct {
+	conns []*crowdConn
+}
+
+// crowdConn is one connection of a crowd and its streams.
+type crowdConn struct {
+	conn    *lightwatch.Conn
+	plan    crowdPlan
+	opened  chan struct{} // closed when every stream has its header
+	waiting int           // streams that have none
+	closing chan struct{} // closed when the crowd leaves
+	done    chan struct{} // closed when a stream has ended
+	end     sync.Once
+	failure error // why, to be read after done
+
+	streams []place
+	// lag counts the events by the milliseconds from their time, which is
+	// that of the append, to their receipt. The last is for whatever is more.
+	lag [maxLag + 1]atomic.Int64
+}
+
+const maxLag = 2000
+
+// place is how far a stream has come. It is the stream's lightwatch.Receiver.
+type place struct {
+	conn    *crowdConn
+	seen    atomic.Int64 // events
+	version int32        // of the last, 0 before the first
+}
+
+// crowdPlan says how a crowd watches.
+type crowdPlan struct {
+	// requests of the streams, so many on each connection.
+	requests      []*pb.WatchRequest
+	perConnection int
+	// versioned has every event's version compared with the one before. Bare
+	// servers repeat one event.
+	versioned bool
+	// deaf has nothing read after the headers.
+	deaf bool
+	// tls encrypts the connections.
+	tls bool
+}
+
+// sameRequest is the request of n streams.
+func sameRequest(request *pb.WatchRequest, n int) []*pb.WatchRequest {
+	all := make([]*pb.WatchRequest, n)
+	for i := range all {
+		all[i] = request
+	}
+	return all
+}
+
+// gather opens a crowd's streams and returns when all of them stand. They end
+// with the benchmark or by leave.
+func gather(b *testing.B, address string, plan crowdPlan) *crowd {
+	b.Helper()
+	c := &crowd{}
+	for requests := plan.requests; len(requests) > 0; {
+		n := min(plan.perConnection, len(requests))
+		conn, err := openCrowdConn(b.Context(), address, requests[:n], plan)
+		require.NoError(b, err)
+		c.conns = append(c.conns, conn)
+		requests = requests[n:]
+		// A few at a time: what a server does with very many calls at once is
+		// not what is measured here.
+		require.NoError(b, c.conns[max(0, len(c.conns)-16)].await())
+	}
+	for _, conn := range c.conns {
+		require.NoError(b, conn.await())
+	}
+	b.Cleanup(func() { c.leave(b) })
+	return c
+}
+
+// leave closes all connections. A stream that ended before, or a gap, fails the
+// benchmark.
+func (c *crowd) leave(b *testing.B) {
+	b.Helper()
+	for _, conn := range c.conns {
+		close(conn.closing)
+	}
+	for _, conn := range c.conns {
+		conn.conn.Close()
+		select {
+		case <-conn.done:
+			require.NoError(b, conn.failure)
+		default:
+		}
+	}
+	c.conns = nil
+}
+
+// deafWindow is how much a server may send to those who never read: what HTTP/2
+// begins with.
+const deafWindow = 1<<16 - 1
+
+func openCrowdConn(ctx context.Context, address string, requests []*pb.WatchRequest, plan crowdPlan) (*crowdConn, error) {
+	options := lightwatch.Options{UserAgent: "crowd", Streams: len(requests)}
+	if plan.tls {
+		options.TLS = anyCertificate
+	}
+	if plan.deaf {
+		options.Window = deafWindow
+	}
+	conn, err := lightwatch.Dial(ctx, address, options)
+	if err != nil {
+		return nil, err
+	}
+	c := &crowdConn{
+		conn: conn, plan: plan, opened: make(chan struct{}), waiting: len(requests),
+		closing: make(chan struct{}), done: make(chan struct{}), streams: make([]place, len(requests)),
+	}
+	for i, request := range requests {
+		c.streams[i].conn, c.streams[i].version = c, request.GetAfterVersion()
+		if _, err := conn.Watch(request, &c.streams[i]); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// await waits until every stream has its header.
+func (c *crowdConn) await() error {
+	select {
+	case <-c.opened:
+		return nil
+	case <-c.done:
+		return c.failure
+	case <-time.After(time.Minute):
+		return errors.New("the streams do not open")
+	}
+}
+
+// Opened implements lightwatch.Receiver. When the last stream has opened, nothing
+// more is read for a deaf crowd until it leaves.
+func (p *place) Opened() {
+	c := p.conn
+	if c.waiting--; c.waiting > 0 {
+		return
+	}
+	close(c.opened)
+	if c.plan.deaf {
+		<-c.closing
+	}
+}
+
+// Update implements lightwatch.Receiver.
+func (p *place) Update(u *lightwatch.Update) error {
+	switch u.Kind {
+	case lightwatch.Event:
+	case lightwatch.Game:
+		if p.version == 0 {
+			return nil // The first message of a stream.
+		}
+		return errors.New("a game came in place of events")
+	default:
+		return nil
+	}
+	if p.conn.plan.versioned && p.version > 0 && u.Version != p.version+1 {
+		return fmt.Errorf("version %d after %d", u.Version, p.version)
+	}
+	p.version = u.Version
+	p.conn.lag[min(maxLag, max(0, time.Since(u.Time()).Milliseconds()))].Add(1)
+	p.seen.Add(1)
+	return nil
+}
+
+// Ended implements lightwatch.Receiver. Only the crowd may end a stream.
+func (p *place) Ended(err error) {
+	c := p.conn
+	select {
+	case <-c.closing:
+		return
+	default:
+	}
+	c.end.Do(func() {
+		c.failure = errors.Join(errors.New("a stream was ended"), err)
+		close(c.done)
+	})
+}
+
+// size is how many streams there are.
+func (c *crowd) size() int {
+	n := 0
+	for _, conn := range c.conns {
+		n += len(conn.streams)
+	}
+	return n
+}
+
+// total is how many events all streams have seen.
+func (c *crowd) total() int64 {
+	total := int64(0)
+	for _, conn := range c.conns {
+		for i := range conn.streams {
+			total += conn.streams[i].seen.Load()
+		}
+	}
+	return total
+}
+
+// least is how many events the slowest stream has seen.
+func (c *crowd) least() int64 {
+	least := c.conns[0].streams[0].seen.Load()
+	for _, conn := range c.conns {
+		for i := range conn.streams {
+			least = min(least, conn.streams[i].seen.Load())
+		}
+	}
+	return least
+}
+
+// lags returns how many events took how many milliseconds, and begins anew.
+func (c *crowd) lags() []int64 {
+	counts := make([]int64, maxLag+1)
+	for _, conn := range c.conns {
+		for i := range conn.lag {
+			counts[i] += conn.lag[i].Swap(0)
+		}
+	}
+	return counts
+}
+
+// percentile is the bucket below which the given share of the counts lies.
+func percentile(counts []int64, share float64) float64 {
+	total, below := int64(0), int64(0)
+	for _, n := range counts {
+		total += n
+	}
+	for i, n := range counts {
+		if below += n; float64(below) >= share*float64(total) {
+			return float64(i)
+		}
+	}
+	return float64(len(counts))
+}
+
+// perSecond calls publish for a while, the slowest stream never further behind
+// than allowed, and returns how many events arrived in a second.
+func (c *crowd) perSecond(b *testing.B, publish func() error) float64 {
+	b.Helper()
+	before, began := c.least(), time.Now()
+	published := int64(0)
+	for time.Since(began) < span {
+		c.awaitLeast(b, before+published-ahead+1)
+		require.NoError(b, publish())
+		published++
+	}
+	c.awaitLeast(b, before+published)
+	return float64(published) * float64(c.size()) / time.Since(began).Seconds()
+}
+
+// awaitLeast waits until every stream has seen so many events.
+func (c *crowd) awaitLeast(b *testing.B, events int64) {
+	b.Helper()
+	c.await(b, func() bool { return c.least() >= events })
+}
+
+// await waits until what streams have seen is enough.
+func (c *crowd) await(b *testing.B, enough func() bool) {
+	b.Helper()
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	late := time.After(time.Minute)
+	for !enough() {
+		select {
+		case <-look.C:
+		case <-late:
+			b.Fatal("events do not arrive")
+		}
+		for _, conn := range c.conns {
+			select {
+			case <-conn.done:
+				b.Fatal("a connection of watchers ended: ", conn.failure)
+			default:
+			}
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/ratio"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// pace calls move so many times, one every so often, and returns how long each
+// took in milliseconds.
+func pace(b *testing.B, moves int, every time.Duration, move func() error) []float64 {
+	b.Helper()
+	next := time.NewTicker(every)
+	defer next.Stop()
+	var took []float64
+	for range moves {
+		<-next.C
+		began := time.Now()
+		require.NoError(b, move())
+		took = append(took, millisecondsSince(began))
+	}
+	return took
+}
+
+// BenchmarkDelivery has one game watched by everybody at 5 moves a second. Every
+// event must reach everybody; the 99th percentile of the time from the append
+// to the receipt is held against the time between two moves, by which the slowest
+// must have it, lest they fall further and further behind.
+func BenchmarkDelivery(b *testing.B) {
+	const rate = 5
+	n := thousands
+	if testing.Short() {
+		n /= 10
+	}
+	server := startOurs(b)
+	p := begun(b, server, "player")
+	game := show(b, server, p, n, perConnection)
+	var lags, between, ratios []float64
+	for range ratio.Rounds {
+		before := game.least()
+		game.lags()
+		pace(b, 5*rate, time.Second/rate, game.publish)
+		game.awaitLeast(b, before+5*rate)
+		lag := percentile(game.lags(), 0.99)
+		lags, between = append(lags, lag), append(between, 1000/rate)
+		ratios = append(ratios, lag/(1000/rate))
+	}
+	ratio.Report(b, "ms", ratio.AtMost(1), lags, between, ratios)
+}
+
+// BenchmarkStalled compares a game that a thousand watch with one that another
+// thousand watch besides who never read: how long its moves take, and how long
+// after them the last of those who read has the event.
+func BenchmarkStalled(b *testing.B) {
+	const (
+		readers = 1000
+		moves   = 100
+		// After so many events, of some 127 bytes, the 64 kB that a server keeps
+		// for a stream are full, and whatever comes next waits. Not many more: a
+		// game that is played like this may end after 850 moves.
+		full = 560
+	)
+	server := startOurs(b)
+	games := 0
+	// The medians in one game, which first comes so far that who does not read
+	// has stalled.
+	measure := func(stalled bool) (moved, delivered float64) {
+		games++
+		p := begun(b, server, fmt.Sprintf("player %d", games))
+		game := show(b, server, p, readers, perConnection)
+		defer game.leave(b)
+		if stalled {
+			deaf := gather(b, server.address, crowdPlan{
+				requests: sameRequest(&pb.WatchRequest{GameId: p.game.GetId()}, readers), perConnection: perConnection, deaf: true,
+			})
+			defer deaf.leave(b)
+		}
+		game.many(b, full)
+		seen := game.least()
+		var last []float64
+		took := pace(b, moves, 20*time.Millisecond, func() error {
+			err := game.publish()
+			answered := time.Now()
+			seen++
+			game.awaitLeast(b, seen)
+			last = append(last, millisecondsSince(answered))
+			return err
+		})
+		for i := range took {
+			took[i] -= last[i]
+		}
+		return middle(took), middle(last)
+	}
+	var moved, delivered [2][]float64
+	for i := range ratio.Rounds {
+		for j := range 2 {
+			side := (i + j) % 2
+			x, y := measure(side == 0)
+			moved[side], delivered[side] = append(moved[side], x), append(delivered[side], y)
+		}
+	}
+	for _, row := range []struct {
+		name    string
+		figures [2][]float64
+	}{{"latency_of_moves", moved}, {"until_all_readers_have_the_event", delivered}} {
+		b.Run(row.name, func(b *testing.B) {
+			var ratios []float64
+			for i := range ratio.Rounds {
+				ratios = append(ratios, row.figures[0][i]/row.figures[1][i])
+			}
+			ratio.Report(b, "ms", ratio.AtMost(1.05), row.figures[0], row.figures[1], ratios)
+		})
+	}
+}
+
+func millisecondsSince(since time.Time) float64 {
+	return float64(time.Since(since).Microseconds()) / 1000
+}
+
+func middle(figures []float64) float64 {
+	return slices.Sorted(slices.Values(figures))[len(figures)/2]
+}

@@ -1,0 +1,138 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/gridstand/gridstand/internal/ratio"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+// variantsBySize have a list or a board of 1, 10 and 100 times the size.
+var variantsBySize = [...]string{"twos", "vt100", "classic"}
+
+// grow compares what something costs or yields at 10 and 100 times the size
+// with the same at the size itself, which stands in for the bare side: a ratio
+// of 1 says that it grows as its work does.
+func grow(b *testing.B, unit string, at [3]ratio.Side) {
+	b.Helper()
+	for i, name := range []string{"10_times", "100_times"} {
+		b.Run(name, func(b *testing.B) { ratio.Compare(b, unit, ratio.Goal{}, at[i+1], at[0]) })
+	}
+}
+
+// BenchmarkGrowth says how cost grows with games, watchers, entries and moves.
+func BenchmarkGrowth(b *testing.B) {
+	b.Run("moves_of_50_players_in_50_games", growGames)
+	b.Run("events_to_watchers", growWatchers)
+	b.Run("page_of_1000_live_games", growLists)
+	b.Run("board_of_10000_entries", growBoards)
+	b.Run("game_of_100_moves", growMoves)
+}
+
+func growGames(b *testing.B) {
+	const workers = 50
+	address := startOurs(b).address
+	var at [3]ratio.Side
+	for size, each := range []int{1, 10, 100} {
+		var works []func() error
+		for worker := range workers {
+			conn := dial(b, address)
+			games := make([]*player, each)
+			for i := range games {
+				games[i] = newPlayer(b, conn, fmt.Sprintf("p%d w%d n%d", size, worker, i))
+			}
+			turn := 0
+			works = append(works, func() error {
+				turn++
+				return games[turn%each].move()
+			})
+		}
+		at[size] = func() float64 { return perSecond(b, works, nil) }
+	}
+	grow(b, "moves/s", at)
+}
+
+func growWatchers(b *testing.B) {
+	server := startOurs(b)
+	var at [3]ratio.Side
+	for size, n := range []int{perConnection, 10 * perConnection, 100 * perConnection} {
+		game := show(b, server, begun(b, server, fmt.Sprintf("player %d", size)), n, perConnection)
+		at[size] = func() float64 {
+			const moves = 50 // few, since a game must not end
+			began := time.Now()
+			game.many(b, moves)
+			return float64(moves*n) / time.Since(began).Seconds()
+		}
+	}
+	grow(b, "events/s", at)
+}
+
+func growLists(b *testing.B) {
+	store := startRedis(b)
+	games := pb.NewGameServiceClient(dial(b, serve(b, store)))
+	var at [3]ratio.Side
+	for i, variant := range variantsBySize {
+		fillLists(b, store, variant, []int{1000, 10_000, 100_000}[i])
+		at[i] = micros(reads, func() time.Duration {
+			return took(b, func() error {
+				_, err := games.ListGames(b.Context(), &pb.ListGamesRequest{Variant: variant})
+				return err
+			})
+		})
+	}
+	grow(b, "µs", at)
+}
+
+func growBoards(b *testing.B) {
+	store := startRedis(b)
+	client := redistest.NewClient(b, store.Addr())
+	boards := pb.NewLeaderboardServiceClient(dial(b, serve(b, store)))
+	var page, rank [3]ratio.Side
+	for i, variant := range variantsBySize {
+		size := []int{10_000, 100_000, 1_000_000}[i]
+		fillBoard(b, client, variant, size)
+		page[i] = micros(reads, func() time.Duration {
+			return took(b, func() error {
+				_, err := boards.ListScores(b.Context(), &pb.ListScoresRequest{Variant: variant})
+				return err
+			})
+		})
+		rank[i] = micros(reads, func() time.Duration {
+			return took(b, func() error {
+				player := ranked(rand.IntN(size))
+				_, err := boards.GetRank(b.Context(), &pb.GetRankRequest{Variant: variant, PlayerId: player})
+				return err
+			})
+		})
+	}
+	b.Run("page", func(b *testing.B) { grow(b, "µs", page) })
+	b.Run("rank", func(b *testing.B) { grow(b, "µs", rank) })
+}
+
+func growMoves(b *testing.B) {
+	store := startRedis(b)
+	library := newLibrary(b, store)
+	games := pb.NewGameServiceClient(dial(b, serve(b, store)))
+	var join, rebuild [3]ratio.Side
+	for i, moves := range []int{100, 1000, long} {
+		id := library.play(b, moves)[0].State.ID
+		join[i] = micros(reads, func() time.Duration { return watchUntil(b, games, &pb.WatchRequest{GameId: id}, 1) })
+		rebuild[i] = func() float64 {
+			span := median(11, func() time.Duration {
+				return took(b, func() error {
+					_, err := library.log.Load(context.Background(), id, gamelog.ID{}, 1)
+					return err
+				})
+			})
+			return float64(span.Microseconds()) / float64(moves)
+		}
+	}
+	b.Run("joining", func(b *testing.B) { grow(b, "µs", join) })
+	b.Run("rebuilding", func(b *testing.B) { grow(b, "µs/move", rebuild) })
+}

@@ -1,0 +1,220 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/ratio"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/directory"
+)
+
+const (
+	// entries on the board, and live games.
+	entries   = 1_000_000
+	liveGames = 100_000
+	// onPage is how many a page shows, pages how many of a list are read in
+	// turn, and reads how often a page is read in a round.
+	onPage = 50
+	pages  = 20
+	reads  = 1000
+)
+
+// ranked is who has the nth entry on the board.
+func ranked(n int) string { return id.Derive([]byte("player"), fmt.Append(nil, n)) }
+
+// member is the nth entry as the board keeps it.
+func member(n int) string {
+	const latest = 9_999_999_999_999
+	return fmt.Sprintf("%013d:%s:%s", latest-int64(n), ranked(n), ranked(n))
+}
+
+// fillBoard writes a variant's board and its players.
+func fillBoard(b *testing.B, client redis.UniversalClient, variant string, entries int) {
+	b.Helper()
+	const batch = 5000
+	ctx := context.Background()
+	for first := 0; first < entries; first += batch {
+		_, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for n := first; n < first+batch; n++ {
+				score := float64(rand.IntN(100_000))
+				p.ZAdd(ctx, "scores:{"+variant+":all}", redis.Z{Score: score, Member: member(n)})
+				p.HSet(ctx, "scores:{"+variant+":all}:best", ranked(n), member(n))
+				p.HSet(ctx, "player:{"+ranked(n)+"}", "name", fmt.Sprint("player ", n), "secret", ranked(n), "bot", "", "created", n)
+			}
+			return nil
+		})
+		require.NoError(b, err)
+	}
+}
+
+// took is how long a call lasts that must not fail.
+func took(b *testing.B, call func() error) time.Duration {
+	b.Helper()
+	began := time.Now()
+	err := call()
+	span := time.Since(began)
+	require.NoError(b, err)
+	return span
+}
+
+// BenchmarkBoard compares what is read of a leaderboard with the bare command,
+// called by a bare handler that answers with a message of the same size.
+func BenchmarkBoard(b *testing.B) {
+	ctx := context.Background()
+	store := startRedis(b)
+	client := redistest.NewClient(b, store.Addr())
+	fillBoard(b, client, "classic", entries)
+	ours := pb.NewLeaderboardServiceClient(dial(b, serve(b, store)))
+	handlers := &bareGames{}
+	bare := pb.NewLeaderboardServiceClient(dial(b, serveBare(b, handlers)))
+
+	b.Run("first pages", func(b *testing.B) {
+		request := &pb.ListScoresRequest{Variant: "classic"}
+		sample, err := ours.ListScores(ctx, request)
+		require.NoError(b, err)
+		require.Len(b, sample.GetEntries(), onPage)
+		place := 0
+		handlers.listScores = func(ctx context.Context) (*pb.ListScoresResponse, error) {
+			first := int64(place%pages) * onPage
+			place++
+			return sample, client.ZRevRangeWithScores(ctx, "scores:{classic:all}", first, first+onPage-1).Err()
+		}
+		token, turn := "", 0
+		ratio.Compare(b, "µs", ratio.AtMost(1.3),
+			micros(reads, func() time.Duration {
+				return took(b, func() error {
+					answer, err := ours.ListScores(ctx, &pb.ListScoresRequest{Variant: "classic", PageToken: token})
+					if token = answer.GetNextPageToken(); turn%pages == pages-1 {
+						token = ""
+					}
+					turn++
+					return err
+				})
+			}),
+			micros(reads, func() time.Duration {
+				return took(b, func() error { _, err := bare.ListScores(ctx, request); return err })
+			}))
+	})
+	const board = "scores:{classic:all}"
+	place := func(ctx context.Context, n int) error { return client.ZRevRank(ctx, board, member(n)).Err() }
+	// What is left to do for whoever does not know the member.
+	found := redis.NewScript(`return redis.call('ZREVRANK', KEYS[1], redis.call('HGET', KEYS[2], ARGV[1]))`)
+	placeFound := func(ctx context.Context, n int) error {
+		return found.Run(ctx, client, []string{board, board + ":best"}, ranked(n)).Err()
+	}
+	rank := func(players int, goal ratio.Goal, place func(ctx context.Context, n int) error) func(b *testing.B) {
+		request := func(n int) *pb.GetRankRequest {
+			return &pb.GetRankRequest{Variant: "classic", PlayerId: ranked(n)}
+		}
+		return func(b *testing.B) {
+			sample, err := ours.GetRank(ctx, request(0))
+			require.NoError(b, err)
+			handlers.getRank = func(ctx context.Context) (*pb.GetRankResponse, error) {
+				return sample, place(ctx, rand.IntN(players))
+			}
+			ratio.Compare(b, "µs", goal,
+				micros(reads, func() time.Duration {
+					return took(b, func() error { _, err := ours.GetRank(ctx, request(rand.IntN(players))); return err })
+				}),
+				micros(reads, func() time.Duration {
+					return took(b, func() error { _, err := bare.GetRank(ctx, request(0)); return err })
+				}))
+		}
+	}
+	b.Run("rank of somebody met lately", rank(reads/10, ratio.AtMost(1.3), place))
+	b.Run("rank of anybody", rank(entries, ratio.AtMost(1.3), place))
+	b.Run("rank of somebody met lately beside a script that finds the member", rank(reads/10, ratio.Goal{}, placeFound))
+}
+
+// fillLists creates games of a variant that are under way, and lists them.
+func fillLists(b *testing.B, store *redistest.Server, variant string, games int) {
+	b.Helper()
+	library := newLibrary(b, store)
+	lists := directory.New(library.client, library.client, 0, nil)
+	group, ctx := errgroup.WithContext(context.Background())
+	group.SetLimit(64)
+	for n := range games {
+		group.Go(func() error {
+			created, err := library.create(ctx, variant, n)
+			if err != nil {
+				return err
+			}
+			listing := directory.Of(created.Tip.State, n%1000)
+			listing.Score = int32(n % 100_000)
+			listing.Players = nil // or one player's list would have them all
+			return lists.Put(ctx, listing)
+		})
+	}
+	require.NoError(b, group.Wait())
+}
+
+// BenchmarkLists compares a page of the live games with the bare commands that
+// find and read them, called by a bare handler that answers with a message of
+// the same size.
+func BenchmarkLists(b *testing.B) {
+	ctx := context.Background()
+	store := startRedis(b)
+	fillLists(b, store, "classic", liveGames)
+	client := redistest.NewClient(b, store.Addr())
+	ours := pb.NewGameServiceClient(dial(b, serve(b, store)))
+	handlers := &bareGames{}
+	bare := pb.NewGameServiceClient(dial(b, serveBare(b, handlers)))
+	for _, order := range []struct {
+		by  pb.OrderBy
+		key string
+	}{
+		{pb.OrderBy_ORDER_BY_RECENT, "games:recent:active:*"},
+		{pb.OrderBy_ORDER_BY_SCORE, "games:score:*"},
+		{pb.OrderBy_ORDER_BY_WATCHERS, "games:watchers:*"},
+	} {
+		b.Run(order.by.String(), func(b *testing.B) {
+			request := &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: order.by}
+			sample, err := ours.ListGames(ctx, request)
+			require.NoError(b, err)
+			require.Len(b, sample.GetGames(), onPage)
+			place := 0
+			handlers.listGames = func(ctx context.Context) (*pb.ListGamesResponse, error) {
+				first := int64(place%pages) * onPage
+				place++
+				ids, err := client.ZRevRange(ctx, order.key, first, first+onPage-1).Result()
+				if err != nil {
+					return nil, err
+				}
+				_, err = client.Pipelined(ctx, func(p redis.Pipeliner) error {
+					for _, id := range ids {
+						p.HMGet(ctx, "game:{"+id+"}:meta", "last", "time", "head", "watchers")
+					}
+					return nil
+				})
+				return sample, err
+			}
+			token, turn := "", 0
+			ratio.Compare(b, "µs", ratio.AtMost(1.5),
+				micros(reads, func() time.Duration {
+					return took(b, func() error {
+						answer, err := ours.ListGames(ctx, &pb.ListGamesRequest{
+							Status: request.GetStatus(), OrderBy: order.by, PageToken: token,
+						})
+						if token = answer.GetNextPageToken(); turn%pages == pages-1 {
+							token = ""
+						}
+						turn++
+						return err
+					})
+				}),
+				micros(reads, func() time.Duration {
+					return took(b, func() error { _, err := bare.ListGames(ctx, request); return err })
+				}))
+		})
+	}
+}

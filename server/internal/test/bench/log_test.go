@@ -1,0 +1,202 @@
+package bench
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/internal/ratio"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
+)
+
+// median is that of so many calls.
+func median(calls int, call func() time.Duration) time.Duration {
+	spans := make([]time.Duration, calls)
+	for i := range spans {
+		spans[i] = call()
+	}
+	slices.Sort(spans)
+	return spans[len(spans)/2]
+}
+
+// micros and millis measure a side of a comparison by the median of calls.
+func micros(calls int, call func() time.Duration) ratio.Side {
+	return func() float64 { return float64(median(calls, call)) / float64(time.Microsecond) }
+}
+
+func millis(calls int, call func() time.Duration) ratio.Side {
+	return func() float64 { return float64(median(calls, call)) / float64(time.Millisecond) }
+}
+
+// watchUntil opens a stream, reads so many messages, and returns how long that
+// took. The stream is gone when it returns.
+func watchUntil(b *testing.B, games pb.GameServiceClient, request *pb.WatchRequest, messages int) time.Duration {
+	b.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	began := time.Now()
+	stream, err := games.Watch(ctx, request)
+	require.NoError(b, err)
+	for seen := 0; seen < messages; {
+		update, err := stream.Recv()
+		require.NoError(b, err)
+		if _, audience := update.GetUpdate().(*pb.WatchResponse_Audience); !audience {
+			seen++
+		}
+	}
+	took := time.Since(began)
+	cancel()
+	for err == nil {
+		_, err = stream.Recv()
+	}
+	return took
+}
+
+// BenchmarkJoinLongGame compares the first message that a watcher gets of a long
+// game in memory with that of a bare stream that asked Redis something.
+func BenchmarkJoinLongGame(b *testing.B) {
+	joinLongGame(b, ratio.AtMost(1.3), func(ctx context.Context, client redis.Cmdable, _ string) error {
+		return client.Ping(ctx).Err()
+	})
+}
+
+// BenchmarkJoinLongGameAsked has the bare stream ask what one has to know: where
+// log and meta end.
+func BenchmarkJoinLongGameAsked(b *testing.B) {
+	joinLongGame(b, ratio.Goal{}, func(ctx context.Context, client redis.Cmdable, gameID string) error {
+		_, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			pipe.HMGet(ctx, "game:{"+gameID+"}:meta", "last", "watchers")
+			pipe.XLen(ctx, "game:{"+gameID+"}:log")
+			pipe.XRevRangeN(ctx, "game:{"+gameID+"}:log", "+", "-", 1)
+			return nil
+		})
+		return err
+	})
+}
+
+func joinLongGame(b *testing.B, goal ratio.Goal, ask func(ctx context.Context, client redis.Cmdable, gameID string) error) {
+	b.Helper()
+	store := startRedis(b)
+	events := newLibrary(b, store).play(b, long)
+	state := events[len(events)-1].State
+	ours := pb.NewGameServiceClient(dial(b, serve(b, store)))
+	// Somebody watches, so that the game stays in memory.
+	present, err := ours.Watch(b.Context(), &pb.WatchRequest{GameId: state.ID})
+	require.NoError(b, err)
+	_, err = present.Recv()
+	require.NoError(b, err)
+
+	client := redistest.NewClient(b, store.Addr())
+	first := &pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: translate.Game(state, 1)}}
+	bare := pb.NewGameServiceClient(dial(b, serveBare(b, &bareGames{
+		watch: func(_ *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
+			if err := ask(stream.Context(), client, state.ID); err != nil {
+				return err
+			}
+			if err := stream.Send(first); err != nil {
+				return err
+			}
+			<-stream.Context().Done()
+			return stream.Context().Err()
+		},
+	})))
+	request := &pb.WatchRequest{GameId: state.ID}
+	const calls = 2000
+	ratio.Compare(b, "µs", goal,
+		micros(calls, func() time.Duration { return watchUntil(b, ours, request, 1) }),
+		micros(calls, func() time.Duration { return watchUntil(b, bare, request, 1) }))
+}
+
+// BenchmarkWholeLongGame compares all events of a long game with as many
+// messages of a bare stream that read the game's log.
+func BenchmarkWholeLongGame(b *testing.B) {
+	store := startRedis(b)
+	events := newLibrary(b, store).play(b, long)
+	id := events[0].State.ID
+	ours := pb.NewGameServiceClient(dial(b, serve(b, store)))
+
+	client := redistest.NewClient(b, store.Addr())
+	var messages []*pb.WatchResponse
+	for _, e := range events {
+		messages = append(messages, &pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: translate.Event(e)}})
+	}
+	bare := pb.NewGameServiceClient(dial(b, serveBare(b, &bareGames{
+		watch: func(_ *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
+			if err := client.XRange(stream.Context(), logKey(id), "-", "+").Err(); err != nil {
+				return err
+			}
+			for _, m := range messages {
+				if err := stream.Send(m); err != nil {
+					return err
+				}
+			}
+			<-stream.Context().Done()
+			return stream.Context().Err()
+		},
+	})))
+	request := &pb.WatchRequest{GameId: id, AfterVersion: proto.Int32(0)}
+	const calls = 15
+	ratio.Compare(b, "ms", ratio.AtMost(1.5),
+		millis(calls, func() time.Duration { return watchUntil(b, ours, request, len(events)) }),
+		millis(calls, func() time.Duration { return watchUntil(b, bare, request, len(events)) }))
+}
+
+// BenchmarkRebuildLongGame compares reading a long game from its log with
+// reading that log, and the least that checking it needs of each entry.
+func BenchmarkRebuildLongGame(b *testing.B) {
+	store := startRedis(b)
+	games := newLibrary(b, store)
+	events := games.play(b, long)
+	last := events[len(events)-1].State
+	ctx := context.Background()
+	board, err := last.Position.AppendBinary(nil)
+	require.NoError(b, err)
+	key := make([]byte, sha256.Size)
+
+	ours := func() time.Duration {
+		began := time.Now()
+		history, err := games.log.Load(ctx, last.ID, gamelog.ID{}, 1)
+		took := time.Since(began)
+		require.NoError(b, err)
+		require.Equal(b, last.Version, history.Tip.State.Version)
+		return took
+	}
+	var sum byte // of what was computed, so that nothing is left out
+	bare := func() time.Duration {
+		began := time.Now()
+		entries, err := games.client.XRange(ctx, logKey(last.ID), "-", "+").Result()
+		require.NoError(b, err)
+		mac, message, digested := hmac.New(sha256.New, key), make([]byte, 12), make([]byte, 0, 128)
+		var drawn [sha256.Size]byte
+		for i, entry := range entries {
+			raw, _ := entry.Values["e"].(string)
+			var m gamelogv1.Entry
+			require.NoError(b, proto.Unmarshal([]byte(raw), &m))
+			binary.BigEndian.PutUint64(message, uint64(i))
+			mac.Reset()
+			mac.Write(message)
+			sum += mac.Sum(drawn[:0])[0]
+			digest := sha256.Sum256(append(append(append(digested, drawn[:8]...), raw...), board...))
+			sum += digest[0]
+		}
+		return time.Since(began)
+	}
+	const calls = 15
+	ratio.Compare(b, "ms", ratio.AtMost(1.5), millis(calls, ours), millis(calls, bare))
+	b.Logf("checksum %d", sum)
+}
+
+func logKey(gameID string) string { return "game:{" + gameID + "}:log" }

@@ -1,0 +1,249 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"runtime/pprof"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// The variables by which the test binary, started once more, learns that it is
+// to be a server and which. Memory is measured of such a process, in which no
+// client counts.
+const (
+	sideVariable  = "GRIDSTAND_BENCH_SIDE"
+	redisVariable = "GRIDSTAND_BENCH_REDIS"
+	eventVariable = "GRIDSTAND_BENCH_EVENT"
+	certVariable  = "GRIDSTAND_BENCH_CERT"
+	keyVariable   = "GRIDSTAND_BENCH_KEY"
+	// unmeteredVariable is set for a server without metrics.
+	unmeteredVariable = "GRIDSTAND_BENCH_UNMETERED"
+	// profileVariable is set by whoever wants profiles: the directory into
+	// which each server writes its CPU profile, and what it allocated, at its end.
+	profileVariable = "BENCH_PROFILES"
+)
+
+// The servers that there are.
+const (
+	ours        = "ours"
+	prepared    = "bare"        // sends one encoded message to everybody
+	marshalling = "marshalling" // encodes it for each
+	echo        = "echo"        // sends nobody anything but the caller
+)
+
+func TestMain(m *testing.M) {
+	side := os.Getenv(sideVariable)
+	if side == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	if err := beServer(side); err != nil {
+		fmt.Fprintln(os.Stderr, side+":", err)
+		os.Exit(1)
+	}
+}
+
+// beServer serves until standard input ends. It prints its address, and then an
+// answer to every line.
+func beServer(side string) error {
+	defer profile(side)()
+	var address string
+	if side == ours {
+		config := benchConfig(os.Getenv(redisVariable))
+		config.TLSCert, config.TLSKey = os.Getenv(certVariable), os.Getenv(keyVariable)
+		if os.Getenv(unmeteredVariable) != "" {
+			config.Metrics = ""
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		server, err := server.Start(ctx, config)
+		if err != nil {
+			cancel()
+			return err
+		}
+		defer func() {
+			cancel()
+			_ = server.Wait()
+		}()
+		address = server.Addr().String()
+	} else {
+		event := &pb.Event{}
+		raw, err := base64.StdEncoding.DecodeString(os.Getenv(eventVariable))
+		if err == nil {
+			err = proto.Unmarshal(raw, event)
+		}
+		if err != nil {
+			return err
+		}
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		var options []grpc.ServerOption
+		if cert := os.Getenv(certVariable); cert != "" {
+			creds, err := credentials.NewServerTLSFromFile(cert, os.Getenv(keyVariable))
+			if err != nil {
+				return err
+			}
+			options = append(options, grpc.Creds(creds))
+		}
+		server := grpc.NewServer(options...)
+		pb.RegisterGameServiceServer(server, newBare(event, side != echo, side == marshalling))
+		go func() { _ = server.Serve(listener) }()
+		defer server.Stop()
+		address = listener.Addr().String()
+	}
+	fmt.Println(address)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		switch lines.Text() {
+		case "memory":
+			fmt.Println(held())
+		case "allocations":
+			var stats runtime.MemStats
+			runtime.ReadMemStats(&stats)
+			fmt.Println(stats.Mallocs)
+		case "goroutines":
+			fmt.Println(runtime.NumGoroutine())
+		case "work":
+			fmt.Println(work().Microseconds())
+		}
+	}
+	return nil
+}
+
+// held is how many bytes the process has of the system's memory once what is
+// not used was given back: live objects, stacks, and what the runtime keeps for
+// them. It is what GOMEMLIMIT counts.
+func held() uint64 {
+	for range 4 { // At each collection a stack gives up at most its half.
+		runtime.GC()
+	}
+	debug.FreeOSMemory()
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+	}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64() - samples[1].Value.Uint64()
+}
+
+// profile begins what profileVariable asks for; the function returned ends it.
+func profile(side string) func() {
+	dir := os.Getenv(profileVariable)
+	if dir == "" {
+		return func() {}
+	}
+	path := filepath.Join(dir, fmt.Sprintf("%s-%d", side, os.Getpid()))
+	cpu, err := os.Create(path + ".cpu")
+	if err == nil {
+		err = pprof.StartCPUProfile(cpu)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return func() {}
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = cpu.Close()
+		heap, err := os.Create(path + ".heap")
+		if err == nil {
+			err = pprof.Lookup("allocs").WriteTo(heap, 0)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		_ = heap.Close()
+	}
+}
+
+// process is a server in a process of its own.
+type process struct {
+	address string
+	tls     bool
+
+	in  *bufio.Writer
+	out *bufio.Scanner
+}
+
+// startProcess starts one of the servers; further variables are NAME=value. It
+// ends with the benchmark.
+func startProcess(b *testing.B, side string, variables ...string) *process {
+	b.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), append(variables, sideVariable+"="+side)...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	require.NoError(b, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(b, err)
+	require.NoError(b, cmd.Start())
+	p := &process{in: bufio.NewWriter(in), out: bufio.NewScanner(out)}
+	b.Cleanup(func() {
+		_ = in.Close()
+		late := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+		defer late.Stop()
+		require.NoError(b, cmd.Wait())
+	})
+	p.tls = slices.ContainsFunc(variables, func(v string) bool { return strings.HasPrefix(v, certVariable) })
+	p.address = p.read(b)
+	return p
+}
+
+// startBareProcess starts a bare server that sends the event.
+func startBareProcess(b *testing.B, side string, event *pb.Event, variables ...string) *process {
+	b.Helper()
+	raw, err := proto.Marshal(event)
+	require.NoError(b, err)
+	return startProcess(b, side, append(variables, eventVariable+"="+base64.StdEncoding.EncodeToString(raw))...)
+}
+
+// dial connects to the server.
+func (p *process) dial(b *testing.B) *grpc.ClientConn {
+	b.Helper()
+	if p.tls {
+		return dial(b, p.address, grpc.WithTransportCredentials(credentials.NewTLS(anyCertificate)))
+	}
+	return dial(b, p.address)
+}
+
+// anyCertificate is for clients of a server that the benchmark started.
+var anyCertificate = &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}
+
+func (p *process) read(b *testing.B) string {
+	b.Helper()
+	require.True(b, p.out.Scan(), "the server ended")
+	return p.out.Text()
+}
+
+// ask returns the answer to "memory", in bytes, to "allocations" or "goroutines",
+// a number, or to "work", the microseconds for which the process had a processor.
+func (p *process) ask(b *testing.B, question string) float64 {
+	b.Helper()
+	_, err := p.in.WriteString(question + "\n")
+	require.NoError(b, err)
+	require.NoError(b, p.in.Flush())
+	answer, err := strconv.ParseFloat(strings.TrimSpace(p.read(b)), 64)
+	require.NoError(b, err)
+	return answer
+}

@@ -1,0 +1,69 @@
+package bench
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/ratio"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// thousands is an audience that makes a server think.
+const thousands = 50_000
+
+// BenchmarkMemory compares what a server holds for each watcher, after some
+// events, with what a bare one holds for each stream: many on a connection, and
+// each on a connection of its own.
+func BenchmarkMemory(b *testing.B) {
+	for _, way := range []struct {
+		name, unit    string
+		watchers      int
+		perConnection int
+		tls           bool
+		goal          ratio.Goal
+	}{
+		{"50,000_watchers_of_one_game", "B/watcher", thousands, perConnection, false, ratio.AtMost(1.15)},
+		{"10,000_watchers_with_connections_of_their_own", "B/connection", thousands / 5, 1, false, ratio.AtMost(0.6)},
+		{"the_same_with_TLS", "B/connection", thousands / 5, 1, true, ratio.AtMost(0.6)},
+	} {
+		b.Run(way.name, func(b *testing.B) {
+			if testing.Short() {
+				way.watchers /= 10
+			}
+			var variables []string
+			if way.tls {
+				cert, key := servertest.Certificate(b)
+				variables = []string{certVariable + "=" + cert, keyVariable + "=" + key}
+			}
+			server := startOurs(b, variables...)
+			p := begun(b, server, "player")
+			plain := startBareProcess(b, prepared, p.event, variables...)
+			echo := bareMove(plain.dial(b), p.event)
+			each := func(server *process, request *pb.WatchRequest, publish func() error) float64 {
+				goroutines := server.ask(b, "goroutines")
+				before := server.ask(b, "memory")
+				s := shown{gather(b, server.address, crowdPlan{
+					requests: sameRequest(request, way.watchers), perConnection: way.perConnection, tls: way.tls,
+				}), publish}
+				s.many(b, 10)
+				after := server.ask(b, "memory")
+				s.leave(b)
+				require.Eventually(b, func() bool {
+					return server.ask(b, "goroutines") < goroutines+10
+				}, time.Minute, 10*time.Millisecond, "the server learns that they left")
+				return (after - before) / float64(way.watchers)
+			}
+			ratio.Compare(b, way.unit, way.goal,
+				func() float64 {
+					version := p.event.GetVersion()
+					return each(server, &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}, p.move)
+				},
+				func() float64 {
+					return each(plain, &pb.WatchRequest{GameId: p.game.GetId()}, echo)
+				})
+		})
+	}
+}

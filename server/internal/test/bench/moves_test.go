@@ -1,0 +1,84 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/ratio"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// players move at once, each in a game of its own and on a connection of its
+// own, as people do.
+const players = 500
+
+// BenchmarkMoves compares acknowledged moves with bare unary calls.
+func BenchmarkMoves(b *testing.B) {
+	b.Run("500 players in 500 games", func(b *testing.B) {
+		all := newPlayers(b, startOurs(b))
+		moves := movesOf(all)
+		echoes := echoesOf(b, startBareProcess(b, echo, all[0].event), all)
+		ratio.Compare(b, "moves/s", ratio.AtLeast(0.7),
+			func() float64 { return perSecond(b, moves, nil) },
+			func() float64 { return perSecond(b, echoes, nil) })
+	})
+	b.Run("and 4 watchers of each game", func(b *testing.B) {
+		server := startOurs(b)
+		all := newPlayers(b, server)
+		plain := startBareProcess(b, prepared, all[0].event)
+		moves, echoes := movesOf(all), echoesOf(b, plain, all)
+		// From the version at which the games stand now.
+		var requests, plainRequests []*pb.WatchRequest
+		for _, p := range all {
+			version := p.event.GetVersion()
+			for range 4 {
+				requests = append(requests, &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version})
+				plainRequests = append(plainRequests, &pb.WatchRequest{GameId: p.game.GetId()})
+			}
+		}
+		// As one connection for a game.
+		ours := gather(b, server.address, crowdPlan{requests: requests, perConnection: 4, versioned: true})
+		theirs := gather(b, plain.address, crowdPlan{requests: plainRequests, perConnection: 4})
+		shown := func(c *crowd, works []func() error) float64 {
+			before := c.total()
+			return perSecond(b, works, func(done int64) {
+				c.await(b, func() bool { return c.total() >= before+4*done })
+			})
+		}
+		ratio.Compare(b, "moves/s", ratio.AtLeast(0.6),
+			func() float64 { return shown(ours, moves) },
+			func() float64 { return shown(theirs, echoes) })
+	})
+}
+
+// newPlayers makes players who have begun to play.
+func newPlayers(b *testing.B, server *process) []*player {
+	b.Helper()
+	all := make([]*player, players)
+	for i := range all {
+		all[i] = newPlayer(b, server.dial(b), fmt.Sprintf("player %d", i))
+		require.NoError(b, all[i].move())
+	}
+	return all
+}
+
+// movesOf is what each player does next.
+func movesOf(all []*player) []func() error {
+	moves := make([]func() error, len(all))
+	for i, p := range all {
+		moves[i] = p.move
+	}
+	return moves
+}
+
+// echoesOf is a bare call for each player, on a connection of its own.
+func echoesOf(b *testing.B, server *process, all []*player) []func() error {
+	b.Helper()
+	echoes := make([]func() error, len(all))
+	for i, p := range all {
+		echoes[i] = bareMove(server.dial(b), p.event)
+	}
+	return echoes
+}

@@ -1,0 +1,135 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/gridstand/gridstand/internal/ratio"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// starts is how often a program is started in a round.
+const starts = 11
+
+// build builds a program as it is shipped, and returns its path.
+func build(b *testing.B, folder string) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "program")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", path, folder)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	require.NoError(b, err, "%s", out)
+	return path
+}
+
+// BenchmarkStartServer compares the time until a server answers with that of a
+// bare gRPC server.
+func BenchmarkStartServer(b *testing.B) {
+	ours, bare := build(b, "../../../../cmd/gridstand-server"), build(b, "./testdata/server")
+	ratio.Compare(b, "ms", ratio.Goal{},
+		millis(starts, func() time.Duration { return answers(b, ours, "--listen") }),
+		millis(starts, func() time.Duration { return answers(b, bare) }))
+}
+
+// answers starts a server, the address being its last argument, and returns how
+// long its first answer took. The server is gone when it returns.
+func answers(b *testing.B, path string, args ...string) time.Duration {
+	b.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(b, err)
+	address := listener.Addr().String()
+	require.NoError(b, listener.Close())
+
+	cmd := exec.Command(path, append(args, address)...)
+	began := time.Now()
+	require.NoError(b, cmd.Start())
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	look := time.NewTicker(200 * time.Microsecond)
+	defer look.Stop()
+	for {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = conn.Close()
+			break
+		}
+		require.Less(b, time.Since(began), time.Minute)
+		<-look.C
+	}
+	games := pb.NewGameServiceClient(dial(b, address))
+	_, err = games.GetServerInfo(b.Context(), &pb.GetServerInfoRequest{}, grpc.WaitForReady(true))
+	require.NoError(b, err)
+	return time.Since(began)
+}
+
+// BenchmarkStartClient compares the time until a watcher's screen shows the
+// board with the time until a bare client has printed the game.
+func BenchmarkStartClient(b *testing.B) {
+	ours, bare := build(b, "../../../../cmd/gridstand"), build(b, "./testdata/client")
+	address := startOurs(b).address
+	p := newPlayer(b, dial(b, address), "player")
+	id := p.game.GetId()
+	ratio.Compare(b, "ms", ratio.Goal{},
+		millis(starts, func() time.Duration { return shows(b, "SCORE", ours, "--server", address, "watch", id) }),
+		millis(starts, func() time.Duration { return shows(b, "seed_commitment", bare, address, id) }))
+}
+
+// shows starts a program on a terminal and returns how long it took to write a
+// text there. The program is gone when it returns.
+func shows(b *testing.B, text, path string, args ...string) time.Duration {
+	b.Helper()
+	screen, terminal := openTerminal(b)
+	defer screen.Close()
+	cmd := exec.Command(path, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "COLORTERM=truecolor", "TMUX=", "XDG_CONFIG_HOME="+b.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	began := time.Now()
+	require.NoError(b, cmd.Start())
+	require.NoError(b, terminal.Close())
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	stuck := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer stuck.Stop()
+	var shown []byte
+	for buffer := make([]byte, 1<<16); !bytes.Contains(shown, []byte(text)); {
+		n, err := screen.Read(buffer)
+		require.NoError(b, err, "%q", shown)
+		shown = append(shown, buffer[:n]...)
+	}
+	return time.Since(began)
+}
+
+// openTerminal opens a pseudo-terminal of 80×24.
+func openTerminal(b *testing.B) (screen, terminal *os.File) {
+	b.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	require.NoError(b, err)
+	control := func(request uintptr, value unsafe.Pointer) {
+		_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, screen.Fd(), request, uintptr(value))
+		require.Zero(b, errno)
+	}
+	var locked, number uint32
+	control(syscall.TIOCSPTLCK, unsafe.Pointer(&locked))
+	control(syscall.TIOCGPTN, unsafe.Pointer(&number))
+	size := [4]uint16{24, 80}
+	control(syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	require.NoError(b, err)
+	return screen, terminal
+}

@@ -1,0 +1,158 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/bot"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/id"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+)
+
+// serve starts a server on a Redis that a benchmark fills for itself.
+func serve(b *testing.B, store *redistest.Server) string {
+	b.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	server, err := server.Start(ctx, benchConfig(store.URL()))
+	require.NoError(b, err)
+	b.Cleanup(func() {
+		cancel()
+		require.NoError(b, server.Wait())
+	})
+	return server.Addr().String()
+}
+
+// library is the games of a Redis, written without a server.
+type library struct {
+	client redis.UniversalClient
+	log    *gamelog.Log
+}
+
+func newLibrary(b *testing.B, store *redistest.Server) *library {
+	b.Helper()
+	appends := redis.NewClient(&redis.Options{Addr: store.Addr(), MaxRetries: -1})
+	b.Cleanup(func() { _ = appends.Close() })
+	client := redistest.NewClient(b, store.Addr())
+	log, err := gamelog.New(appends, client)
+	require.NoError(b, err)
+	return &library{client, log}
+}
+
+// author plays every game of a library.
+var author = replay.Player{ID: id.Derive([]byte("author")), Name: "Author"}
+
+// create begins the nth game of the library.
+func (l *library) create(ctx context.Context, variant string, n int) (gamelog.Appended, error) {
+	var secret [game.SeedSize]byte
+	binary.BigEndian.PutUint64(secret[:], uint64(n)+1)
+	seed, err := game.SeedFromBytes(secret[:])
+	if err != nil {
+		return gamelog.Appended{}, err
+	}
+	v, _ := variants.Current(variant)
+	seats := slices.Repeat([]replay.Seat{{Bot: "greedy"}}, v.Seats)
+	seats[0] = replay.Seat{Player: author}
+	draft, err := gamelog.NewGame(id.Derive([]byte(variant), secret[:]), replay.Created{
+		Variant: v.ID, Revision: v.Revision, Creator: author, Seats: seats, Commitment: seed.Commitment(),
+	}, seed)
+	if err != nil {
+		return gamelog.Appended{}, err
+	}
+	return l.log.Append(ctx, draft)
+}
+
+// move appends a move of whoever is to move.
+func (l *library) move(ctx context.Context, tip gamelog.Tip, move game.Move) (gamelog.Appended, error) {
+	entry := replay.Entry{Seat: tip.State.Turn(), Action: replay.Moved{Move: move}}
+	draft, err := tip.Draft(entry, time.Time{}, nil)
+	if err != nil {
+		return gamelog.Appended{}, err
+	}
+	return l.log.Append(ctx, draft)
+}
+
+// long is how many moves a game has that is called long.
+const long = 10_000
+
+// play creates a game of so many moves by the greedy bot, who keeps a board of
+// 6×6 open for a long time, and returns its events.
+func (l *library) play(b *testing.B, moves int) []*replay.Event {
+	b.Helper()
+	variant, ok := variants.Current("6x6")
+	require.True(b, ok)
+	player, err := bot.New("greedy", variant, bot.Options{})
+	require.NoError(b, err)
+	ctx := context.Background()
+	appended, err := l.create(ctx, variant.ID, moves)
+	require.NoError(b, err)
+	events := append(make([]*replay.Event, 0, moves+1), appended.Event)
+	for range moves {
+		move, err := player.Choose(ctx, appended.Tip.State.Position)
+		require.NoError(b, err)
+		appended, err = l.move(ctx, appended.Tip, move)
+		require.NoError(b, err)
+		events = append(events, appended.Event)
+	}
+	return events
+}
+
+// serveBare serves handlers without anything around them.
+func serveBare(b *testing.B, games *bareGames) string {
+	b.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(b, err)
+	server := grpc.NewServer()
+	pb.RegisterGameServiceServer(server, games)
+	pb.RegisterLeaderboardServiceServer(server, games)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener)
+	}()
+	b.Cleanup(func() {
+		server.Stop()
+		<-done
+	})
+	return listener.Addr().String()
+}
+
+// bareGames are handlers that do what a benchmark gives them.
+type bareGames struct {
+	pb.UnimplementedGameServiceServer
+	pb.UnimplementedLeaderboardServiceServer
+
+	watch      func(*pb.WatchRequest, grpc.ServerStreamingServer[pb.WatchResponse]) error
+	listGames  func(context.Context) (*pb.ListGamesResponse, error)
+	listScores func(context.Context) (*pb.ListScoresResponse, error)
+	getRank    func(context.Context) (*pb.GetRankResponse, error)
+}
+
+func (g *bareGames) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
+	return g.watch(request, stream)
+}
+
+func (g *bareGames) ListGames(ctx context.Context, _ *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+	return g.listGames(ctx)
+}
+
+func (g *bareGames) ListScores(ctx context.Context, _ *pb.ListScoresRequest) (*pb.ListScoresResponse, error) {
+	return g.listScores(ctx)
+}
+
+func (g *bareGames) GetRank(ctx context.Context, _ *pb.GetRankRequest) (*pb.GetRankResponse, error) {
+	return g.getRank(ctx)
+}

@@ -1,0 +1,357 @@
+package fault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+
+	"github.com/gridstand/gridstand/internal/id"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/quota"
+)
+
+const (
+	idlers, sleepers, flooders = 2000, 200, 4
+	// dialers is how many connections are opened at once.
+	dialers = 100
+	// connects and watches are what one address may do of each in a second.
+	connects, watches = 200, 20
+)
+
+// badClient keeps a server busy with anything but games.
+type badClient struct {
+	name string
+	// limited says that the server refuses it before long: calls with a hint when
+	// to come again, connections by closing them.
+	limited bool
+	// perSecond is how often it may do that, where a machine may be too slow to do
+	// it more often; else 0.
+	perSecond int
+	// work works until ctx ends.
+	work func(ctx context.Context, f *flood) error
+}
+
+var badClients = []badClient{
+	{"idle connections", true, 0, func(ctx context.Context, f *flood) error {
+		return f.connect(ctx, idlers, func(int) []byte { return nil })
+	}},
+	{"slow writers", false, 0, func(ctx context.Context, f *flood) error {
+		preface := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+		return f.connect(ctx, idlers/4, func(n int) []byte { return preface[:n%len(preface)] })
+	}},
+	{"readers who never read", false, 0, func(ctx context.Context, f *flood) error {
+		for range sleepers {
+			request := &pb.WatchRequest{GameId: f.gameID, AfterVersion: fromStart()}
+			if _, err := watchWith(ctx, slowClient(f.dialer), f.server.addr, request); err != nil {
+				return err
+			}
+		}
+		f.ready()
+		<-ctx.Done()
+		return nil
+	}},
+	{"lists that nobody reads", true, 0, func(ctx context.Context, f *flood) error {
+		return f.again(ctx, func() func(*rand.Rand) error {
+			client := slowClient(f.dialer)
+			return func(*rand.Rand) error {
+				// The server hangs up before long; the next goes over a new connection.
+				response, err := slowCall(ctx, client, f.server.addr, pb.GameService_ListGames_FullMethodName, &pb.ListGamesRequest{PageSize: 200})
+				if err == nil {
+					context.AfterFunc(ctx, func() { _ = response.Body.Close() })
+				}
+				return nil
+			}
+		})
+	}},
+	{"malformed and huge frames", true, connects, func(ctx context.Context, f *flood) error {
+		garbage := make([]byte, 64<<10)
+		random := rand.NewChaCha8([32]byte{31})
+		_, _ = random.Read(garbage)
+		return f.again(ctx, same(func(rng *rand.Rand) error {
+			conn, err := f.dialer.DialContext(ctx, "tcp", f.server.addr)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = conn.Close() }()
+			head := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
+			if rng.IntN(2) == 0 { // a frame of 16 MB
+				head = append(head, 0xff, 0xff, 0xff, byte(rng.IntN(10)), 0, 0, 0, 0, 1)
+			}
+			_, _ = conn.Write(append(head, garbage[rng.IntN(len(garbage)/2):]...)) // The server may have hung up.
+			return nil
+		}))
+	}},
+	{"floods of games", true, 0, func(ctx context.Context, f *flood) error {
+		c := f.w.player(f.server, f.from())
+		return f.again(ctx, same(func(*rand.Rand) error {
+			_, err := c.create(ctx, ofVariant("classic"))
+			return err
+		}))
+	}},
+	{"floods of players", true, 0, func(ctx context.Context, f *flood) error {
+		c := f.w.anybody(f.server, f.from())
+		return f.again(ctx, same(func(*rand.Rand) error {
+			_, err := c.players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "f" + id.New()[:20]})
+			return err
+		}))
+	}},
+	{"watching and leaving", true, watches, func(ctx context.Context, f *flood) error {
+		c := f.w.anybody(f.server, f.from())
+		return f.again(ctx, same(func(*rand.Rand) error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: f.gameID})
+			if err == nil {
+				_, err = stream.Recv()
+			}
+			return err
+		}))
+	}},
+	{"wrong tokens", true, 0, func(ctx context.Context, f *flood) error {
+		c := f.w.anybody(f.server, f.from())
+		return f.again(ctx, same(func(*rand.Rand) error {
+			c := *c
+			c.token = id.New() + "." + id.New()
+			_, err := c.players.GetPlayer(c.authorized(ctx), &pb.GetPlayerRequest{PlayerId: "me"})
+			if refusalOf(err).code == codes.Unauthenticated {
+				return nil
+			}
+			return err
+		}))
+	}},
+	{"requests that never come", true, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			_, err := c.open(pb.GameService_ListGames_FullMethodName)
+			return err
+		})
+	}},
+	{"requests that drip", true, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			stream, err := c.open(pb.GameService_ListGames_FullMethodName)
+			if err == nil {
+				err = c.send(stream, false, []byte{0, 0, 0, 15})
+			}
+			for range 64 {
+				if err == nil {
+					err = c.send(stream, false, []byte{0})
+				}
+			}
+			return err
+		})
+	}},
+	{"long headers of streams", true, 0, func(ctx context.Context, f *flood) error {
+		request := frame(&pb.WatchRequest{GameId: f.gameID})
+		long := strings.Repeat("x", 14<<10)
+		return f.raw(ctx, 3, func(c *rawConn, n uint32) error {
+			stream, err := c.open(pb.GameService_Watch_FullMethodName, "x-long", long+fmt.Sprint(n))
+			if err == nil {
+				err = c.send(stream, true, request)
+			}
+			return err
+		})
+	}},
+	{"streams reset at once", false, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			stream, err := c.call(pb.GameService_GetGame_FullMethodName, &pb.GetGameRequest{GameId: f.gameID})
+			if err == nil {
+				err = c.reset(stream)
+			}
+			return err
+		})
+	}},
+	{"health watches", true, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			_, err := c.call(grpc_health_v1.Health_Watch_FullMethodName, &grpc_health_v1.HealthCheckRequest{})
+			return err
+		})
+	}},
+	{"reflection", true, 0, func(ctx context.Context, f *flood) error {
+		conn, err := grpc.NewClient(f.server.addr, f.from(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		return f.again(ctx, same(func(*rand.Rand) error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			stream, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
+			for err == nil {
+				err = stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
+					MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: "gridstand.v1.GameService"},
+				})
+				if err == nil || errors.Is(err, io.EOF) { // Recv says why.
+					_, err = stream.Recv()
+				}
+				if err == nil {
+					f.granted.Add(1)
+				}
+			}
+			return err
+		}))
+	}},
+}
+
+// flood is what a bad client works on.
+type flood struct {
+	w      *world
+	server *testServer
+	gameID string
+	// dialer connects from an address of the bad client's own, where there is
+	// more than one.
+	dialer *net.Dialer
+	ready  func() // tells that it is at work
+	// granted and refused are how many calls of again were answered and refused.
+	granted, refused atomic.Int64
+	// over ends again once the calls under way are answered.
+	over atomic.Bool
+}
+
+// within reports whether for long nobody asked for more than so much a second, as
+// it is where everything takes long: then there is nothing to refuse.
+func (f *flood) within(perSecond int, since time.Time) bool {
+	took := time.Since(since)
+	return perSecond > 0 && took > patience && f.granted.Load() <= int64(float64(perSecond)*(quota.Burst+took.Seconds()))
+}
+
+// place is an address of this machine by number, for bad clients. Systems that
+// have but one get that.
+func place(t *testing.T, n int) *net.Dialer {
+	t.Helper()
+	local := &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(n))}
+	probe, err := net.ListenTCP("tcp", local)
+	if err != nil {
+		return &net.Dialer{}
+	}
+	_ = probe.Close()
+	return &net.Dialer{LocalAddr: local}
+}
+
+// from is what connects from the bad client's address.
+func (f *flood) from() grpc.DialOption {
+	return grpc.WithContextDialer(func(ctx context.Context, target string) (net.Conn, error) {
+		return f.dialer.DialContext(ctx, "tcp", target)
+	})
+}
+
+// connect opens connections, writes something to each, and leaves them so. Many
+// are opened at once: one after another, each waiting for its turn on a busy
+// machine, the first would be given up before there are too many.
+func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) error {
+	conns := make([]net.Conn, n)
+	defer func() {
+		for _, conn := range conns {
+			if conn != nil {
+				_ = conn.Close()
+			}
+		}
+	}()
+	var group errgroup.Group
+	group.SetLimit(dialers)
+	for i := range conns {
+		group.Go(func() (err error) {
+			conns[i], err = f.dialer.DialContext(ctx, "tcp", f.server.addr)
+			if err == nil {
+				_, _ = bytes.NewReader(greeting(i)).WriteTo(conns[i]) // The server may have hung up.
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	f.ready()
+	<-ctx.Done()
+	return nil
+}
+
+// raw does something on connections over which little is sent, each time with its
+// number, as fast as it goes, and counts what is refused. A connection that is
+// closed is opened again.
+func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n uint32) error) error {
+	var group errgroup.Group
+	for range connections {
+		group.Go(func() error {
+			for n := uint32(0); ctx.Err() == nil; {
+				c, err := dialRaw(ctx, f.dialer, f.server.addr, slowWindow)
+				if err != nil {
+					if ctx.Err() == nil {
+						return err
+					}
+					return nil
+				}
+				stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
+				var reading sync.WaitGroup
+				reading.Go(func() {
+					c.read(func(_ uint32, status string) {
+						if status == strconv.Itoa(int(codes.ResourceExhausted)) {
+							f.refused.Add(1)
+						}
+					})
+				})
+				for ; do(c, n) == nil; n++ {
+					f.granted.Add(1)
+					if n == 2000 {
+						f.ready()
+					}
+				}
+				stop()
+				_ = c.conn.Close()
+				reading.Wait()
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// same has everybody do the same.
+func same(do func(*rand.Rand) error) func() func(*rand.Rand) error {
+	return func() func(*rand.Rand) error { return do }
+}
+
+// again does something as fast as it goes, several times at once, each of them
+// on its own.
+func (f *flood) again(ctx context.Context, begin func() func(*rand.Rand) error) error {
+	group, failed := errgroup.WithContext(ctx)
+	for n := range flooders {
+		rng, do := rand.New(rand.NewPCG(uint64(n), 31)), begin()
+		group.Go(func() error {
+			for failed.Err() == nil && !f.over.Load() {
+				err := do(rng)
+				r := refusalOf(err)
+				switch {
+				case ctx.Err() != nil: // that of do, which may end a little sooner
+					return nil
+				case r.code == codes.ResourceExhausted && r.retry > 0:
+					f.refused.Add(1)
+				case r.code == codes.ResourceExhausted:
+					return fmt.Errorf("no hint when to come again: %w", err)
+				case err == nil:
+					f.granted.Add(1)
+				case !unavailable(err):
+					return err
+				}
+				f.ready()
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}

@@ -1,0 +1,127 @@
+package fault
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// where a fault happens; two of one place do not go together.
+type where int
+
+const (
+	inRedis  where = iota
+	toRedis        // between a server and Redis
+	inServer       // in a server's process
+	toServer       // between a server and its clients
+)
+
+type fault struct {
+	name  string
+	where where
+	// cause begins it, at the given host if it is about one, with all that is
+	// drawn drawn at once. The function returned ends it.
+	cause func(s *storm, h *host, rng *rand.Rand) (heal func())
+}
+
+// faults are all that are tried.
+var faults = []fault{
+	{"redis is killed (appendfsync always)", inRedis, func(s *storm, _ *host, _ *rand.Rand) func() {
+		s.redis.Kill()
+		return s.redis.Restart
+	}},
+	{"redis stands still (SIGSTOP)", inRedis, func(s *storm, _ *host, _ *rand.Rand) func() {
+		s.redis.Pause()
+		return s.redis.Resume
+	}},
+	{"redis is out of memory", inRedis, setting("maxmemory", "1", "0")},
+	{"redis takes no writes (min-replicas)", inRedis, setting("min-replicas-to-write", "1", "0")},
+	{"redis is a replica, read-only", inRedis, func(s *storm, _ *host, _ *rand.Rand) func() {
+		require.NoError(s.t, s.w.store.Do(s.t.Context(), "REPLICAOF", "127.0.0.1", "1").Err())
+		return func() { require.NoError(s.t, s.w.store.Do(s.t.Context(), "REPLICAOF", "NO", "ONE").Err()) }
+	}},
+	{"the disk under redis is full", inRedis, func(s *storm, _ *host, rng *rand.Rand) func() {
+		room := rng.Int64N(20_000)
+		if !s.redis.FillDisk(room) {
+			s.t.Log("there is no prlimit")
+			return func() {}
+		}
+		return func() {
+			select {
+			case <-s.redis.Exited():
+			case <-time.After(patience):
+				assert.Fail(s.t, "redis found room on a full disk")
+			}
+			s.redis.Restart()
+		}
+	}},
+	{"redis forgets its scripts", inRedis, func(s *storm, _ *host, _ *rand.Rand) func() {
+		require.NoError(s.t, s.w.store.ScriptFlush(s.t.Context()).Err())
+		return func() {}
+	}},
+	{"redis is slow (latency and jitter)", toRedis, func(_ *storm, h *host, rng *rand.Rand) func() {
+		slow := map[string]int{"latency": rng.IntN(200), "jitter": rng.IntN(100)}
+		return both(h.back.poison(there, "latency", slow), h.back.poison(back, "latency", slow))
+	}},
+	{"redis answers in crumbs", toRedis, func(_ *storm, h *host, rng *rand.Rand) func() {
+		return h.back.poison(back, "slicer", map[string]int{"average_size": 1 + rng.IntN(10), "delay": 100})
+	}},
+	{"redis gives half an answer", toRedis, func(_ *storm, h *host, rng *rand.Rand) func() {
+		return h.back.poison(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
+	}},
+	{"half a command reaches redis", toRedis, func(_ *storm, h *host, rng *rand.Rand) func() {
+		return h.back.poison(there, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
+	}},
+	{"the way to redis is cut", toRedis, func(_ *storm, h *host, _ *rand.Rand) func() { return h.back.cut() }},
+	{"the way to redis is reset", toRedis, func(_ *storm, h *host, _ *rand.Rand) func() {
+		return h.back.poison(back, "reset_peer", nil)
+	}},
+	{"commands to redis vanish (half open)", toRedis, func(_ *storm, h *host, _ *rand.Rand) func() {
+		return h.back.poison(there, "timeout", nil)
+	}},
+	{"answers of redis vanish (half open)", toRedis, func(_ *storm, h *host, _ *rand.Rand) func() {
+		return h.back.poison(back, "timeout", nil)
+	}},
+	{"a server is killed", inServer, func(_ *storm, h *host, _ *rand.Rand) func() {
+		h.server.stop()
+		return h.restart
+	}},
+	{"a server stands still (SIGSTOP)", inServer, func(s *storm, h *host, _ *rand.Rand) func() {
+		require.NoError(s.t, h.server.process.Pause())
+		return func() { require.NoError(s.t, h.server.process.Resume()) }
+	}},
+	{"a server is far away (latency and jitter)", toServer, func(_ *storm, h *host, rng *rand.Rand) func() {
+		slow := map[string]int{"latency": rng.IntN(300), "jitter": rng.IntN(100)}
+		return both(h.front.poison(there, "latency", slow), h.front.poison(back, "latency", slow))
+	}},
+	{"the way to a server is cut", toServer, func(_ *storm, h *host, _ *rand.Rand) func() { return h.front.cut() }},
+	{"the way to a server is reset", toServer, func(_ *storm, h *host, _ *rand.Rand) func() {
+		return h.front.poison(back, "reset_peer", nil)
+	}},
+	{"half a message reaches a client", toServer, func(_ *storm, h *host, rng *rand.Rand) func() {
+		return h.front.poison(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(2000)})
+	}},
+	{"calls to a server vanish (half open)", toServer, func(_ *storm, h *host, _ *rand.Rand) func() {
+		return h.front.poison(there, "timeout", nil)
+	}},
+	{"answers of a server vanish (half open)", toServer, func(_ *storm, h *host, _ *rand.Rand) func() {
+		return h.front.poison(back, "timeout", nil)
+	}},
+}
+
+// setting changes one of Redis's settings.
+func setting(name, to, from string) func(*storm, *host, *rand.Rand) func() {
+	return func(s *storm, _ *host, _ *rand.Rand) func() {
+		require.NoError(s.t, s.w.store.ConfigSet(s.t.Context(), name, to).Err())
+		return func() { require.NoError(s.t, s.w.store.ConfigSet(s.t.Context(), name, from).Err()) }
+	}
+}
+
+func both(one, other func()) func() {
+	return func() {
+		one()
+		other()
+	}
+}

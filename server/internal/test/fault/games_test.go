@@ -1,0 +1,120 @@
+package fault
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/verify"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+const (
+	// Games on large boards last for thousands of random moves; at these
+	// versions they are given up. Of the long one, some 500 events fit into the
+	// buffers that gRPC has for a stream, and the server remembers 64 more:
+	// whoever reads nothing of it until the end has to be given a game for them.
+	shortened = 100
+	longGame  = 680
+)
+
+// giveUps is by variant; the others are played to their end.
+var giveUps = map[string]int32{"5x5": shortened, "6x6": longGame}
+
+// solo are the variants for one player.
+func solo() []game.Variant {
+	return slices.DeleteFunc(variants.All(), func(v game.Variant) bool { return v.Seats > 1 })
+}
+
+// Ensure that everybody who watches a game of one player, of whatever variant, is shown every
+// event once and in order, on either of two servers, and that the game can be
+// recomputed.
+func TestWholeGames(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		first, second := w.serve(w.addr), w.serve(w.addr)
+		for _, v := range solo() {
+			t.Run(v.ID, func(t *testing.T) {
+				t.Parallel()
+				watchWholeGame(t, w, v.ID, first, second)
+			})
+		}
+	})
+}
+
+func watchWholeGame(t *testing.T, w *world, variant string, first, second *testServer) {
+	here := w.player(first)
+	there := here.on(second)
+	game := here.start(t, variant)
+	gate := make(chan struct{})
+
+	guest, guestThere := w.anybody(first), w.anybody(second)
+	watchers := map[string]*watcher{
+		"from the start":               guest.watch(t, game.GetId(), watching{}),
+		"on the other server":          guestThere.watch(t, game.GetId(), watching{}),
+		"the player":                   here.watch(t, game.GetId(), watching{every: true}),
+		"resuming":                     guest.watch(t, game.GetId(), watching{cut: 7}),
+		"resuming on the other server": guestThere.watch(t, game.GetId(), watching{cut: 13, after: fromStart(), every: true}),
+	}
+	slow := map[string]*watcher{
+		"slow":                      guest.watch(t, game.GetId(), watching{gate: gate}),
+		"slow, every event":         guest.watch(t, game.GetId(), watching{gate: gate, every: true}),
+		"slow, on the other server": guestThere.watch(t, game.GetId(), watching{gate: gate, after: proto.Int32(1)}),
+	}
+	for _, each := range watchers {
+		each.sees(t, 1)
+	}
+	err := play(t.Context(), seeded(t), game, giveUps[variant], func(version int32) {
+		if version == 20 {
+			watchers["late"] = guest.watch(t, game.GetId(), watching{})
+			watchers["late, from the first event"] = guestThere.watch(t, game.GetId(), watching{after: fromStart()})
+		}
+	}, here, there)
+	require.NoError(t, err)
+	close(gate)
+	final, err := there.get(t.Context(), game.GetId())
+	require.NoError(t, err)
+	for name, each := range watchers {
+		require.NoError(t, each.ends(t), name)
+		assert.Equal(t, final.GetVersion(), each.version(), name)
+	}
+	for name, each := range slow {
+		require.NoError(t, each.ends(t), name)
+		assert.Equal(t, final.GetVersion(), each.version(), name)
+		if giveUps[variant] == longGame && !each.every {
+			assert.NotZero(t, each.covered(), "%s: it was sent everything", name)
+		}
+	}
+	watchers["afterwards"] = guest.watch(t, game.GetId(), watching{})
+	require.NoError(t, watchers["afterwards"].ends(t))
+	checkAltered(t, guest, final)
+}
+
+// checkAltered requires that a transcript is found right as it is, and wrong
+// with any one tile altered.
+func checkAltered(t *testing.T, c *caller, final *pb.Game) {
+	t.Helper()
+	events, err := c.transcript(t.Context(), final.GetId(), final.GetVersion())
+	require.NoError(t, err)
+	report, err := verify.Transcript(all(events))
+	require.NoError(t, err)
+	assert.EqualValues(t, final.GetVersion(), report.Versions)
+	assert.Equal(t, final.GetPosition().GetScores(), report.Scores)
+
+	rng := seeded(t)
+	at := rng.IntN(len(events))
+	altered := proto.CloneOf(events[at])
+	tiles := altered.GetPosition().GetTwenty48().GetTiles()
+	tiles[rng.IntN(len(tiles))] += 2
+	events[at] = altered
+	_, err = verify.Transcript(all(events))
+	var difference *verify.Difference
+	require.ErrorAs(t, err, &difference)
+	assert.Equal(t, altered.GetVersion(), difference.Version)
+	assert.Contains(t, difference.What, "tile")
+}

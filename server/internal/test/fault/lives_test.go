@@ -1,0 +1,139 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gridstand/gridstand/internal/verify"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// turns is how often each player of a life does something.
+const turns = 60
+
+// Ensure whatever players do in a game, at once and on two servers, while bots
+// move and clocks run out: what comes of it is one history, which everybody is
+// shown alike and which anybody can recompute from its seed.
+func TestLives(t *testing.T) {
+	t.Parallel()
+	lives := map[string]*pb.CreateGameRequest{
+		"solo":             {Variant: "classic"},
+		"solo, twos":       {Variant: "twos", TurnLimit: durationpb.New(time.Hour)},
+		"in every seat":    {Variant: "tribolo", Seats: []*pb.SeatRequest{me, me, me}},
+		"among bots":       {Variant: "tribolo", Seats: []*pb.SeatRequest{greedy, me, minimax}},
+		"among bots, late": {Variant: "tribolo", Seats: []*pb.SeatRequest{me, me, greedy}, TurnLimit: durationpb.New(40 * time.Millisecond)},
+		"people":           {Variant: "tribolo", Seats: []*pb.SeatRequest{me, anyone, anyone}},
+		"people, late":     {Variant: "tribolo", Seats: []*pb.SeatRequest{anyone, anyone, anyone}, TurnLimit: durationpb.New(40 * time.Millisecond)},
+		"who comes twice":  {Variant: "tribolo", Seats: []*pb.SeatRequest{anyone, me, anyone}, TurnLimit: durationpb.New(300 * time.Millisecond)},
+	}
+	each(t, func(t *testing.T, w *world) {
+		first, second := w.serve(w.addr), w.serve(w.addr)
+		for name, request := range lives {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				live(t, w, request, first, second)
+			})
+		}
+	})
+}
+
+func live(t *testing.T, w *world, request *pb.CreateGameRequest, first, second *testServer) {
+	host := w.player(first)
+	response, err := host.games.CreateGame(host.authorized(t.Context()), request)
+	require.NoError(t, err)
+	gameID := response.GetGame().GetId()
+	followers := []*sitter{
+		sit(t, &sitter{gameID: gameID, clients: []*caller{w.anybody(first)}}),
+		sit(t, &sitter{gameID: gameID, clients: []*caller{w.anybody(second)}}),
+	}
+	players := []*caller{host}
+	for _, seat := range request.GetSeats() {
+		if seat == anyone {
+			players = append(players, w.player(second))
+		}
+	}
+	group, ctx := errgroup.WithContext(t.Context())
+	for n, p := range players {
+		rng := rand.New(rand.NewPCG(uint64(n), 12))
+		clients := []*caller{p.on(first), p.on(second)}
+		group.Go(func() error {
+			for n := range turns {
+				if err := act(ctx, rng, clients[rng.IntN(2)], gameID, n > turns/2); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	for _, p := range players { // Until it ends.
+		g, err := p.get(t.Context(), gameID)
+		require.NoError(t, err)
+		for range g.GetSeats() {
+			_, err := p.games.Resign(p.authorized(t.Context()), &pb.ResignRequest{GameId: gameID})
+			require.NoError(t, tolerated(err))
+		}
+	}
+	events := followers[0].ends(t)
+	require.Len(t, followers[1].ends(t), len(events))
+	report, err := verify.Transcript(all(events))
+	require.NoError(t, err)
+	assert.Equal(t, len(events), report.Versions)
+	sorts := map[string]int{}
+	for _, e := range events {
+		sorts[fmt.Sprintf("%T", e.GetAction())]++
+	}
+	t.Log(sorts)
+}
+
+// act does something with a game that may or may not be possible.
+func act(ctx context.Context, rng *rand.Rand, c *caller, gameID string, mayResign bool) error {
+	g, err := c.get(ctx, gameID)
+	if err != nil {
+		return err
+	}
+	games, ctx := c.games, c.authorized(ctx)
+	p := g.GetPosition()
+	switch n := rng.IntN(20); {
+	case n == 0 && mayResign:
+		_, err = games.Resign(ctx, &pb.ResignRequest{GameId: gameID, Version: proto.Int32(g.GetVersion())})
+	case n < 3:
+		_, err = games.Undo(ctx, &pb.UndoRequest{GameId: gameID, Version: g.GetVersion()})
+	case n == 3 && g.GetVersion() > 1:
+		to := 1 + rng.Int32N(g.GetVersion()-1)
+		_, err = games.Undo(ctx, &pb.UndoRequest{GameId: gameID, Version: g.GetVersion(), ToVersion: &to})
+	case n == 4:
+		_, err = games.JoinGame(ctx, &pb.JoinGameRequest{GameId: gameID, Seat: proto.Int32(rng.Int32N(int32(len(g.GetSeats()))))})
+	case n < 7:
+		_, err = games.JoinGame(ctx, &pb.JoinGameRequest{GameId: gameID})
+	case len(p.GetTwenty48().GetLegalMoves()) > 0:
+		_, err = games.Move(ctx, &pb.MoveRequest{
+			GameId: gameID, Version: g.GetVersion(), Move: &pb.MoveRequest_Direction{Direction: random(rng, p)},
+		})
+	case len(p.GetTribolo().GetLegalMoves()) > 0:
+		legal := p.GetTribolo().GetLegalMoves()
+		_, err = games.Move(ctx, &pb.MoveRequest{
+			GameId: gameID, Version: g.GetVersion(), Move: &pb.MoveRequest_Cell{Cell: legal[rng.IntN(len(legal))].GetCell()},
+		})
+	}
+	return tolerated(err)
+}
+
+// tolerated is nil for the refusals of what somebody else prevented.
+func tolerated(err error) error {
+	switch refusalOf(err).code {
+	case codes.Aborted, codes.FailedPrecondition, codes.PermissionDenied:
+		return nil
+	}
+	return checkError(err)
+}

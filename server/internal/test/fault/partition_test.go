@@ -1,0 +1,71 @@
+package fault
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that a server which hears nothing of what others append, since its way
+// to Redis is half open, shows nobody a past that was overtaken: not to those who
+// come, not to those who resume, not even at versions that it does not know of
+// yet. Who watched all along is shown the rest when it hears again.
+func TestWatch_partition(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		const before, after = 10, 90 // more than a server remembers
+		proxy := redistest.StartProxy(t, w.addr)
+		cutOff, other := w.serve(proxy.Addr()), w.serve(w.addr)
+		player := w.player(other)
+		game := player.start(t, "6x6")
+		there := w.anybody(cutOff)
+		watchers := there.watchEachWay(t, game.GetId())
+		rng := seeded(t)
+		last := player.playTo(t, rng, game, before)
+		for _, each := range watchers {
+			each.sees(t, before)
+		}
+
+		release := proxy.Hold()
+		game.Version, game.Position = last.GetVersion(), last.GetPosition()
+		last = player.playTo(t, rng, game, after)
+		for name, from := range map[string]*int32{
+			"from the game on": nil, "from the start": fromStart(), "from what it knows": proto.Int32(before),
+			"from what it cannot know": proto.Int32(after),
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			stream, err := there.games.Watch(ctx, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: from})
+			require.NoError(t, err)
+			message, err := stream.Recv()
+			cancel()
+			assert.Error(t, err, "%s: it was shown %v", name, message)
+			assert.NotEqual(t, pb.ReasonVersionConflict, refusalOf(err).reason, name)
+		}
+		for name, each := range watchers {
+			if name != "resuming" { // which may be between two streams
+				assert.True(t, each.attached(), "%s: %v", name, each.err)
+			}
+			assert.EqualValues(t, before, each.version(), name)
+		}
+
+		release()
+		watchers["come back"] = there.watch(t, game.GetId(), watching{after: proto.Int32(after)})
+		watchers["new"] = there.watch(t, game.GetId(), watching{})
+		game.Version, game.Position = last.GetVersion(), last.GetPosition()
+		player.playTo(t, rng, game, after+10)
+		_, err := player.resign(t.Context(), game.GetId())
+		require.NoError(t, err)
+		for name, each := range watchers {
+			require.NoError(t, each.ends(t), name)
+			assert.EqualValues(t, after+11, each.version(), name)
+		}
+		assert.Zero(t, watchers["every event"].covered())
+	})
+}

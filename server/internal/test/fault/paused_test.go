@@ -1,0 +1,68 @@
+package fault
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that a server which stood still while others went on answers what was
+// asked of it meanwhile by how things are then: it moves in no game that has
+// moved on, and shows nobody the past.
+func TestServerPaused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, redistest.StartRedis(t).Addr())
+	paused, other := w.serveProcess(w.addr), w.serve(w.addr)
+	here := w.player(paused)
+	there := here.on(other)
+	game := here.start(t, "6x6")
+	const before, meanwhile = 10, 90 // more than a server remembers
+	guest := w.anybody(paused)
+	watchers := guest.watchEachWay(t, game.GetId())
+	rng := seeded(t)
+	last := here.playTo(t, rng, game, before)
+	for _, each := range watchers {
+		each.sees(t, before)
+	}
+
+	require.NoError(t, paused.process.Pause())
+	t.Cleanup(func() { _ = paused.process.Resume() })
+	legal := last.GetPosition().GetTwenty48().GetLegalMoves()
+	require.Greater(t, len(legal), 1)
+	moved, got := make(chan error, 1), make(chan *pb.Game, 1)
+	go func() {
+		_, err := here.move(t.Context(), game.GetId(), before, legal[0])
+		moved <- err
+	}()
+	last, err := there.move(t.Context(), game.GetId(), before, legal[1])
+	require.NoError(t, err)
+	last = there.playTo(t, rng, after(last), meanwhile)
+	go func() {
+		g, err := here.get(t.Context(), game.GetId())
+		assert.NoError(t, err)
+		got <- g
+	}()
+	for name, from := range map[string]*int32{
+		"from the game on": nil, "from the start": fromStart(), "from before": proto.Int32(before), "from the last on": proto.Int32(meanwhile),
+	} {
+		watchers[name] = guest.watch(t, game.GetId(), watching{after: from})
+	}
+	require.NoError(t, paused.process.Resume())
+
+	assert.Equal(t, pb.ReasonVersionConflict, refusalOf(<-moved).reason)
+	assert.EqualValues(t, meanwhile, (<-got).GetVersion())
+	last = here.playTo(t, rng, after(last), meanwhile+5)
+	resigned, err := there.resign(t.Context(), game.GetId())
+	require.NoError(t, err)
+	assert.Equal(t, last.GetVersion()+1, resigned.GetVersion())
+	for name, each := range watchers {
+		require.NoError(t, each.ends(t), name)
+		assert.Equal(t, resigned.GetVersion(), each.version(), name)
+	}
+	assert.Zero(t, watchers["every event"].covered())
+}

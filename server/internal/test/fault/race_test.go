@@ -1,0 +1,173 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/codes"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// raceTo is the version up to which two clients race each other, and freeTo the
+// one up to which several do whatever they like.
+const (
+	raceTo = 200
+	freeTo = 120
+)
+
+// overServers runs test on one server and on two.
+func overServers(t *testing.T, test func(t *testing.T, w *world, first, second *testServer)) {
+	t.Helper()
+	each(t, func(t *testing.T, w *world) {
+		first, second := w.serve(w.addr), w.serve(w.addr)
+		t.Run("one server", func(t *testing.T) {
+			t.Parallel()
+			test(t, w, first, first)
+		})
+		t.Run("two servers", func(t *testing.T) {
+			t.Parallel()
+			test(t, w, first, second)
+		})
+	})
+}
+
+// Ensure that of two clients of a player who move at the same version at the
+// same time exactly one wins where they want different moves, and that both get
+// the one event where they want the same.
+func TestRace(t *testing.T) {
+	t.Parallel()
+	overServers(t, func(t *testing.T, w *world, first, second *testServer) {
+		one := w.player(first)
+		clients := [2]*caller{one, one.on(second)}
+		game := one.start(t, "6x6")
+		watchers := []*watcher{
+			w.anybody(first).watch(t, game.GetId(), watching{every: true}),
+			w.anybody(second).watch(t, game.GetId(), watching{after: fromStart()}),
+		}
+		rng := seeded(t)
+		version, position := game.GetVersion(), game.GetPosition()
+		var wins [2]int
+		for version < raceTo {
+			legal := slices.Clone(position.GetTwenty48().GetLegalMoves())
+			rng.Shuffle(len(legal), func(i, j int) { legal[i], legal[j] = legal[j], legal[i] })
+			wanted := [2]pb.Direction{legal[0], legal[rng.IntN(2)%len(legal)]}
+			events, errs := together(t.Context(), clients, game.GetId(), version, wanted)
+
+			winner := 0
+			if errs[0] != nil {
+				winner = 1
+			}
+			require.NoError(t, errs[winner], "nobody won version %d", version+1)
+			if loser := 1 - winner; wanted[0] == wanted[1] {
+				require.NoError(t, errs[loser], "the same move at version %d", version)
+				requireSame(t, events[winner], events[loser])
+			} else {
+				require.Error(t, errs[loser], "two moves at version %d", version)
+				r := refusalOf(errs[loser])
+				require.Equal(t, codes.Aborted, r.code, "%v", errs[loser])
+				require.Equal(t, pb.ReasonVersionConflict, r.reason)
+				require.Equal(t, map[string]string{"version": strconv.Itoa(int(version) + 1)}, r.metadata)
+				wins[winner]++
+			}
+			version, position = version+1, events[winner].GetPosition()
+		}
+		t.Logf("different moves: the first client won %d times, the second %d times", wins[0], wins[1])
+		_, err := clients[1].resign(t.Context(), game.GetId())
+		require.NoError(t, err)
+		for _, each := range watchers {
+			require.NoError(t, each.ends(t))
+		}
+	})
+}
+
+// together makes both moves at once, and returns what became of each.
+func together(ctx context.Context, clients [2]*caller, gameID string, version int32, wanted [2]pb.Direction) (events [2]*pb.Event, errs [2]error) {
+	start := make(chan struct{})
+	var group errgroup.Group
+	for i, c := range clients {
+		group.Go(func() error {
+			<-start
+			events[i], errs[i] = c.move(ctx, gameID, version, wanted[i])
+			return nil
+		})
+	}
+	close(start)
+	_ = group.Wait() // They return none.
+	return events, errs
+}
+
+// Ensure that many clients of one player who all move as fast as they can, each
+// by what it knows, are told the truth: who loses a version learns of a later
+// one, and nobody is shown a game older than what anybody was told before.
+func TestRace_free(t *testing.T) {
+	t.Parallel()
+	overServers(t, func(t *testing.T, w *world, first, second *testServer) {
+		one := w.player(first)
+		game := one.start(t, "6x6")
+		watcher := w.anybody(second).watch(t, game.GetId(), watching{})
+		var newest, conflicts atomic.Int32
+		newest.Store(game.GetVersion())
+		group, ctx := errgroup.WithContext(t.Context())
+		for n, c := range []*caller{one, one.on(second), one.on(first), one.on(second)} {
+			rng := rand.New(rand.NewPCG(uint64(n), 5))
+			group.Go(func() error {
+				lost, err := c.hammer(ctx, rng, game, &newest)
+				conflicts.Add(int32(lost))
+				return err
+			})
+		}
+		require.NoError(t, group.Wait())
+		assert.NotZero(t, conflicts.Load(), "nobody was in anybody's way")
+		_, err := one.resign(t.Context(), game.GetId())
+		require.NoError(t, err)
+		require.NoError(t, watcher.ends(t))
+	})
+}
+
+// hammer moves until the game is at freeTo, and returns how many versions others
+// won. newest is the latest version that any of the clients was told.
+func (c *caller) hammer(ctx context.Context, rng *rand.Rand, game *pb.Game, newest *atomic.Int32) (lost int, err error) {
+	tell := func(version int32) {
+		for known := newest.Load(); version > known; known = newest.Load() {
+			if newest.CompareAndSwap(known, version) {
+				return
+			}
+		}
+	}
+	version, position := game.GetVersion(), game.GetPosition()
+	for version < freeTo {
+		before := newest.Load()
+		event, err := c.move(ctx, game.GetId(), version, random(rng, position))
+		if err == nil {
+			version, position = event.GetVersion(), event.GetPosition()
+			tell(version)
+			continue
+		}
+		r := refusalOf(err)
+		at, _ := strconv.Atoi(r.metadata["version"])
+		if r.reason != pb.ReasonVersionConflict || int32(at) < max(version+1, before) {
+			return lost, fmt.Errorf("moving at version %d, when somebody was told of %d: %w", version, before, err)
+		}
+		lost++
+		before = max(newest.Load(), int32(at))
+		current, err := c.get(ctx, game.GetId())
+		if err != nil {
+			return lost, err
+		}
+		if current.GetVersion() < before {
+			return lost, fmt.Errorf("a game at version %d, when somebody was told of %d", current.GetVersion(), before)
+		}
+		version, position = current.GetVersion(), current.GetPosition()
+		tell(version)
+	}
+	return lost, nil
+}

@@ -1,0 +1,133 @@
+package fault
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"sync"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+	"google.golang.org/protobuf/proto"
+)
+
+// rawConn is a connection to a server on which HTTP/2 is spoken frame by frame,
+// for what no client library does.
+type rawConn struct {
+	conn   net.Conn
+	framer *http2.Framer
+	reads  *http2.Framer // with a state of its own, for another goroutine
+
+	mu      sync.Mutex // held while something is written
+	encoder *hpack.Encoder
+	block   bytes.Buffer
+	last    uint32 // stream
+}
+
+// dialRaw opens a connection over which the server may send window bytes of each
+// stream.
+func dialRaw(ctx context.Context, dialer *net.Dialer, addr string, window uint32) (*rawConn, error) {
+	conn, err := dialer.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &rawConn{conn: conn, framer: http2.NewFramer(conn, nil), reads: http2.NewFramer(io.Discard, conn)}
+	c.reads.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	c.encoder = hpack.NewEncoder(&c.block)
+	_, err = io.WriteString(conn, http2.ClientPreface)
+	if err == nil {
+		err = c.framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window})
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// open sends the headers of a call, and nothing else.
+func (c *rawConn) open(method string, fields ...string) (stream uint32, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.block.Reset()
+	all := append([]string{
+		":method", "POST", ":scheme", "http", ":path", method, ":authority", "gridstand",
+		"content-type", "application/grpc", "te", "trailers",
+	}, fields...)
+	for i := 0; i < len(all); i += 2 {
+		err := c.encoder.WriteField(hpack.HeaderField{Name: all[i], Value: all[i+1]})
+		if err != nil {
+			return 0, err
+		}
+	}
+	if c.last++; c.last%2 == 0 {
+		c.last++
+	}
+	return c.last, c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: c.last, BlockFragment: c.block.Bytes(), EndHeaders: true})
+}
+
+// frame is a message as gRPC sends it.
+func frame(message proto.Message) []byte {
+	body, err := proto.Marshal(message)
+	if err != nil {
+		panic(err)
+	}
+	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body))), body...)
+}
+
+// send sends a part of a stream's request.
+func (c *rawConn) send(stream uint32, end bool, data []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.framer.WriteData(stream, end, data)
+}
+
+// call sends a whole call.
+func (c *rawConn) call(method string, request proto.Message, fields ...string) (stream uint32, err error) {
+	if stream, err = c.open(method, fields...); err != nil {
+		return 0, err
+	}
+	return stream, c.send(stream, true, frame(request))
+}
+
+// reset ends a stream.
+func (c *rawConn) reset(stream uint32) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
+}
+
+// read takes what the server sends until the connection ends, and tells of each
+// stream that ended with which status: "" for one that was reset.
+func (c *rawConn) read(ended func(stream uint32, status string)) {
+	for {
+		frame, err := c.reads.ReadFrame()
+		if err != nil {
+			return
+		}
+		switch f := frame.(type) {
+		case *http2.MetaHeadersFrame:
+			for _, field := range f.Fields {
+				if field.Name == "grpc-status" {
+					ended(f.StreamID, field.Value)
+				}
+			}
+		case *http2.RSTStreamFrame:
+			ended(f.StreamID, "")
+		case *http2.PingFrame:
+			if !f.IsAck() {
+				c.mu.Lock()
+				_ = c.framer.WritePing(true, f.Data) // The next write shows whether it failed.
+				c.mu.Unlock()
+			}
+		case *http2.SettingsFrame:
+			if !f.IsAck() {
+				c.mu.Lock()
+				_ = c.framer.WriteSettingsAck()
+				c.mu.Unlock()
+			}
+		}
+	}
+}

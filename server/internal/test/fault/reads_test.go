@@ -1,0 +1,165 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/internal/testkit/process"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+const (
+	// readers is how many calls the flood of lists keeps in flight.
+	readers = 9900
+	// readerConnections is over how many connections, since each may have so many.
+	readerConnections = 5
+	// readPause is how long a refused call of the flood waits. Refusals cost the
+	// client more than the server, and both share a machine with the players here.
+	readPause = 3 * time.Second
+	// readRoom is the memory that the flood may cost a server, in bytes. Most of it
+	// is the stacks and buffers of calls that wait to be refused on a busy machine.
+	readRoom = 512 << 20
+	// stalledTurn is the turn limit of the player who floods.
+	stalledTurn = 5 * time.Second
+)
+
+// discard is a codec that takes answers without decoding them, so that a flood
+// costs its client as little as possible.
+type discard struct{}
+
+func (discard) Marshal(v any) ([]byte, error)   { return v.([]byte), nil }
+func (discard) Unmarshal(b []byte, v any) error { *v.(*int) = len(b); return nil }
+func (discard) Name() string                    { return "proto" }
+
+// readFlood is calls of ListGames with the largest pages, all from one address
+// and without an account.
+type readFlood struct {
+	granted, refused atomic.Int64
+}
+
+// run keeps the calls in flight until ctx ends. A refused call is sent again
+// after a pause, as attackers do who do not want to flood themselves.
+func (f *readFlood) run(ctx context.Context, addr string, from grpc.DialOption) error {
+	var conns []*grpc.ClientConn
+	for range readerConnections {
+		conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()), from)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		conns = append(conns, conn)
+	}
+	request, err := proto.Marshal(&pb.ListGamesRequest{PageSize: 200})
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	for n := range readers {
+		group.Go(func() error {
+			for ctx.Err() == nil {
+				var size int
+				err := conns[n%len(conns)].Invoke(ctx, pb.GameService_ListGames_FullMethodName, request, &size, grpc.ForceCodec(discard{}))
+				switch code := status.Code(err); {
+				case ctx.Err() != nil:
+					return nil
+				case err == nil:
+					f.granted.Add(1)
+					continue
+				case code == codes.ResourceExhausted:
+					if f.refused.Add(1) == 1 && refusalOf(err).retry <= 0 {
+						return fmt.Errorf("no hint when to come again: %w", err)
+					}
+				case code == codes.Unavailable, code == codes.DeadlineExceeded: // The server gave up a client that was too slow.
+				default:
+					return fmt.Errorf("a list was answered with %w", err)
+				}
+				select {
+				case <-ctx.Done():
+				case <-time.After(readPause):
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// Ensure that a flood of lists from one address costs a server little memory,
+// that its calls are refused with a hint, that others play on beside it, and
+// that it stops no clock: the player behind it who does not move runs out of
+// time as if there were none.
+func TestReads_flood_long(t *testing.T) {
+	t.Parallel()
+	longtest.Skip(t)
+	redis := redistest.StartRedis(t)
+	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	server := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr,
+		"--max-moves-per-second=0", "--max-new-games-per-minute=0", "--metrics", "127.0.0.1:0", "--pprof")
+	g := server.gauges(t)
+	s := &steady{player: w.player(server), rng: seeded(t)}
+	s.begin(t)
+	var group errgroup.Group
+	group.SetLimit(16)
+	for range 250 { // for lists
+		group.Go(func() error {
+			_, err := s.player.create(t.Context(), ofVariant("6x6"))
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	s.moves(t) // to warm up
+	calm := s.moves(t)
+	g.collect(t)
+	before := g.read(t, "process_resident_memory_bytes")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	f := &readFlood{}
+	done := make(chan error, 1)
+	from := (&flood{dialer: place(t, 60)}).from()
+	go func() { done <- f.run(ctx, server.addr, from) }()
+	require.Eventually(t, func() bool { return f.granted.Load() > 0 && f.refused.Load() > 0 || f.granted.Load() > readers },
+		patience, 20*time.Millisecond, "nobody is answered, or nobody is refused")
+	game, _ := waitingTable(t, w, server, stalledTurn)
+	table := sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(server)}})
+	var busy []time.Duration
+	peak := 0
+	require.Eventually(t, func() bool {
+		busy = append(busy, s.moves(t)...)
+		peak = max(peak, g.read(t, "process_resident_memory_bytes"))
+		return slices.ContainsFunc(table.seen(), func(e *pb.Event) bool { return e.GetTimedOut() != nil })
+	}, patience, time.Millisecond, "the clock of the player who stalls does not run out")
+	cancel()
+	require.NoError(t, <-done)
+	slices.Sort(busy)
+	t.Logf("%d lists in flight: p50 %.2f ms (%.2f before), p99 %.1f ms (%.1f before), %d answered, %d refused; %d MB (%d before)",
+		readers, at(busy, 50).Seconds()*1000, at(calm, 50).Seconds()*1000, at(busy, 99).Seconds()*1000, at(calm, 99).Seconds()*1000,
+		f.granted.Load(), f.refused.Load(), peak>>20, before>>20)
+	assert.Positive(t, f.refused.Load())
+	if !process.Race {
+		assert.Less(t, peak, before+readRoom)
+	}
+	for _, e := range table.seen() {
+		assert.Nil(t, e.GetClockExtended(), "the flood brought the player time: %s", brief(e))
+		if e.GetTimedOut() != nil {
+			late := e.GetTime().AsTime().Sub(game.GetPosition().GetTurnDeadline().AsTime())
+			assert.Less(t, late, punctual, brief(e))
+		}
+	}
+}

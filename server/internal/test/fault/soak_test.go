@@ -1,0 +1,167 @@
+package fault
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// gauges are metrics of a server process.
+type gauges struct{ addr string }
+
+func (s *testServer) gauges(t *testing.T) gauges {
+	t.Helper()
+	select {
+	case addr := <-s.metrics:
+		return gauges{"http://" + addr}
+	case <-time.After(patience):
+		require.Fail(t, "no metrics")
+		return gauges{}
+	}
+}
+
+func (g gauges) fetch(t *testing.T, path string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.addr+path, http.NoBody)
+	require.NoError(t, err)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	return string(body)
+}
+
+// read returns a gauge.
+func (g gauges) read(t *testing.T, name string) int {
+	t.Helper()
+	return int(g.exactly(t, name))
+}
+
+func (g gauges) exactly(t *testing.T, name string) float64 {
+	t.Helper()
+	for lines := bufio.NewScanner(strings.NewReader(g.fetch(t, "/metrics"))); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			n, err := strconv.ParseFloat(value, 64)
+			require.NoError(t, err)
+			return n
+		}
+	}
+	require.Fail(t, "no gauge "+name)
+	return 0
+}
+
+// collect has the process free what it does not use.
+func (g gauges) collect(t *testing.T) {
+	t.Helper()
+	g.fetch(t, "/debug/pprof/heap?gc=1")
+}
+
+// Ensure that after many games, with watchers who come and go, a server and its
+// Redis hold no more than before.
+func TestSoak_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	// Games expire during the test: there is nothing to check at its end.
+	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	server := w.serveProcess(w.addr, "--metrics", "127.0.0.1:0", "--pprof", "--keep-finished", "1s", "--idle", "2s")
+	g := server.gauges(t)
+	players := make([]*caller, 16)
+	for i := range players {
+		players[i] = w.player(server)
+	}
+	measure := func() (goroutines, heap, keys int) {
+		g.collect(t)
+		size, err := w.store.DBSize(t.Context()).Result()
+		require.NoError(t, err)
+		return g.read(t, "go_goroutines"), g.read(t, "go_memstats_heap_inuse_bytes"), int(size)
+	}
+	// settled is what is left when games that nobody needs have left memory.
+	settled := func(goroutines, heap, keys int) (int, int, int) {
+		var a, b, c int
+		assert.Eventually(t, func() bool {
+			a, b, c = measure()
+			return g.read(t, "gridstand_games_live") == 0 && len(w.keys(t.Context(), t, "game:*")) == 0 &&
+				a <= goroutines && b <= heap && c <= keys
+		}, 3*time.Minute, 500*time.Millisecond, "more is left: %d goroutines, %d bytes, %d keys", goroutines, heap, keys)
+		return a, b, c
+	}
+	const many, every = 1 << 30, 10
+	soak(t, players, 2)
+	goroutines, heap, keys := settled(many, many, many)
+	soak(t, players, every)
+	busy, full, stored := measure()
+	const slack = 4 << 20 // pools of buffers, and what the runtime keeps
+	// A list that holds the last games for a moment more is a key or two.
+	afterGoroutines, afterHeap, afterKeys := settled(goroutines+4, heap+slack, keys+4)
+	t.Logf("%d games, each with %d watchers: goroutines %d, %d right after, %d in the end; heap %d kB, %d, %d; keys %d, %d, %d",
+		every*len(players), soakWatchers, goroutines, busy, afterGoroutines, heap>>10, full>>10, afterHeap>>10, keys, stored, afterKeys)
+}
+
+// soakWatchers come to each game of a soak, half of whom leave early.
+const soakWatchers = 6
+
+// soak has each player play so many games on a private board.
+func soak(t *testing.T, players []*caller, games int) {
+	t.Helper()
+	group, ctx := errgroup.WithContext(t.Context())
+	for n, p := range players {
+		rng := rand.New(rand.NewPCG(uint64(n), 77))
+		group.Go(func() error {
+			for range games {
+				if err := p.soakGame(ctx, rng); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+}
+
+func (c *caller) soakGame(ctx context.Context, rng *rand.Rand) error {
+	response, err := c.games.CreateGame(c.authorized(ctx), &pb.CreateGameRequest{Variant: "classic", Private: true})
+	if err != nil {
+		return err
+	}
+	game := response.GetGame()
+	group, ctx := errgroup.WithContext(ctx)
+	for n := range soakWatchers {
+		request := &pb.WatchRequest{GameId: game.GetId(), EveryEvent: n%3 == 0}
+		if n%4 == 0 {
+			request.AfterVersion = fromStart()
+		}
+		group.Go(func() error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			stream, err := c.games.Watch(ctx, request)
+			for read := 0; err == nil && (n%2 == 0 || read < 5); read++ {
+				_, err = stream.Recv()
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		})
+	}
+	group.Go(func() error { return play(ctx, rng, game, 25, func(int32) {}, c) })
+	return group.Wait()
+}

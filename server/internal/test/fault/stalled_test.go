@@ -1,0 +1,165 @@
+package fault
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/internal/testkit/process"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// longer is a game with more events than gRPC takes for a reader who does not
+// read.
+const longer = 800
+
+// Ensure a watcher who takes nothing for too long is told to come again, by
+// everything that gRPC's clients understand, that one who does not even take
+// that loses the connection, with what is kept for it, and that neither keeps
+// anybody else from anything.
+func TestStalledReader_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	server := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr, "--max-moves-per-second=0",
+		"--stall", "10s", "--metrics", "127.0.0.1:0")
+	g := server.gauges(t)
+	player := w.player(server)
+	game := player.start(t, "6x6")
+	last := player.playTo(t, seeded(t), game, longer)
+	before := g.read(t, "gridstand_connections")
+
+	open := func() *slowStream {
+		stream, err := slowWatch(t.Context(), server.addr, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
+		require.NoError(t, err)
+		return stream
+	}
+	waking := open()
+	for range 5 {
+		open()
+	}
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_watchers") == 6 }, patience, 20*time.Millisecond)
+	require.Equal(t, before+6, g.read(t, "gridstand_connections"))
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_watchers") == 0 }, patience, 20*time.Millisecond)
+
+	var version int32
+	for {
+		message, err := waking.Recv()
+		if err != nil {
+			r := refusalOf(checkError(err))
+			assert.Equal(t, codes.Unavailable, r.code)
+			assert.Equal(t, pb.ReasonServerUnavailable, r.reason)
+			assert.Positive(t, r.retry)
+			assert.Equal(t, "500", waking.response.Trailer.Get("Grpc-Retry-Pushback-Ms"))
+			break
+		}
+		if e := message.GetEvent(); e != nil {
+			require.Equal(t, version+1, e.GetVersion())
+			version = e.GetVersion()
+		}
+	}
+	assert.Positive(t, version)
+	assert.Less(t, version, int32(longer), "it did not come to the end")
+
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") == before }, patience, 20*time.Millisecond,
+		"who reads nothing keeps the connection")
+	player.goesOn(t, last)
+	_, err := player.resign(t.Context(), game.GetId())
+	require.NoError(t, err)
+}
+
+// Ensure a client who asks for much and reads nothing of it loses the
+// connection before it costs the server much, and that others go on.
+func TestUnreadAnswers_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	server := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr,
+		"--max-new-games-per-minute=0", "--metrics", "127.0.0.1:0", "--pprof")
+	g := server.gauges(t)
+	player := w.player(server)
+	for range 200 {
+		_, err := player.create(t.Context(), ofVariant("6x6"))
+		require.NoError(t, err)
+	}
+	connections := g.read(t, "gridstand_connections")
+	g.collect(t)
+	before := g.read(t, "process_resident_memory_bytes")
+
+	request := &pb.ListGamesRequest{PageSize: 200}
+	reply, err := player.games.ListGames(t.Context(), request)
+	require.NoError(t, err)
+	size := proto.Size(reply)
+	const allowed = 8 << 20
+	client, asked := slowClient(&net.Dialer{}), 0
+	defer client.CloseIdleConnections()
+	for ; asked < 2*allowed/size; asked++ {
+		var response *http.Response
+		if response, err = slowCall(t.Context(), client, server.addr, pb.GameService_ListGames_FullMethodName, request); err != nil {
+			break
+		}
+		t.Cleanup(func() { _ = response.Body.Close() })
+	}
+	require.Error(t, err, "it may ask on after %d answers of %d bytes", asked, size)
+	assert.Greater(t, asked, allowed/size/2)
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") == connections }, patience, 20*time.Millisecond)
+	memory := g.read(t, "process_resident_memory_bytes")
+	t.Logf("the connection is closed after %d answers of %d bytes, memory %d MB before and %d after", asked, size, before>>20, memory>>20)
+	if !process.Race {
+		assert.Less(t, memory, before+16*allowed)
+	}
+	_, err = player.games.ListGames(t.Context(), request)
+	require.NoError(t, err)
+}
+
+// Ensure those who ask for a long past and do not read it keep others of their
+// address from it for a while, and nobody from what happens now.
+func TestUnreadPast_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	w := newWorld(t, redis.Addr())
+	server := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr, "--max-moves-per-second=0",
+		"--stall", "12s", "--max-watches-per-address", "1024") // Two of them may be sent the past at once.
+	player := w.player(server)
+	game := player.start(t, "6x6")
+	player.playTo(t, seeded(t), game, longer)
+	for range 2 {
+		_, err := slowWatch(t.Context(), server.addr, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
+		require.NoError(t, err)
+	}
+	past := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		stream, err := player.games.Watch(ctx, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
+		if err == nil {
+			_, err = stream.Recv()
+		}
+		return err
+	}
+	require.Eventually(t, func() bool { return refusalOf(past()).code == codes.ResourceExhausted }, patience, time.Millisecond)
+	r := refusalOf(past())
+	if r.code != codes.OK { // The two may have stalled meanwhile.
+		assert.Equal(t, pb.ReasonRateLimited, r.reason)
+		assert.Equal(t, "2", r.metadata["limit"])
+		assert.Positive(t, r.retry)
+	}
+	now := player.watch(t, game.GetId(), watching{})
+	now.sees(t, longer)
+	require.Eventually(t, func() bool { return past() == nil }, patience, time.Millisecond)
+	_, err := player.resign(t.Context(), game.GetId())
+	require.NoError(t, err)
+	require.NoError(t, now.ends(t))
+}

@@ -1,0 +1,126 @@
+package fault
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that a server which is told to stop answers every call that it carries
+// out, so that servers can be replaced while people play.
+func TestServerStopped(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		const players, stops, movesBetween = 8, 3, 100
+		f := newFleet(w.serve(w.addr))
+		all, group, _ := f.crew(t, w, players, 9)
+		for range stops {
+			f.acknowledged(t, movesBetween)
+			f.current().stop()
+			f.allWait(t, players)
+			for _, m := range all {
+				if m.acked > 0 {
+					require.EqualValues(t, m.acked, w.length(t, m.gameID), "a call was carried out and not answered")
+				}
+			}
+			f.replace(w.serve(w.addr))
+		}
+		f.stop()
+		require.NoError(t, group.Wait())
+	})
+}
+
+// Ensure a stop does not wait for anything that clients keep open: connections
+// that are never set up, requests that do not arrive, answers that nobody reads,
+// streams that only their clients end.
+func TestServerStopped_heldOpen(t *testing.T) {
+	t.Parallel()
+	raw := func(ctx context.Context, t *testing.T, addr string, window uint32) *rawConn {
+		t.Helper()
+		c, err := dialRaw(ctx, &net.Dialer{}, addr, window)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.conn.Close() })
+		return c
+	}
+	greet := func(n int) func(ctx context.Context, t *testing.T, addr, gameID string) {
+		return func(ctx context.Context, t *testing.T, addr, _ string) {
+			for range 20 {
+				conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+				require.NoError(t, err)
+				t.Cleanup(func() { _ = conn.Close() })
+				_, err = io.WriteString(conn, http2.ClientPreface[:n])
+				require.NoError(t, err)
+			}
+		}
+	}
+	for name, hold := range map[string]func(ctx context.Context, t *testing.T, addr, gameID string){
+		"connections that say nothing":    greet(0),
+		"connections that are not set up": greet(len(http2.ClientPreface)),
+		"requests that do not come": func(ctx context.Context, t *testing.T, addr, _ string) {
+			c := raw(ctx, t, addr, slowWindow)
+			for range 20 {
+				_, err := c.open(pb.GameService_Move_FullMethodName)
+				require.NoError(t, err)
+			}
+		},
+		"requests of which a part does not come": func(ctx context.Context, t *testing.T, addr, gameID string) {
+			c := raw(ctx, t, addr, slowWindow)
+			for _, method := range []string{
+				pb.GameService_Move_FullMethodName, pb.GameService_Watch_FullMethodName, grpc_health_v1.Health_Watch_FullMethodName,
+				grpc_reflection_v1.ServerReflection_ServerReflectionInfo_FullMethodName,
+			} {
+				stream, err := c.open(method)
+				require.NoError(t, err)
+				require.NoError(t, c.send(stream, false, frame(&pb.WatchRequest{GameId: gameID})))
+			}
+		},
+		"answers and watches that are not read": func(ctx context.Context, t *testing.T, addr, gameID string) {
+			c := raw(ctx, t, addr, 0)
+			for range 20 {
+				_, err := c.call(pb.GameService_ListGames_FullMethodName, &pb.ListGamesRequest{PageSize: 200})
+				require.NoError(t, err)
+				_, err = c.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: gameID, AfterVersion: fromStart()})
+				require.NoError(t, err)
+			}
+		},
+		"watches": func(ctx context.Context, t *testing.T, addr, gameID string) {
+			c := raw(ctx, t, addr, 1<<16)
+			for range 20 {
+				_, err := c.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: gameID})
+				require.NoError(t, err)
+				_, err = c.call(grpc_health_v1.Health_Watch_FullMethodName, &grpc_health_v1.HealthCheckRequest{})
+				require.NoError(t, err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, redistest.StartMiniredis(t).Addr())
+			config := quick(w.addr)
+			config.StopTimeout = 5 * patience
+			config.Logger = slog.New(alarm{slog.NewTextHandler(t.Output(), nil), t})
+			running, stop := servertest.Start(t, config)
+			player := w.player(&testServer{addr: running.Addr().String()})
+			game := player.start(t, "6x6")
+			hold(t.Context(), t, running.Addr().String(), game.GetId())
+			player.playTo(t, seeded(t), game, 20)
+			began := time.Now()
+			stop()
+			t.Logf("%v", time.Since(began))
+			assert.Less(t, time.Since(began), patience)
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package fault
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"strconv"
+	"testing"
+
+	"github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/process"
+)
+
+// link is a network connection to something, which can be made bad.
+type link struct {
+	t     *testing.T
+	proxy *toxiproxy.Proxy
+	addr  string
+}
+
+// newLink makes a link to an address that ends with the test.
+func newLink(t *testing.T, upstream string) *link {
+	t.Helper()
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	proxy := toxiproxy.NewProxy(server, upstream, freeAddress(t), upstream)
+	require.NoError(t, proxy.Start())
+	t.Cleanup(proxy.Stop)
+	return &link{t, proxy, proxy.Listen}
+}
+
+// freeAddress is an address that nobody else gets while what was there is away.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
+}
+
+// The two ways of a link.
+const (
+	there = "upstream"   // to what it leads to
+	back  = "downstream" // from there
+)
+
+// poison makes one way of the link bad; toxiproxy's documentation has the kinds
+// and their attributes. The function returned heals it.
+func (l *link) poison(way, kind string, attributes map[string]int) (heal func()) {
+	l.t.Helper()
+	name := kind + "-" + way
+	body, err := json.Marshal(map[string]any{"name": name, "type": kind, "stream": way, "attributes": attributes})
+	require.NoError(l.t, err)
+	_, err = l.proxy.Toxics.AddToxicJson(bytes.NewReader(body))
+	require.NoError(l.t, err)
+	return func() {
+		require.NoError(l.t, l.proxy.Toxics.RemoveToxic(context.WithoutCancel(l.t.Context()), name))
+	}
+}
+
+// cut ends the link's connections, and refuses new ones.
+func (l *link) cut() (heal func()) {
+	l.proxy.Stop()
+	return func() { require.NoError(l.t, l.proxy.Start()) }
+}

@@ -1,0 +1,265 @@
+package fault
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	watchtest "github.com/gridstand/gridstand/internal/testkit/watch"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// watching says how somebody watches.
+type watching struct {
+	// after is the version to begin after; nil to begin with the game.
+	after *int32
+	every bool
+	// cut ends the stream after so many versions, again and again, and resumes
+	// it; 0 for never.
+	cut int
+	// slow takes nothing before gate is closed, over a connection that holds
+	// next to nothing.
+	gate <-chan struct{}
+}
+
+// fromStart asks for the whole transcript.
+func fromStart() *int32 { return proto.Int32(0) }
+
+// watcher follows a game to its end, has what it is shown judged, and notes it.
+type watcher struct {
+	c      *caller
+	gameID string
+	watching
+
+	mu      sync.Mutex
+	history *watchtest.History
+	changed chan struct{} // closed and replaced at every version
+	done    chan struct{} // closed at the end
+	err     error         // how it ended; nil after the last event
+}
+
+// watch begins to watch, until the game or the test ends.
+func (c *caller) watch(t *testing.T, gameID string, how watching) *watcher {
+	t.Helper()
+	w := &watcher{
+		c: c, gameID: gameID, watching: how, changed: make(chan struct{}), done: make(chan struct{}),
+		history: watchtest.Begin(&pb.WatchRequest{GameId: gameID, AfterVersion: how.after, EveryEvent: how.every}),
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(func() {
+		cancel()
+		<-w.done
+	})
+	go func() {
+		defer close(w.done)
+		w.err = w.run(ctx)
+	}()
+	return w
+}
+
+// watchEachWay watches a game live, live with every event, and coming back all the
+// time, and returns the watchers by names of these ways.
+func (c *caller) watchEachWay(t *testing.T, gameID string) map[string]*watcher {
+	t.Helper()
+	return map[string]*watcher{
+		"live":        c.watch(t, gameID, watching{}),
+		"every event": c.watch(t, gameID, watching{every: true}),
+		"resuming":    c.watch(t, gameID, watching{cut: 3}),
+	}
+}
+
+// updates is a stream, whoever reads it.
+type updates interface {
+	Recv() (*pb.WatchResponse, error)
+}
+
+func (w *watcher) run(ctx context.Context) error {
+	for {
+		again, err := w.follow(ctx)
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// follow opens one stream and reads it. It reports true where another one has
+// to go on: this one was cut, or could not begin since something was
+// unavailable. Once something came, nothing may end it but the game, unless
+// servers are killed.
+func (w *watcher) follow(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	reached := w.c.w.told.newest(w.gameID)
+	w.mu.Lock()
+	request := w.history.Open(reached)
+	w.mu.Unlock()
+	stream, err := w.open(ctx, request)
+	for n, begun := 0, false; ; begun = true {
+		var message *pb.WatchResponse
+		if err == nil { // else there was nobody to open it with
+			message, err = stream.Recv()
+		}
+		if err != nil {
+			err = w.c.rough(ctx, err)
+			if begun && !w.c.w.rough && unavailable(err) {
+				return false, err
+			}
+			again, err := w.end(checkError(err))
+			if again {
+				return true, pause(ctx)
+			}
+			return false, err
+		}
+		over, err := w.take(message)
+		if err != nil {
+			return false, err
+		}
+		if message.GetGame() != nil || message.GetEvent() != nil {
+			n++
+		}
+		if w.cut > 0 && n == w.cut && !over {
+			return true, nil
+		}
+	}
+}
+
+func (w *watcher) end(err error) (again bool, _ error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.history.End(err)
+}
+
+func (w *watcher) open(ctx context.Context, request *pb.WatchRequest) (updates, error) {
+	if w.gate == nil {
+		return w.c.games.Watch(w.c.authorized(ctx), request)
+	}
+	addr, _, _ := strings.Cut(w.c.server.addr, ",")
+	stream, err := slowWatch(ctx, addr, request)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-w.gate:
+		return stream, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// take judges and notes a message. It reports whether the game is over.
+func (w *watcher) take(message *pb.WatchResponse) (over bool, _ error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.history.Take(message); err != nil {
+		return false, err
+	}
+	close(w.changed)
+	w.changed = make(chan struct{})
+	return w.history.Over(), w.c.w.told.update(message)
+}
+
+// version is the last one that the watcher has seen, covered how many games
+// took the place of events.
+func (w *watcher) version() int32 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.history.Version()
+}
+
+func (w *watcher) covered() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.history.Covered()
+}
+
+// sees waits until the watcher has seen a version.
+func (w *watcher) sees(t *testing.T, version int32) {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		w.mu.Lock()
+		seen, changed := w.history.Version(), w.changed
+		w.mu.Unlock()
+		if seen >= version {
+			return
+		}
+		select {
+		case <-changed:
+		case <-w.done:
+			require.NoError(t, w.err)
+			require.GreaterOrEqual(t, w.version(), version, "the stream has ended")
+			return
+		case <-late:
+			require.Fail(t, "a watcher does not see what happens", "it is at version %d, not at %d", seen, version)
+		}
+	}
+}
+
+// ends waits until the watcher has ended, and returns its error.
+func (w *watcher) ends(t *testing.T) error {
+	t.Helper()
+	select {
+	case <-w.done:
+		return w.err
+	case <-time.After(patience):
+		require.Fail(t, "a watcher's stream does not end")
+		return nil
+	}
+}
+
+// attached reports whether the stream is still open.
+func (w *watcher) attached() bool {
+	select {
+	case <-w.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// transcript reads the events of a game, from the first on to the given version.
+func (c *caller) transcript(ctx context.Context, gameID string, version int32) ([]*pb.Event, error) {
+	var events []*pb.Event
+	err := c.insist(ctx, func(ctx context.Context) (err error) {
+		events, err = c.readTranscript(ctx, gameID, version)
+		return err
+	})
+	return events, err
+}
+
+func (c *caller) readTranscript(ctx context.Context, gameID string, version int32) ([]*pb.Event, error) {
+	ctx, cancel := context.WithCancel(c.authorized(ctx))
+	defer cancel()
+	stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: gameID, AfterVersion: fromStart(), EveryEvent: true})
+	if err != nil {
+		return nil, err
+	}
+	var events []*pb.Event
+	for int32(len(events)) < version {
+		message, err := stream.Recv()
+		if err != nil {
+			return nil, err
+		}
+		if e := message.GetEvent(); e != nil {
+			events = append(events, e)
+		}
+	}
+	return events, nil
+}
+
+// wantDamaged requires the contract's answer about a damaged game.
+func wantDamaged(t *testing.T, err error, version string) {
+	t.Helper()
+	require.Error(t, err)
+	r := refusalOf(err)
+	require.Equal(t, codes.DataLoss, r.code, "%v", status.Convert(err))
+	require.Equal(t, pb.ReasonGameDamaged, r.reason)
+	require.Equal(t, map[string]string{"version": version}, r.metadata)
+}

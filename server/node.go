@@ -1,0 +1,225 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync/atomic"
+
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/version"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/admission"
+	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/metrics"
+	"github.com/gridstand/gridstand/server/internal/origin"
+	"github.com/gridstand/gridstand/server/internal/quota"
+	"github.com/gridstand/gridstand/server/internal/rpc"
+	"github.com/gridstand/gridstand/server/internal/steward"
+)
+
+// node is the rooms of one server, connected to each other.
+type node struct {
+	Config
+	logger  *slog.Logger
+	metrics *metrics.Metrics
+	// refusals are what clients are refused.
+	refusals *refusals
+
+	store     *store
+	log       *gamelog.Log // as callers read it
+	follower  *gamelog.Follower
+	directory *directory.Directory
+	steward   *steward.Steward
+	hub       *match.Hub
+
+	grpc   *grpc.Server
+	health *health.Server
+	// lingering ends when streams that wait for nothing but the server's end
+	// have had time to learn of it.
+	lingering context.Context
+	endLinger context.CancelFunc
+
+	proxies origin.Proxies
+	// storeAnswers is what the store's monitor learned last.
+	storeAnswers atomic.Bool
+	admission    *admission.Control
+	admin        *admin // nil without metrics
+}
+
+// open makes everything that serving needs, and waits for Redis. After an error
+// nothing is left of it.
+func open(ctx context.Context, c Config) (_ *node, err error) {
+	n := &node{Config: c, metrics: metrics.New(version.Version, version.Commit)}
+	n.lingering, n.endLinger = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			n.close()
+		}
+	}()
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	n.logger = c.NewLogger()
+	n.refusals = newRefusals(n.metrics, n.logger)
+	transport, err := transportOptions(c, n.logger)
+	if err != nil {
+		return nil, err
+	}
+	if n.store, err = openStore(c.Redis); err != nil {
+		return nil, err
+	}
+	if err := n.store.await(ctx); err != nil {
+		return nil, err
+	}
+	if err := n.store.check(ctx, n.logger); err != nil {
+		return nil, err
+	}
+	if err := n.listen(); err != nil {
+		return nil, err
+	}
+	if err := n.connect(transport); err != nil {
+		return nil, err
+	}
+	if c.Metrics != "" {
+		if n.admin, err = newAdmin(c, n.logger, n.metrics.Handler(), n.healthy, n.ready); err != nil {
+			return nil, err
+		}
+	}
+	return n, n.steward.Join(ctx)
+}
+
+// listen takes the listener that is given, or makes one.
+func (n *node) listen() (err error) {
+	if n.proxies, err = origin.ParseProxies(n.Proxies); err != nil {
+		return &ConfigError{"proxies", err}
+	}
+	inner := n.Listener
+	if inner == nil {
+		if inner, err = net.Listen("tcp", n.Listen); err != nil {
+			return err
+		}
+	}
+	n.admission = admission.New(inner, admission.Config{
+		Limits: &n.Limits, Proxies: n.proxies, Refuse: rpc.Refuse, Stopping: rpc.ErrStopping,
+		Closed: n.refusals.closed, Refused: n.refusals.refused,
+	})
+	n.metrics.Connections(n.admission.Connections)
+	n.metrics.Streams(n.admission.Streams)
+	return nil
+}
+
+// connect makes the rooms and the gRPC server above them.
+func (n *node) connect(transport []grpc.ServerOption) error {
+	rooms, err := n.rooms(n.store, n.logger)
+	if err != nil {
+		return err
+	}
+	rooms.ServerID, rooms.Recorded = id.New(), n.metrics.Recorded
+	n.steward, n.directory = steward.New(rooms), rooms.Directory
+	n.log = rooms.Log.ReadingFrom(n.store.reads)
+	n.follower = gamelog.NewFollower(n.store.reads, n.logger)
+	n.hub = match.NewHub(match.Config{
+		Log: n.log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
+		Logger: n.logger, ServerID: rooms.ServerID, Idle: n.Idle, Stall: n.Stall,
+	})
+	n.metrics.Live(n.hub.Live, n.hub.Watchers)
+
+	games := rpc.New(rpc.Config{
+		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.reads, n.KeepAccounts), Leaderboard: leaderboard.New(n.store.reads), Directory: n.directory,
+		Planner: n.steward, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
+		StoreAnswers: n.storeAnswers.Load,
+		Version:      version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
+		Limits: n.Limits,
+		Quotas: quota.New(n.store.reads), Proxies: n.proxies,
+		HangUp: func(peer net.Addr) { n.admission.HangUp(peer, n.Stall) },
+	})
+	n.serveGRPC(games, transport)
+	return nil
+}
+
+// serveGRPC makes the gRPC server. Interceptors run in the order in which they
+// stand here: what is measured includes an answer to a panic.
+func (n *node) serveGRPC(games *rpc.Service, transport []grpc.ServerOption) {
+	options := append(transport, n.admission.Options()...)
+	if n.Metrics != "" {
+		options = append(options,
+			grpc.ChainUnaryInterceptor(n.metrics.Unary()), grpc.ChainStreamInterceptor(n.metrics.Stream()))
+	}
+	unary, stream := recoverers(n.logger)
+	options = append(options,
+		grpc.ChainUnaryInterceptor(unary), grpc.ChainStreamInterceptor(stream, n.endHealthWatch))
+	n.grpc = grpc.NewServer(append(options, games.Options()...)...)
+
+	services := n.admission.Registrar(n.grpc)
+	games.Register(services)
+	n.health = health.NewServer()
+	for name := range n.grpc.GetServiceInfo() {
+		n.health.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_SERVING)
+	}
+	grpc_health_v1.RegisterHealthServer(services, n.health)
+	if n.Reflection {
+		reflection.Register(n.grpc)
+	}
+	n.metrics.Serving(n.grpc)
+}
+
+// endHealthWatch ends the streams on which others watch the server's health:
+// they go on until their callers end them, and a stop waits for every stream.
+func (n *node) endHealthWatch(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if info.FullMethod != grpc_health_v1.Health_Watch_FullMethodName {
+		return handler(server, stream)
+	}
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	defer context.AfterFunc(n.lingering, cancel)()
+	return handler(server, &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx})
+}
+
+// healthy reports what the health service does.
+func (n *node) healthy() bool {
+	answer, err := n.health.Check(context.Background(), &grpc_health_v1.HealthCheckRequest{})
+	return err == nil && answer.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING
+}
+
+// ready returns why the server cannot take moves, nil if it can.
+func (n *node) ready(ctx context.Context) error {
+	if !n.healthy() {
+		return errors.New("the server is stopping")
+	}
+	if err := n.log.Ready(ctx); err != nil {
+		return fmt.Errorf("the store takes no moves: %w", err)
+	}
+	return nil
+}
+
+// close gives back what open took. Nothing runs any more, or ever did.
+func (n *node) close() {
+	n.endLinger()
+	if n.grpc != nil {
+		n.grpc.Stop() // Its workers wait for calls from the moment it is made.
+	}
+	switch {
+	case n.admission != nil:
+		_ = n.admission.Close()
+	case n.Listener != nil:
+		_ = n.Listener.Close()
+	}
+	if n.admin != nil {
+		_ = n.admin.listener.Close()
+	}
+	if n.store != nil {
+		n.store.close()
+	}
+}

@@ -1,0 +1,74 @@
+package server_test
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/internal/id"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// dialFrom connects from an address of this machine's own.
+func dialFrom(t *testing.T, address string, server net.Addr) *grpc.ClientConn {
+	t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+	probe, err := dialer.DialContext(t.Context(), "tcp", server.String())
+	if err != nil {
+		t.Skipf("%s is no address here: %v", address, err)
+	}
+	require.NoError(t, probe.Close())
+	return servertest.Dial(t, server, grpc.WithContextDialer(func(ctx context.Context, target string) (net.Conn, error) {
+		return dialer.DialContext(ctx, "tcp", target)
+	}))
+}
+
+// Ensure x-forwarded-for is believed of a proxy and of nobody else, over
+// connections that come from where they say: with one account a minute, it shows
+// whom the server takes a caller for.
+func TestStart_Proxies(t *testing.T) {
+	t.Parallel()
+	const proxy, inner, client = "127.0.0.2", "127.0.0.3", "127.0.0.4"
+	c := servertest.Config(t)
+	c.Limits.NewPlayersPerMinute, c.Proxies = 1, proxy+", "+inner+"/32"
+	server, _ := servertest.Start(t, c)
+	conns := map[string]*grpc.ClientConn{}
+	for _, address := range []string{proxy, client} {
+		conns[address] = dialFrom(t, address, server.Addr())
+	}
+	create := func(from string, forwarded ...string) codes.Code {
+		ctx := metadata.NewOutgoingContext(within(t), metadata.MD{"x-forwarded-for": forwarded})
+		_, err := pb.NewPlayerServiceClient(conns[from]).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "p" + id.New()[:20]})
+		return status.Code(err)
+	}
+	const ok, full = codes.OK, codes.ResourceExhausted
+	for i, step := range []struct {
+		from      string
+		forwarded []string
+		want      codes.Code
+	}{
+		{client, nil, ok},
+		{client, []string{"198.51.100.1"}, full}, // Anybody may write that.
+		{client, []string{"198.51.100.2, " + proxy}, full},
+		{proxy, []string{"198.51.100.1"}, ok},
+		{proxy, []string{"198.51.100.1"}, full},
+		{proxy, []string{"198.51.100.2"}, ok},
+		{proxy, []string{"203.0.113.9, 198.51.100.2"}, full}, // What the client wrote stands before what the proxy did.
+		{proxy, []string{"203.0.113.9", "198.51.100.2"}, full},
+		{proxy, []string{"198.51.100.3, " + inner}, ok}, // Through two.
+		{proxy, []string{"198.51.100.3"}, full},
+		{proxy, []string{client}, full}, // The same place by another way.
+		{proxy, nil, ok},                // The proxy itself.
+		{proxy, []string{"no address"}, full},
+	} {
+		assert.Equal(t, step.want, create(step.from, step.forwarded...), "step %d: %v", i, step)
+	}
+}

@@ -1,0 +1,81 @@
+package server_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure what is for operators is served on their address alone, profiles only
+// if they are asked for, and nothing of it where there is no such address.
+func TestStart_PublicPort(t *testing.T) {
+	t.Parallel()
+	old := new(http.Protocols)
+	old.SetHTTP1(true)
+	newer := new(http.Protocols)
+	newer.SetUnencryptedHTTP2(true)
+	get := func(t *testing.T, address, path string, protocols *http.Protocols) (int, string) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(within(t), http.MethodGet, "http://"+address+path, http.NoBody)
+		require.NoError(t, err)
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Protocols: protocols}}
+		response, err := client.Do(request)
+		if err != nil {
+			return 0, ""
+		}
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			return 0, ""
+		}
+		return response.StatusCode, string(body)
+	}
+	paths := []string{"/", "/metrics", "/healthz", "/readyz", "/debug/pprof/", "/debug/pprof/heap?debug=1", "/debug/pprof/cmdline", "/debug/vars"}
+	for name, tt := range map[string]struct {
+		metrics string
+		pprof   bool
+	}{
+		"nothing": {}, "metrics": {metrics: "127.0.0.1:0"}, "profiles": {"127.0.0.1:0", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := servertest.Config(t)
+			c.Metrics, c.Pprof = tt.metrics, tt.pprof
+			server, _ := servertest.Start(t, c)
+			for _, path := range paths {
+				for _, protocols := range []*http.Protocols{old, newer} {
+					code, body := get(t, server.Addr().String(), path, protocols)
+					assert.NotEqual(t, http.StatusOK, code, path)
+					assert.NotContains(t, body, "go_goroutines")
+					assert.NotContains(t, body, "goroutine profile")
+				}
+			}
+			if tt.metrics == "" {
+				assert.Nil(t, server.MetricsAddr())
+				return
+			}
+			code, _ := get(t, server.MetricsAddr().String(), "/metrics", old)
+			assert.Equal(t, http.StatusOK, code)
+			for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/symbol"} {
+				code, _ := get(t, server.MetricsAddr().String(), path, old)
+				assert.Equal(t, tt.pprof, code == http.StatusOK, path)
+			}
+			// The command line may hold Redis's password.
+			code, body := get(t, server.MetricsAddr().String(), "/debug/pprof/cmdline", old)
+			assert.Equal(t, http.StatusNotFound, code)
+			assert.NotContains(t, body, os.Args[0])
+			// Nor is the game served where metrics are.
+			_, err := pb.NewGameServiceClient(servertest.Dial(t, server.MetricsAddr())).ListGames(within(t), &pb.ListGamesRequest{})
+			assert.Contains(t, []codes.Code{codes.Unavailable, codes.Unimplemented}, status.Code(err), "%v", err)
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package server_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+)
+
+// Ensure a server is ready as long as the store takes moves, and says why it is
+// not, while it goes on being healthy: to replace it would not help.
+func TestServer_Readyz(t *testing.T) {
+	t.Parallel()
+	store := redistest.StartRedis(t)
+	admin := redistest.NewClient(t, store.Addr())
+	c := servertest.Config(t)
+	c.Redis, c.Metrics = store.URL(), "127.0.0.1:0"
+	server, _ := servertest.Start(t, c)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	get := func(path string) (int, string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.MetricsAddr().String()+path, http.NoBody)
+		require.NoError(t, err)
+		response, err := client.Do(request)
+		require.NoError(t, err)
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response.StatusCode, string(body)
+	}
+	becomes := func(code int) string {
+		var body string
+		require.Eventually(t, func() bool {
+			var now int
+			now, body = get("/readyz")
+			return now == code
+		}, patience, patience/1000)
+		return body
+	}
+	assert.Equal(t, "ready\n", becomes(http.StatusOK))
+	require.NoError(t, admin.ConfigSet(t.Context(), "maxmemory", "1").Err())
+	assert.Contains(t, becomes(http.StatusServiceUnavailable), "OOM")
+	code, _ := get("/healthz")
+	assert.Equal(t, http.StatusOK, code)
+	require.NoError(t, admin.ConfigSet(t.Context(), "maxmemory", "0").Err())
+	becomes(http.StatusOK)
+
+	store.Pause()
+	t.Cleanup(store.Resume)
+	becomes(http.StatusServiceUnavailable)
+	store.Resume()
+	becomes(http.StatusOK)
+}

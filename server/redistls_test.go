@@ -1,0 +1,64 @@
+package server_test
+
+import (
+	"net"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/process"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	"github.com/gridstand/gridstand/server"
+)
+
+// Ensure a Redis that wants a password, TLS and a certificate is reached by its
+// URL, and that nobody learns the password who may read errors and logs.
+func TestStart_RedisTLS(t *testing.T) {
+	t.Parallel()
+	authority := tlstest.NewAuthority(t)
+	cert, key := tlstest.Files(t)
+	authority.Issue(t, "redis", cert, key)
+	port := strconv.Itoa(process.FreePort(t))
+	store := redistest.StartRedis(t, "--tls-port", port, "--tls-auth-clients", "yes",
+		"--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", authority.File)
+	client := redistest.NewClient(t, store.Addr())
+	require.NoError(t, client.ConfigSet(t.Context(), "requirepass", "opensesame").Err())
+
+	ownCert, ownKey := tlstest.Files(t)
+	authority.Issue(t, "server", ownCert, ownKey)
+	url := func(password, parameters string) string {
+		return "rediss://:" + password + "@" + net.JoinHostPort("127.0.0.1", port) + "/0?" + parameters
+	}
+	c, log := servertest.Config(t), &servertest.Log{}
+	c.Logger = log.Logger()
+	c.Redis = url("opensesame", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey)
+	srv, _ := servertest.Start(t, c)
+	conn := servertest.Dial(t, srv.Addr())
+	ctx, g := play(within(t), t, conn)
+	_, err := move(ctx, conn, g)
+	require.NoError(t, err)
+	assert.NotContains(t, log.String(), "opensesame")
+
+	for name, tt := range map[string]struct{ redis, want string }{
+		"no certificate":     {url("opensesame", "ca="+authority.File), "does not answer"},
+		"authority unknown":  {url("opensesame", "cert="+ownCert+"&key="+ownKey), "certificate signed by unknown authority"},
+		"wrong password":     {url("mellon", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey), "WRONGPASS"},
+		"half a pair":        {url("opensesame", "cert="+ownCert), "--redis: cert and key go together"},
+		"files without TLS":  {"redis://" + store.Addr() + "?ca=" + authority.File, "--redis: ca, cert and key need rediss://"},
+		"no authority there": {url("opensesame", "ca="+ownKey), "--redis: parameter ca: no certificate in " + ownKey},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := servertest.Config(t)
+			c.Redis = tt.redis
+			err := server.Run(t.Context(), c)
+			require.ErrorContains(t, err, tt.want)
+			assert.NotContains(t, err.Error(), "opensesame")
+			assert.NotContains(t, err.Error(), "mellon")
+		})
+	}
+}

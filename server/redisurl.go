@@ -1,0 +1,176 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// parseRedis reads the value of --redis: one URL, or several separated by
+// commas, of which the later ones may be bare host:port:
+//
+//	redis://user:password@host:6379/0                         one server
+//	rediss://host:6379?ca=/etc/redis/ca.pem                   the same over TLS
+//	redis://a:6379,b:6379,c:6379                              a cluster
+//	redis://host:6379?cluster=true                            a cluster behind one address
+//	redis://a:26379,b:26379,c:26379/0?master_name=mymaster    Sentinels
+//
+// Path, user and parameters are those of the URL that has them. The parameters
+// are master_name, sentinel_username, sentinel_password, cluster, client_name,
+// protocol, pool_size, min_idle_conns, dial_timeout, read_timeout and
+// write_timeout; with TLS also skip_verify, and the PEM files ca, of the
+// authorities to trust in place of the system's, and cert and key, which are
+// shown to Redis.
+//
+// Its errors never quote what may be a password.
+func parseRedis(value string) (*redis.UniversalOptions, error) {
+	scheme, rest, ok := strings.Cut(value, "://")
+	if !ok || scheme != "redis" && scheme != "rediss" {
+		return nil, errors.New(`must be "embedded" or begin with redis:// or rediss://`)
+	}
+	options := &redis.UniversalOptions{}
+	for part := range strings.SplitSeq(rest, ",") {
+		if s, after, ok := strings.Cut(part, "://"); ok {
+			if s != scheme {
+				return nil, errors.New("all addresses must be of the same kind, redis:// or rediss://")
+			}
+			part = after
+		}
+		u, err := url.Parse(scheme + "://" + part)
+		if err != nil {
+			return nil, errors.New("is no valid URL; special characters of a password are written as %XX")
+		}
+		if err := readURL(u, options); err != nil {
+			return nil, err
+		}
+	}
+	several := len(options.Addrs) > 1 || options.IsClusterMode
+	if several && options.MasterName == "" && options.DB != 0 {
+		return nil, errors.New("a cluster has no database but 0")
+	}
+	if several || options.MasterName != "" {
+		if options.TLSConfig != nil {
+			// Each node is to be who its own address says.
+			options.TLSConfig.ServerName = ""
+		}
+	}
+	return options, nil
+}
+
+// readURL adds what one URL says to options.
+func readURL(u *url.URL, o *redis.UniversalOptions) error {
+	host, port := u.Hostname(), u.Port()
+	if host == "" {
+		return errors.New("an address has no host")
+	}
+	if port == "" {
+		port = "6379"
+	}
+	o.Addrs = append(o.Addrs, net.JoinHostPort(host, port))
+	if u.Scheme == "rediss" && o.TLSConfig == nil {
+		o.TLSConfig = &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	}
+	if u.User != nil {
+		o.Username = u.User.Username()
+		o.Password, _ = u.User.Password()
+	}
+	if path := strings.Trim(u.Path, "/"); path != "" {
+		db, err := strconv.Atoi(path)
+		if err != nil || db < 0 {
+			return errors.New("the path must be the number of a database")
+		}
+		o.DB = db
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return errors.New("its parameters are no valid query")
+	}
+	for name, values := range query {
+		if err := readParameter(o, name, values[len(values)-1]); err != nil {
+			return err
+		}
+	}
+	return readCertificates(o, query)
+}
+
+// readCertificates reads the files that the parameters name.
+func readCertificates(o *redis.UniversalOptions, query url.Values) error {
+	ca, cert, key := query.Get("ca"), query.Get("cert"), query.Get("key")
+	switch {
+	case ca == "" && cert == "" && key == "":
+		return nil
+	case o.TLSConfig == nil:
+		return errors.New("ca, cert and key need rediss://")
+	case (cert == "") != (key == ""):
+		return errors.New("cert and key go together")
+	}
+	if ca != "" {
+		pem, err := os.ReadFile(ca)
+		if err != nil {
+			return fmt.Errorf("parameter ca: %w", err)
+		}
+		o.TLSConfig.RootCAs = x509.NewCertPool()
+		if !o.TLSConfig.RootCAs.AppendCertsFromPEM(pem) {
+			return fmt.Errorf("parameter ca: no certificate in %s", ca)
+		}
+	}
+	if cert != "" {
+		certificate, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return fmt.Errorf("parameter cert: %w", err)
+		}
+		o.TLSConfig.Certificates = []tls.Certificate{certificate}
+	}
+	return nil
+}
+
+func readParameter(o *redis.UniversalOptions, name, value string) error {
+	var err error
+	switch name {
+	case "ca", "cert", "key":
+	case "master_name":
+		o.MasterName = value
+	case "sentinel_username":
+		o.SentinelUsername = value
+	case "sentinel_password":
+		o.SentinelPassword = value
+	case "cluster":
+		o.IsClusterMode, err = strconv.ParseBool(value)
+	case "skip_verify":
+		var skip bool
+		skip, err = strconv.ParseBool(value)
+		if o.TLSConfig == nil {
+			return errors.New("skip_verify needs rediss://")
+		}
+		o.TLSConfig.InsecureSkipVerify = skip
+	case "client_name":
+		o.ClientName = value
+	case "protocol":
+		o.Protocol, err = strconv.Atoi(value)
+	case "pool_size":
+		o.PoolSize, err = strconv.Atoi(value)
+	case "min_idle_conns":
+		o.MinIdleConns, err = strconv.Atoi(value)
+	case "dial_timeout":
+		o.DialTimeout, err = time.ParseDuration(value)
+	case "read_timeout":
+		o.ReadTimeout, err = time.ParseDuration(value)
+	case "write_timeout":
+		o.WriteTimeout, err = time.ParseDuration(value)
+	default:
+		return errors.New("parameter " + strconv.Quote(name) + " is not known")
+	}
+	if err != nil {
+		return errors.New("parameter " + name + " has no valid value")
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gridstand/gridstand/server/internal/metrics"
+)
+
+// Ensure refusals are logged at a bounded rate for each reason, however many
+// there are, and with how many were not.
+func TestRefusals_Rate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		r := newRefusals(metrics.New("", ""), slog.New(slog.NewTextHandler(&log, nil)))
+		const seconds, perSecond = 60, 1000
+		for n := range seconds * perSecond {
+			r.refused("wrong_token", fmt.Sprint("192.0.2.", n%256))
+			time.Sleep(time.Second / perSecond) //nolint:forbidigo // The clock of the bubble.
+		}
+		r.refused("reads_per_address", "192.0.2.1")
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		assert.Len(t, lines, seconds/int(logEvery.Seconds())+1)
+		for i, line := range lines {
+			assert.Contains(t, line, "id=client-refused")
+			assert.Contains(t, line, "address=192.0.2.")
+			others := int(logEvery.Seconds())*perSecond - 1
+			if i == 0 || i == len(lines)-1 {
+				others = 0 // the first of its reason
+			}
+			assert.Contains(t, line, fmt.Sprintf("others_since_last_line=%d", others))
+		}
+	})
+}

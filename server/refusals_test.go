@@ -1,0 +1,79 @@
+package server_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure wrong tokens and whatever a limit refuses are counted by reason, and
+// logged with the address that they came from, behind a proxy its client's, and
+// without the token.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	c, log := servertest.Config(t), &servertest.Log{}
+	c.Logger, c.Metrics, c.Proxies = log.Logger(), "127.0.0.1:0", "127.0.0.1"
+	c.Limits.NewGamesPerMinute, c.Limits.NewPlayersPerMinute, c.Limits.WrongTokensPerMinute = 1, 1, 3
+	server, _ := servertest.Start(t, c)
+	conn := servertest.Dial(t, server.Addr())
+	players, games := pb.NewPlayerServiceClient(conn), pb.NewGameServiceClient(conn)
+	from := func(address string, pairs ...string) []string {
+		return append(pairs, "x-forwarded-for", address)
+	}
+	const honest, guesser = "192.0.2.7", "198.51.100.9"
+	home := metadata.AppendToOutgoingContext(within(t), from(honest)...)
+	ann, err := players.CreatePlayer(home, &pb.CreatePlayerRequest{Name: "Ann"})
+	require.NoError(t, err)
+	_, err = players.CreatePlayer(home, &pb.CreatePlayerRequest{Name: "Bob"})
+	require.Equal(t, codes.ResourceExhausted, status.Code(err))
+	ann7 := metadata.AppendToOutgoingContext(home, "authorization", "Bearer "+ann.GetToken())
+	_, err = games.CreateGame(ann7, &pb.CreateGameRequest{Variant: "classic"})
+	require.NoError(t, err)
+	_, err = games.CreateGame(ann7, &pb.CreateGameRequest{Variant: "classic"})
+	require.Equal(t, codes.ResourceExhausted, status.Code(err))
+
+	wrong := ann.GetPlayer().GetId() + "." + strings.Repeat("q", 26)
+	guess := metadata.AppendToOutgoingContext(within(t), from(guesser, "authorization", "Bearer "+wrong)...)
+	for n := range 5 {
+		_, err := players.GetPlayer(guess, &pb.GetPlayerRequest{PlayerId: "me"})
+		want := codes.Unauthenticated
+		if n >= 3 {
+			want = codes.ResourceExhausted
+		}
+		require.Equal(t, want, status.Code(err))
+	}
+	// A call without a token where one is needed is no wrong one.
+	_, err = players.GetPlayer(home, &pb.GetPlayerRequest{PlayerId: "me"})
+	require.Equal(t, codes.Unauthenticated, status.Code(err))
+
+	response, err := http.Get("http://" + server.MetricsAddr().String() + "/metrics")
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	for reason, want := range map[string]struct {
+		count   int
+		address string
+	}{
+		"wrong_token":             {3, guesser},
+		"wrong_tokens_per_minute": {2, guesser},
+		"new_players_per_minute":  {1, honest},
+		"new_games_per_minute":    {1, honest},
+	} {
+		assert.Contains(t, string(body), fmt.Sprintf("\ngridstand_refusals_total{reason=%q} %d\n", reason, want.count))
+		assert.Equal(t, 1, strings.Count(log.String(), "reason="+reason+" address="+want.address+" "), reason)
+	}
+	assert.NotContains(t, log.String(), wrong)
+	assert.NotContains(t, log.String(), strings.Repeat("q", 26))
+}

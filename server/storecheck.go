@@ -1,0 +1,99 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// oldestRedis is the first major version that has all the commands used.
+const oldestRedis = 7
+
+// check looks at each node's version and at the settings that decide whether
+// what was acknowledged stays. It returns an error for a version that is too
+// old and warns about the rest.
+func (s *store) check(ctx context.Context, logger *slog.Logger) error {
+	if s.embedded != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	node := func(ctx context.Context, client *redis.Client) error {
+		logger := logger.With("redis", client.Options().Addr)
+		text, err := client.Info(ctx).Result()
+		if err != nil {
+			logger.Warn("cannot ask redis what it is", "id", "redis-info", "error", err)
+			return nil
+		}
+		info := parseInfo(text)
+		if err := checkVersion(client.Options().Addr, info); err != nil {
+			return err
+		}
+		checkSettings(ctx, client, info, logger)
+		return nil
+	}
+	switch client := s.reads.(type) {
+	case *redis.ClusterClient:
+		return client.ForEachMaster(ctx, node)
+	case *redis.Client:
+		return node(ctx, client)
+	}
+	return nil
+}
+
+// parseInfo reads the reply to INFO.
+func parseInfo(text string) map[string]string {
+	info := map[string]string{}
+	for line := range strings.SplitSeq(text, "\n") {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
+	}
+	return info
+}
+
+// checkVersion returns an error for a Redis that is too old.
+func checkVersion(addr string, info map[string]string) error {
+	version := info["redis_version"]
+	major, _, _ := strings.Cut(version, ".")
+	if n, err := strconv.Atoi(major); err == nil && n < oldestRedis {
+		return fmt.Errorf("redis at %s is version %s; it must be %d.0 or newer", addr, version, oldestRedis)
+	}
+	return nil
+}
+
+// lacks are the settings that let Redis lose what it acknowledged.
+var lacks = []struct {
+	setting, wanted string
+	// loses is what, and when.
+	loses string
+}{
+	{"appendonly", "yes", "every game, account and score since the last snapshot, when redis ends"},
+	{"appendfsync", "always", "the moves of the last seconds, when the machine of redis fails; their games count as damaged then"},
+	{"maxmemory-policy", "noeviction", "games, accounts and scores, when the memory of redis is full"},
+}
+
+// checkSettings warns about them. Two of them are in INFO; the third needs CONFIG
+// GET, which also tells passwords and which the servers' user need not be
+// allowed (see SECURITY.md).
+func checkSettings(ctx context.Context, client *redis.Client, info map[string]string, logger *slog.Logger) {
+	settings := map[string]string{"maxmemory-policy": info["maxmemory_policy"], "appendonly": "no"}
+	if info["aof_enabled"] == "1" {
+		settings["appendonly"] = "yes"
+		found, err := client.ConfigGet(ctx, "appendfsync").Result()
+		if err != nil {
+			logger.Info("redis does not tell its appendfsync; see to it that it is always", "error", err)
+		}
+		settings["appendfsync"] = found["appendfsync"]
+	}
+	for _, lack := range lacks {
+		if value := settings[lack.setting]; value != "" && value != lack.wanted {
+			logger.Warn("redis can lose what it acknowledged", "id", "redis-can-lose",
+				"setting", lack.setting, "value", value, "wanted", lack.wanted, "loses", lack.loses)
+		}
+	}
+}

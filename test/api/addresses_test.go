@@ -1,0 +1,204 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// wantLimited requires that a call is refused for a limit, with a hint that it
+// says so much, and returns after what time it may come again.
+func wantLimited(t *testing.T, err error, limit string) time.Duration {
+	t.Helper()
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
+	assert.Equal(t, limit, wantReason(t, err, pb.ReasonRateLimited)["limit"])
+	wait := refusalOf(t, err).retry.GetRetryDelay().AsDuration()
+	assert.Positive(t, wait)
+	return wait
+}
+
+// passedOn is a call that a proxy passes on from an address.
+func passedOn(ctx context.Context, address string) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, "x-forwarded-for", address)
+}
+
+// Ensure an address creates no more accounts in a minute than it may, on
+// whichever servers, and that others may meanwhile.
+func TestLimit_NewPlayers(t *testing.T) {
+	t.Parallel()
+	store := "redis://" + redistest.StartMiniredis(t).Addr()
+	limits := func(c *server.Config) { c.Limits.NewPlayersPerMinute, c.Proxies = 3, "127.0.0.1" }
+	servers := []*testServer{start(t, store, limits), start(t, store, limits)}
+	create := func(ctx context.Context, n int) error {
+		s := servers[n%len(servers)]
+		_, err := s.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "p" + newID()[:20]})
+		return err
+	}
+	ctx := passedOn(servers[0].anyone, "198.51.100.1")
+	for n := range 3 {
+		require.NoError(t, create(ctx, n))
+	}
+	for n := range 4 {
+		if err := create(ctx, n); assert.Error(t, err) {
+			assert.LessOrEqual(t, wantLimited(t, err, "3"), 20*time.Second)
+		}
+	}
+	require.NoError(t, create(passedOn(servers[0].anyone, "198.51.100.2"), 0))
+}
+
+// Ensure nobody passes for another by saying so, where no proxy is trusted.
+func TestLimit_NoProxy(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Embedded, func(c *server.Config) { c.Limits.NewPlayersPerMinute = 1 })
+	s.player(t)
+	_, err := s.CreatePlayer(passedOn(s.anyone, "198.51.100.1"), &pb.CreatePlayerRequest{Name: "another"})
+	wantLimited(t, err, "1")
+}
+
+// Ensure an account and an address create no more games in a minute than they
+// may, that what is refused leaves nothing behind, and that a repeat is free.
+func TestLimit_NewGames(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		first := &pb.CreateGameRequest{Variant: "classic", RequestId: newID()}
+		g := s.create(t, p, first)
+		s.game(t, p, "classic")
+		for range 3 {
+			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
+			assert.LessOrEqual(t, wantLimited(t, err, "2"), 30*time.Second)
+		}
+		assert.Equal(t, g.GetId(), s.create(t, p, first).GetId())
+		assert.Len(t, s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"}), 2)
+		other := s.player(t)
+		s.game(t, other, "classic")
+		_, err := s.CreateGame(other.ctx, &pb.CreateGameRequest{Variant: "classic"})
+		wantLimited(t, err, "3")
+	}, func(c *server.Config) { c.Limits.NewGamesPerMinute, c.Limits.NewGamesPerAddressPerMinute = 2, 3 })
+}
+
+// Ensure an address has no more streams open than it may, however many
+// connections it takes, and that who leaves makes room.
+func TestLimit_WatchesPerAddress(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.game(t, p, "classic")
+		request := &pb.WatchRequest{GameId: g.GetId()}
+		s.watch(t, p.ctx, request).game(t)
+		ctx, leave := context.WithCancel(s.anyone)
+		s.watch(t, ctx, request).game(t)
+		wantLimited(t, s.watch(t, s.anyone, request).refused(t), "2")
+		again := pb.NewGameServiceClient(servertest.Dial(t, s.addr))
+		stream, err := again.Watch(s.anyone, request)
+		require.NoError(t, err)
+		_, err = stream.Recv()
+		wantLimited(t, err, "2")
+		leave()
+		eventually(t, "there is room", func() bool {
+			stream, err := again.Watch(s.anyone, request)
+			if err != nil {
+				return false
+			}
+			_, err = stream.Recv()
+			return err == nil
+		})
+	}, func(c *server.Config) { c.Limits.WatchesPerAddress = 2 })
+}
+
+// Ensure an address that opens and leaves streams too fast is asked to wait, and
+// may come again.
+func TestLimit_WatchesPerSecond(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		g := s.game(t, s.player(t), "classic")
+		open := func() error {
+			ctx, leave := context.WithCancel(s.anyone)
+			defer leave()
+			stream, err := s.Watch(ctx, &pb.WatchRequest{GameId: g.GetId()})
+			if err == nil {
+				_, err = stream.Recv()
+			}
+			return err
+		}
+		refused := 0
+		for range 200 {
+			if err := open(); err != nil {
+				wantLimited(t, err, "2")
+				refused++
+			}
+		}
+		assert.Greater(t, refused, 100)
+		eventually(t, "the address may watch again", func() bool { return open() == nil })
+	}, func(c *server.Config) { c.Limits.WatchesPerAddressPerSecond = 2 })
+}
+
+// Ensure an address that shows many wrong tokens is kept from showing more, that
+// those who were let in before are not, and others neither.
+func TestLimit_WrongTokens(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		known, other := s.player(t), s.player(t)
+		s.get(t, s.game(t, known, "classic").GetId())
+		wrong := metadata.AppendToOutgoingContext(s.anyone, "authorization", "Bearer "+other.GetId()+"."+strings.Repeat("a", 26))
+		refused := 0
+		for range 20 {
+			_, err := s.GetPlayer(wrong, &pb.GetPlayerRequest{PlayerId: "me"})
+			if status.Code(err) == codes.ResourceExhausted {
+				wantLimited(t, err, "5")
+				refused++
+				continue
+			}
+			wantReason(t, err, pb.ReasonBadToken)
+		}
+		assert.GreaterOrEqual(t, refused, 14)
+		_, err := s.GetPlayer(known.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
+		require.NoError(t, err)
+		_, err = s.GetPlayer(passedOn(other.ctx, "198.51.100.2"), &pb.GetPlayerRequest{PlayerId: "me"})
+		require.NoError(t, err)
+	}, func(c *server.Config) { c.Limits.WrongTokensPerMinute, c.Proxies = 5, "127.0.0.0/8" })
+}
+
+// Ensure an address has no more connections than it may, that more are closed at
+// once, and that who leaves makes room.
+func TestLimit_Connections(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Embedded, func(c *server.Config) { c.Limits.ConnectionsPerAddress = 3 })
+	s.player(t) // has one
+	dial := func() net.Conn {
+		conn, err := net.DialTimeout("tcp", s.addr.String(), patience)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+		return conn
+	}
+	// The server speaks first, in HTTP/2 too.
+	greeted := func(conn net.Conn) error {
+		_, err := conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"))
+		if err == nil {
+			_, err = io.ReadFull(conn, make([]byte, 9))
+		}
+		return err
+	}
+	first := dial()
+	require.NoError(t, greeted(first))
+	require.NoError(t, greeted(dial()))
+	require.Error(t, greeted(dial()))
+	require.NoError(t, first.Close())
+	eventually(t, "there is room", func() bool { return greeted(dial()) == nil })
+	s.player(t)
+}

@@ -1,0 +1,212 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// reasons is the contract's error table.
+var reasons = map[string]struct {
+	code     codes.Code
+	metadata []string // keys
+	retry    bool
+}{
+	pb.ReasonVersionConflict:    {code: codes.Aborted, metadata: []string{"version"}},
+	pb.ReasonIllegalMove:        {code: codes.FailedPrecondition, metadata: []string{"detail"}},
+	pb.ReasonNotYourTurn:        {code: codes.FailedPrecondition},
+	pb.ReasonGameOver:           {code: codes.FailedPrecondition},
+	pb.ReasonGameNotStarted:     {code: codes.FailedPrecondition},
+	pb.ReasonUndoNotAllowed:     {code: codes.FailedPrecondition},
+	pb.ReasonSeatTaken:          {code: codes.FailedPrecondition},
+	pb.ReasonNameTaken:          {code: codes.AlreadyExists},
+	pb.ReasonGameNotFound:       {code: codes.NotFound},
+	pb.ReasonPlayerNotFound:     {code: codes.NotFound},
+	pb.ReasonVariantNotFound:    {code: codes.NotFound},
+	pb.ReasonNoScore:            {code: codes.NotFound},
+	pb.ReasonNotSeated:          {code: codes.PermissionDenied},
+	pb.ReasonBadToken:           {code: codes.Unauthenticated},
+	pb.ReasonRateLimited:        {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
+	pb.ReasonTooManyGames:       {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
+	pb.ReasonGameDamaged:        {code: codes.DataLoss, metadata: []string{"version"}},
+	pb.ReasonServerUnavailable:  {code: codes.Unavailable, retry: true},
+	pb.ReasonStorageUnavailable: {code: codes.Unavailable, retry: true},
+}
+
+// pushback is the trailer that gRPC's own retry policy understands.
+const pushback = "grpc-retry-pushback-ms"
+
+// refusal is what an error carries.
+type refusal struct {
+	code   codes.Code
+	fields []string // of a BadRequest
+	info   *errdetails.ErrorInfo
+	retry  *errdetails.RetryInfo
+}
+
+func refusalOf(t testing.TB, err error) refusal {
+	s, ok := status.FromError(err)
+	assert.True(t, ok, "%v is no status", err)
+	r := refusal{code: s.Code()}
+	for _, detail := range s.Details() {
+		switch d := detail.(type) {
+		case *errdetails.BadRequest:
+			for _, v := range d.GetFieldViolations() {
+				assert.NotEmpty(t, v.GetDescription())
+				r.fields = append(r.fields, v.GetField())
+			}
+		case *errdetails.ErrorInfo:
+			assert.Nil(t, r.info, "one ErrorInfo")
+			r.info = d
+		case *errdetails.RetryInfo:
+			r.retry = d
+		default:
+			assert.Fail(t, "unknown detail", "%v", detail)
+		}
+	}
+	return r
+}
+
+// internals are what the errors of libraries speak of.
+var internals = regexp.MustCompile(`(?i)redis|dial|tcp|127\.0\.0\.1|EOF|context|\bERR\b|goroutine|\.go\b|\.lua\b|%!|panic`)
+
+var number = regexp.MustCompile(`\d+`)
+
+// checkRefusal holds any error against the table: nothing that a handler
+// answers is ever INTERNAL or UNKNOWN or lacks its details.
+func checkRefusal(t testing.TB, method string, err error, trailer metadata.MD) {
+	r := refusalOf(t, err)
+	message := status.Convert(err).Message()
+	assert.NotEmpty(t, message, "%s: a message for people", method)
+	switch r.code {
+	case codes.Canceled, codes.DeadlineExceeded:
+		return // by the test itself
+	}
+	assert.NotRegexp(t, internals, message, "%s: no internal text reaches a caller", method)
+	switch r.code {
+	case codes.InvalidArgument:
+		assert.Len(t, r.fields, 1, "%s: %v", method, err)
+		assert.Nil(t, r.info, "%s: %v", method, err)
+	default:
+		if !assert.NotNil(t, r.info, "%s: %v has no details", method, err) {
+			return
+		}
+		row, known := reasons[r.info.GetReason()]
+		assert.True(t, known, "%s: reason %q", method, r.info.GetReason())
+		assert.Equal(t, row.code, r.code, "%s: %v", method, err)
+		assert.Equal(t, "gridstand", r.info.GetDomain())
+		assert.Empty(t, r.fields, "%s: %v", method, err)
+		assert.Equal(t, row.retry, r.retry != nil, "%s: RetryInfo with %v", method, err)
+		var keys []string
+		for key, value := range r.info.GetMetadata() {
+			keys = append(keys, key)
+			assert.NotEmpty(t, value, "%s: metadata %s", method, key)
+		}
+		assert.ElementsMatch(t, row.metadata, keys, "%s: metadata of %v", method, err)
+		for _, n := range number.FindAllString(message, -1) {
+			if r.code != codes.FailedPrecondition { // A rule may well speak of 2048.
+				assert.Contains(t, r.info.GetMetadata(), keyOf(r.info.GetMetadata(), n), "%s: %q varies", method, message)
+			}
+		}
+	}
+	want := []string(nil)
+	if r.retry != nil {
+		delay := r.retry.GetRetryDelay().AsDuration()
+		assert.Positive(t, delay)
+		want = []string{strconv.FormatInt(delay.Milliseconds(), 10)}
+	}
+	assert.Equal(t, want, trailer.Get(pushback), "%s: %v", method, err)
+}
+
+func keyOf(m map[string]string, value string) string {
+	for k, v := range m {
+		if v == value {
+			return k
+		}
+	}
+	return "a key for " + value
+}
+
+// wantReason requires an error of the table, and returns its metadata.
+func wantReason(t testing.TB, err error, reason string) map[string]string {
+	t.Helper()
+	require.Error(t, err, "not refused with %s", reason)
+	r := refusalOf(t, err)
+	require.Equal(t, reason, r.info.GetReason(), "%v", err)
+	require.Equal(t, reasons[reason].code, r.code)
+	if name, ok := r.info.GetMetadata()["limit_name"]; ok {
+		fields := (&pb.Limits{}).ProtoReflect().Descriptor().Fields()
+		require.NotNil(t, fields.ByName(protoreflect.Name(name)), "%q is no field of Limits", name)
+	}
+	return r.info.GetMetadata()
+}
+
+// wantField requires a field error.
+func wantField(t testing.TB, err error, field string) {
+	t.Helper()
+	require.Error(t, err, "not refused for %s", field)
+	require.Equal(t, codes.InvalidArgument, status.Code(err), "%v", err)
+	require.Equal(t, []string{field}, refusalOf(t, err).fields)
+}
+
+// wantConflict requires a VERSION_CONFLICT that names the version.
+func wantConflict(t testing.TB, err error, version int32) {
+	t.Helper()
+	require.Equal(t, map[string]string{"version": strconv.Itoa(int(version))}, wantReason(t, err, pb.ReasonVersionConflict))
+}
+
+// checkUnary holds every answer against what is true of all of them.
+func checkUnary(t testing.TB) grpc.UnaryClientInterceptor {
+	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+		var trailer metadata.MD
+		err := invoke(ctx, method, request, reply, conn, append(options, grpc.Trailer(&trailer))...)
+		if err != nil {
+			checkRefusal(t, method, err, trailer)
+		} else {
+			checkMessage(t, reply)
+		}
+		return err
+	}
+}
+
+// checkStream is checkUnary for streams.
+func checkStream(t testing.TB) grpc.StreamClientInterceptor {
+	return func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, streamer grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
+		stream, err := streamer(ctx, desc, conn, method, options...)
+		if err != nil {
+			return nil, err
+		}
+		return &checkedStream{stream, t, method}, nil
+	}
+}
+
+type checkedStream struct {
+	grpc.ClientStream
+	t      testing.TB
+	method string
+}
+
+func (s *checkedStream) RecvMsg(m any) error {
+	err := s.ClientStream.RecvMsg(m)
+	switch {
+	case err == nil:
+		checkMessage(s.t, m)
+	case !errors.Is(err, io.EOF):
+		checkRefusal(s.t, s.method, err, s.Trailer())
+	}
+	return err
+}

@@ -1,0 +1,213 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// quickClocks allows games whose clocks run out while a test waits, and bots
+// that leave the moves to it.
+func quickClocks(c *server.Config) { c.MinTurnLimit, c.BotPace = time.Millisecond, time.Hour }
+
+// clocked creates a game with a turn limit.
+func (s *testServer) clocked(t testing.TB, p player, variant string, limit time.Duration, seats ...*pb.SeatRequest) *pb.Game {
+	t.Helper()
+	return s.create(t, p, &pb.CreateGameRequest{Variant: variant, TurnLimit: durationpb.New(limit), Seats: seats})
+}
+
+// Ensure a solo game ends when its clock runs out first, not before, and that
+// its score counts as after any other end.
+func TestClock_Solo(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		const limit = 1500*time.Millisecond + 1
+		g := s.clocked(t, p, "6x6", limit)
+		watching := s.watch(t, s.anyone, from(g.GetId(), 0))
+		last := watching.event(t)
+		for range 12 {
+			request := slide(g.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0])
+			if _, err := s.Move(p.ctx, request); err != nil { // Not quick enough.
+				wantReason(t, err, pb.ReasonGameOver)
+				break
+			}
+			last = watching.event(t)
+			if last.GetMoved() != nil {
+				assert.Equal(t, last.GetTime().AsTime().Add(limit), last.GetPosition().GetTurnDeadline().AsTime())
+			}
+		}
+		end := last
+		if end.GetResult() == nil {
+			end = watching.event(t)
+		}
+		watching.end(t)
+		require.NotNil(t, end.GetTimedOut())
+		assert.Zero(t, end.GetSeat())
+		assert.Equal(t, pb.Result_REASON_TIMED_OUT, end.GetResult().GetReason())
+		assert.Empty(t, end.GetTimedOut().GetStandIn())
+		if last != end {
+			assert.False(t, end.GetTime().AsTime().Before(last.GetPosition().GetTurnDeadline().AsTime()), "too early")
+		}
+		over := s.get(t, g.GetId())
+		assert.True(t, over.GetRanked())
+		_, err := s.Move(p.ctx, slide(g.GetId(), end.GetVersion(), pb.Direction_DIRECTION_UP))
+		wantReason(t, err, pb.ReasonGameOver)
+		eventually(t, "its score counts", func() bool {
+			entry, err := s.rank(t, p, "6x6", 0)
+			return end.GetResult().GetScores()[0] == 0 || err == nil && entry.GetGameId() == g.GetId()
+		})
+
+		// Whoever moves in time plays on: it is no matter how long the game is.
+		g = s.clocked(t, p, "classic", time.Hour)
+		s.moves(t, p, g, 20)
+		s.resign(t, p, g.GetId())
+	}, quickClocks)
+}
+
+// Ensure the last human's time-out ends a game against bots, and the best wins.
+func TestClock_LastHuman(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		for {
+			g := s.clocked(t, p, "tribolo", 50*time.Millisecond)
+			if g.GetPosition().GetTurn() != 0 {
+				assert.Nil(t, g.GetPosition().GetTurnDeadline(), "a bot has no clock")
+				s.resign(t, p, g.GetId())
+				continue
+			}
+			watching := s.watch(t, s.anyone, from(g.GetId(), 1))
+			end := watching.event(t)
+			watching.end(t)
+			require.NotNil(t, end.GetTimedOut())
+			assert.Equal(t, pb.Result_REASON_TIMED_OUT, end.GetResult().GetReason())
+			assert.Equal(t, []int32{0, 1, 2}, end.GetResult().GetWinners(), "12 cells each, and nobody has resigned")
+			_, err := s.rank(t, p, "tribolo", 0)
+			wantReason(t, err, pb.ReasonNoScore)
+			return
+		}
+	}, quickClocks)
+}
+
+// Ensure a seat whose time ran out is its stand-in's until its player takes it
+// back, which gives a full turn.
+func TestClock_StandIn(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	each(t, func(t *testing.T, s *testServer) {
+		players := [3]player{s.player(t), s.player(t), s.player(t)}
+		const limit = 4 * time.Second
+		g := s.clocked(t, players[0], "tribolo", limit, callerSeat, openSeat, openSeat)
+		id := g.GetId()
+		s.join(t, players[1], id)
+		g = s.join(t, players[2], id)
+		turn := g.GetPosition().GetTurn()
+		late, next := players[turn], players[(turn+1)%3]
+		watching := s.watch(t, s.anyone, from(id, 3))
+		out := watching.event(t)
+		require.NotNil(t, out.GetTimedOut())
+		require.Equal(t, turn, out.GetSeat())
+		assert.GreaterOrEqual(t, out.GetTime().AsTime().Sub(g.GetUpdateTime().AsTime()), limit)
+		sameBoard(t, g.GetPosition(), out.GetPosition())
+
+		held := s.get(t, id)
+		assert.Equal(t, "greedy", held.GetSeats()[turn].GetStandIn())
+		assert.Equal(t, late.GetId(), held.GetSeats()[turn].GetPlayer().GetId())
+		to := held.GetPosition().GetTribolo().GetLegalMoves()[0].GetCell()
+		for _, byBot := range []bool{false, true} {
+			request := cell(id, out.GetVersion(), to.GetX(), to.GetY())
+			request.ByBot = byBot
+			_, err := s.Move(late.ctx, request)
+			wantReason(t, err, pb.ReasonNotYourTurn)
+		}
+		_, err := s.joins(next, id, turn)
+		wantReason(t, err, pb.ReasonSeatTaken)
+		assert.Equal(t, out.GetVersion(), s.join(t, next, id).GetVersion(), "it is the other who is away")
+
+		back := s.join(t, late, id)
+		assert.Empty(t, back.GetSeats()[turn].GetStandIn())
+		joined := watching.event(t)
+		require.NotNil(t, joined.GetJoined())
+		assert.Equal(t, turn, joined.GetSeat())
+		assert.Equal(t, joined.GetTime().AsTime().Add(limit), joined.GetPosition().GetTurnDeadline().AsTime())
+		assert.Equal(t, joined.GetVersion(), s.join(t, late, id, turn).GetVersion(), "again, nothing happens")
+		moved, err := s.Move(late.ctx, cell(id, joined.GetVersion(), to.GetX(), to.GetY()))
+		require.NoError(t, err)
+		assert.True(t, proto.Equal(moved.GetEvent(), watching.event(t)))
+		assert.Equal(t, moved.GetEvent().GetTime().AsTime().Add(limit), moved.GetEvent().GetPosition().GetTurnDeadline().AsTime())
+
+		// A resignation out of turn leaves the clock of the one to move alone.
+		at := moved.GetEvent().GetPosition()
+		for n, p := range players {
+			if int32(n) != at.GetTurn() {
+				resigned := s.resign(t, p, id)
+				assert.True(t, proto.Equal(at.GetTurnDeadline(), resigned.GetPosition().GetTurnDeadline()))
+				break
+			}
+		}
+	}, quickClocks)
+}
+
+// Ensure one after the other goes to a stand-in, that who gave up the seat gets
+// it back no more, and that the last one to go ends the game.
+func TestClock_OneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	each(t, func(t *testing.T, s *testServer) {
+		host, guest := s.player(t), s.player(t)
+		g := s.clocked(t, host, "tribolo", 2*time.Second, callerSeat, openSeat, callerSeat)
+		id := g.GetId()
+		watching := s.watch(t, s.anyone, from(id, 1))
+		s.join(t, guest, id)
+		watching.event(t)
+		first := watching.event(t)
+		require.NotNil(t, first.GetTimedOut())
+		who := map[int32]player{0: host, 1: guest, 2: host}
+		gone := first.GetSeat()
+		quitting, err := s.Resign(who[gone].ctx, &pb.ResignRequest{GameId: id, Seat: &gone})
+		require.NoError(t, err, "also while a stand-in holds it")
+		watching.event(t)
+		joined, err := s.joins(who[gone], id, gone)
+		require.NoError(t, err)
+		assert.True(t, joined.GetSeats()[gone].GetResigned())
+		assert.GreaterOrEqual(t, joined.GetVersion(), quitting.GetEvent().GetVersion())
+		var outs []*pb.Event
+		for {
+			update := watching.next(t)
+			if update == nil {
+				break
+			}
+			outs = append(outs, update.GetEvent())
+		}
+		require.NotEmpty(t, outs)
+		last := outs[len(outs)-1]
+		require.NotNil(t, last.GetTimedOut())
+		assert.Equal(t, pb.Result_REASON_TIMED_OUT, last.GetResult().GetReason())
+		assert.NotContains(t, last.GetResult().GetWinners(), gone)
+	}, func(c *server.Config) { c.MinTurnLimit, c.BotPace = time.Millisecond, 0 })
+}
+
+// Ensure turn limits below the contract's are for servers that allow them.
+func TestClock_Floor(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Embedded, func(c *server.Config) { c.MinTurnLimit = time.Second })
+	p := s.player(t)
+	s.clocked(t, p, "classic", time.Second)
+	_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic", TurnLimit: durationpb.New(time.Second - 1)})
+	wantField(t, err, "turn_limit")
+}

@@ -1,0 +1,253 @@
+package api
+
+import (
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// Ensure seats are taken as the contract says, one after the other.
+func TestJoinGame(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		host, a, b, c := s.player(t), s.player(t), s.player(t), s.player(t)
+		g := s.table(t, host, openSeat, callerSeat, openSeat)
+		id := g.GetId()
+		watching := s.watch(t, s.anyone, from(id, 0))
+		require.NotNil(t, watching.event(t).GetCreated())
+
+		// One's own seat: nothing happens.
+		assert.EqualValues(t, 1, s.join(t, host, id).GetVersion())
+		assert.EqualValues(t, 1, s.join(t, host, id, 1).GetVersion())
+		_, err := s.joins(a, id, 1)
+		wantReason(t, err, pb.ReasonSeatTaken)
+		for _, seat := range []int32{3, 99, math.MaxInt32, -1, math.MinInt32} {
+			_, err := s.joins(a, id, seat)
+			wantField(t, err, "seat")
+		}
+
+		got := s.join(t, a, id, 2)
+		assert.EqualValues(t, 2, got.GetVersion())
+		assert.Equal(t, []string{"", host.GetId(), a.GetId()}, sits(got))
+		assert.Equal(t, waiting, got.GetStatus())
+		joined := watching.event(t)
+		assert.EqualValues(t, 2, joined.GetSeat())
+		assert.Equal(t, a.GetName(), joined.GetJoined().GetSeat().GetPlayer().GetName())
+		assert.EqualValues(t, 2, s.join(t, a, id).GetVersion(), "again")
+
+		// Nobody moves while one is missing.
+		for _, call := range []func() error{
+			func() error { _, err := s.Move(host.ctx, cell(id, 2, 0, 0)); return err },
+			func() error { _, err := s.Move(a.ctx, cell(id, 2, 0, 0)); return err },
+			func() error { _, err := s.Undo(host.ctx, &pb.UndoRequest{GameId: id, Version: 2}); return err },
+			func() error {
+				_, err := s.Undo(a.ctx, &pb.UndoRequest{GameId: id, Version: 2, ToVersion: proto.Int32(1)})
+				return err
+			},
+			func() error { _, err := s.Resign(a.ctx, &pb.ResignRequest{GameId: id}); return err },
+		} {
+			wantReason(t, call(), pb.ReasonGameNotStarted)
+		}
+		_, err = s.Move(host.ctx, cell(id, 1, 0, 0))
+		wantConflict(t, err, 2)
+		_, err = s.Move(b.ctx, cell(id, 2, 0, 0))
+		wantReason(t, err, pb.ReasonNotSeated)
+
+		got = s.join(t, b, id)
+		assert.Equal(t, []string{b.GetId(), host.GetId(), a.GetId()}, sits(got))
+		assert.Equal(t, active, got.GetStatus())
+		assert.False(t, got.GetRanked(), "three humans")
+		assert.EqualValues(t, 3, got.GetVersion())
+		assert.True(t, proto.Equal(got.GetPosition(), watching.event(t).GetPosition()))
+		assert.Equal(t, g.GetPosition().GetTribolo().GetCells(), got.GetPosition().GetTribolo().GetCells())
+		for _, seat := range [][]int32{nil, {0}, {1}, {2}} {
+			_, err := s.joins(c, id, seat...)
+			wantReason(t, err, pb.ReasonSeatTaken)
+		}
+		assert.EqualValues(t, 3, s.join(t, b, id, 0).GetVersion())
+
+		for _, p := range []player{a, b} {
+			s.resign(t, p, id)
+		}
+		over := s.get(t, id)
+		require.Equal(t, finished, over.GetStatus())
+		_, err = s.joins(c, id)
+		wantReason(t, err, pb.ReasonGameOver)
+		_, err = s.joins(a, id, 0)
+		wantReason(t, err, pb.ReasonGameOver)
+		assert.Equal(t, over.GetVersion(), s.join(t, host, id).GetVersion(), "one's own seat before the end")
+		assert.Equal(t, over.GetVersion(), s.join(t, a, id, 2).GetVersion())
+	})
+}
+
+// Ensure a second human, who may be the first once more, and a program take the
+// game off the leaderboard.
+func TestJoinGame_Ranked(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		host, guest := s.player(t), s.player(t)
+		robot := s.account(t, &pb.CreatePlayerRequest{Name: "A program", Bot: true})
+		g := s.table(t, host, callerSeat, openSeat, openSeat)
+		assert.True(t, g.GetRanked())
+		assert.False(t, s.join(t, guest, g.GetId()).GetRanked())
+		again := s.join(t, guest, g.GetId(), 2)
+		assert.Equal(t, []string{host.GetId(), guest.GetId(), guest.GetId()}, sits(again))
+		assert.False(t, again.GetRanked())
+		assert.Equal(t, active, again.GetStatus())
+
+		g = s.table(t, host, openSeat, openSeat, openSeat)
+		assert.True(t, s.join(t, guest, g.GetId()).GetRanked())
+		assert.False(t, s.join(t, robot, g.GetId()).GetRanked())
+		assert.False(t, s.join(t, host, g.GetId()).GetRanked(), "for good")
+
+		g = s.create(t, host, &pb.CreateGameRequest{Variant: "classic", Seats: []*pb.SeatRequest{openSeat}})
+		joined := s.join(t, guest, g.GetId())
+		assert.Equal(t, active, joined.GetStatus())
+		assert.True(t, joined.GetRanked())
+		s.moves(t, guest, joined, 3)
+		_, err := s.Move(host.ctx, slide(g.GetId(), 5, pb.Direction_DIRECTION_UP))
+		wantReason(t, err, pb.ReasonNotSeated)
+	})
+}
+
+// Ensure of those who want the last seat at the same time one gets it.
+func TestJoinGame_AtOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		host := s.player(t)
+		var players []player
+		for range 6 {
+			players = append(players, s.player(t))
+		}
+		for _, seat := range [][]int32{nil, {2}} {
+			g := s.table(t, host, callerSeat, botSeat("greedy"), openSeat)
+			var group sync.WaitGroup
+			var mu sync.Mutex
+			var winners []string
+			for _, p := range players {
+				group.Go(func() {
+					joined, err := s.joins(p, g.GetId(), seat...)
+					if err != nil {
+						assert.Equal(t, pb.ReasonSeatTaken, refusalOf(t, err).info.GetReason(), "%v", err)
+						return
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					winners = append(winners, p.GetId())
+					assert.Equal(t, []string{host.GetId(), "greedy", p.GetId()}, sits(joined))
+				})
+			}
+			group.Wait()
+			require.Len(t, winners, 1)
+			assert.Equal(t, winners[0], s.get(t, g.GetId()).GetSeats()[2].GetPlayer().GetId())
+		}
+		// One player many times at once takes one seat.
+		g := s.table(t, host, openSeat, openSeat, openSeat)
+		var group sync.WaitGroup
+		for range 6 {
+			group.Go(func() {
+				_, err := s.joins(players[0], g.GetId())
+				assert.NoError(t, err)
+			})
+		}
+		group.Wait()
+		assert.Equal(t, []string{players[0].GetId(), "", ""}, sits(s.get(t, g.GetId())))
+	}, patientBots)
+}
+
+// Ensure a game counts among the open ones of whoever sits in it, that those
+// who did not get in keep their place, and that the limit holds.
+func TestLimit_OpenGamesJoined(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		host, other, p := s.player(t), s.player(t), s.player(t)
+		a, b := s.table(t, host, openSeat, callerSeat, openSeat), s.table(t, host, openSeat, callerSeat, openSeat)
+		c := s.table(t, other, openSeat, callerSeat, callerSeat)
+		full := s.table(t, other, callerSeat, callerSeat, callerSeat)
+		s.join(t, p, a.GetId())
+		for range 3 {
+			_, err := s.joins(p, full.GetId())
+			wantReason(t, err, pb.ReasonSeatTaken)
+		}
+		s.join(t, p, b.GetId())
+		s.join(t, p, a.GetId(), 2) // A second seat of one game.
+		_, err := s.joins(p, c.GetId())
+		wantReason(t, err, pb.ReasonTooManyGames)
+		_, err = s.joins(p, full.GetId())
+		wantReason(t, err, pb.ReasonSeatTaken)
+		_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
+		wantReason(t, err, pb.ReasonTooManyGames)
+		s.resign(t, p, a.GetId())
+		assert.Equal(t, active, s.get(t, a.GetId()).GetStatus(), "one seat is left to each")
+		s.resign(t, p, a.GetId())
+		require.Equal(t, finished, s.get(t, a.GetId()).GetStatus())
+		s.join(t, p, c.GetId())
+		_, err = s.joins(p, full.GetId())
+		wantReason(t, err, pb.ReasonSeatTaken)
+	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 2 })
+}
+
+// Ensure a player who joins too fast is told when to come again, and only that
+// player.
+func TestLimit_Joins(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		host, p, other := s.player(t), s.player(t), s.player(t)
+		g := s.table(t, host, openSeat, openSeat, openSeat)
+		var group sync.WaitGroup
+		refused := make(chan error, 50)
+		for range cap(refused) {
+			group.Go(func() {
+				if _, err := s.joins(p, g.GetId()); err != nil {
+					refused <- err
+				}
+			})
+		}
+		group.Wait()
+		close(refused)
+		require.NotEmpty(t, refused)
+		for err := range refused {
+			assert.Equal(t, "moves_per_second", wantReason(t, err, pb.ReasonRateLimited)["limit_name"])
+		}
+		s.join(t, other, g.GetId())
+	}, func(c *server.Config) { c.Limits.MovesPerSecond = 2 })
+}
+
+// Ensure that a player with as many games as allowed who goes on joining has the
+// server look through them once in a while, not each time.
+func TestLimit_OpenGamesRecounted(t *testing.T) {
+	t.Parallel()
+	store := redistest.StartRedis(t)
+	s := start(t, store.URL(), func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 1 })
+	client := redistest.NewClient(t, store.Addr())
+	looks := func() string {
+		stats, err := client.Info(t.Context(), "commandstats").Result()
+		require.NoError(t, err)
+		calls, _, _ := strings.Cut(strings.Split(stats+"cmdstat_zrange:calls=0,", "cmdstat_zrange:calls=")[1], ",")
+		return calls
+	}
+	host, p := s.player(t), s.player(t)
+	g := s.table(t, host, openSeat, openSeat, openSeat)
+	s.game(t, p, "classic")
+	began := time.Now()
+	_, err := s.joins(p, g.GetId())
+	wantReason(t, err, pb.ReasonTooManyGames)
+	before := looks()
+	for range 20 {
+		_, err := s.joins(p, g.GetId())
+		wantReason(t, err, pb.ReasonTooManyGames)
+	}
+	if time.Since(began) < 5*time.Second { // On a slower machine it may have looked again.
+		assert.Equal(t, before, looks())
+	}
+}

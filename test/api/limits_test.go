@@ -1,0 +1,365 @@
+package api
+
+import (
+	"context"
+	"math"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// Ensure a player who moves too fast is told when to come again, and only that
+// player.
+func TestLimit_Moves(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p, other := s.player(t), s.player(t)
+		g := s.game(t, p, "classic")
+		theirs := s.game(t, other, "classic")
+		first := slide(g.GetId(), 1, g.GetPosition().GetTwenty48().GetLegalMoves()[0])
+		var group sync.WaitGroup
+		refused := make(chan error, 100)
+		for range cap(refused) { // Sent again it counts once, but is a call all the same.
+			group.Go(func() {
+				if _, err := s.Move(p.ctx, first); err != nil {
+					refused <- err
+				}
+			})
+		}
+		group.Wait()
+		close(refused)
+		require.NotEmpty(t, refused)
+		for err := range refused {
+			assert.Equal(t, "2", wantReason(t, err, pb.ReasonRateLimited)["limit"])
+			assert.LessOrEqual(t, refusalOf(t, err).retry.GetRetryDelay().AsDuration(), time.Second)
+		}
+		s.move(t, other, theirs.GetId(), 1, theirs.GetPosition())
+		for range 20 {
+			s.get(t, g.GetId()) // Nobody is kept from reading.
+		}
+		eventually(t, "the player may move again", func() bool {
+			_, err := s.Move(p.ctx, first)
+			return err == nil
+		})
+	}, func(c *server.Config) { c.Limits.MovesPerSecond = 2 })
+}
+
+// Ensure an account has no more games run at once in which only bots play than it
+// may, that the same request finds its game, and that one which is over makes room.
+func TestLimit_BotGames(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p, other := s.player(t), s.player(t)
+		bots := func(variant string, seats ...*pb.SeatRequest) *pb.CreateGameRequest {
+			return &pb.CreateGameRequest{Variant: variant, Seats: seats, RequestId: newID()}
+		}
+		full := func(p player, name, limit string) {
+			t.Helper()
+			_, err := s.CreateGame(p.ctx, bots("classic", botSeat("greedy")))
+			told := wantReason(t, err, pb.ReasonRateLimited)
+			assert.Equal(t, name, told["limit_name"])
+			assert.Equal(t, limit, told["limit"])
+			assert.LessOrEqual(t, refusalOf(t, err).retry.GetRetryDelay().AsDuration(), 2*time.Hour)
+		}
+		first := bots("6x6", botSeat("greedy"))
+		a := s.create(t, p, first)
+		assert.False(t, a.GetRanked())
+		s.create(t, p, bots("6x6", botSeat("rote")))
+		full(p, "bot_games_per_player", "2")
+		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "the same request")
+		s.game(t, p, "classic") // Games that somebody plays are not counted.
+		s.create(t, p, bots("tribolo", callerSeat, botSeat("greedy"), botSeat("greedy")))
+		s.create(t, p, bots("tribolo", openSeat, botSeat("greedy"), botSeat("greedy")))
+		s.create(t, other, bots("6x6", botSeat("greedy")))
+		full(other, "bot_games_per_address", "3")
+		full(p, "bot_games_per_player", "2")
+	}, func(c *server.Config) {
+		// No game is over before the last call.
+		c.PauseAfter, c.BotPace = time.Hour, time.Hour
+		c.Limits.BotGamesPerPlayer, c.Limits.BotGamesPerAddress, c.Limits.BotGamesPerStore = 2, 3, 4
+	})
+}
+
+// Ensure a game in which only bots play makes room when it is over.
+func TestLimit_BotGames_Over(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		for range 3 {
+			var g *pb.Game
+			eventually(t, "the game before makes room", func() bool {
+				created, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{
+					Variant: "tribolo", Seats: []*pb.SeatRequest{botSeat("random"), botSeat("greedy"), botSeat("random")},
+				})
+				g = created.GetGame()
+				return err == nil
+			})
+			watching := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), AfterVersion: proto.Int32(0), EveryEvent: true})
+			for watching.event(t).GetResult() == nil {
+				continue
+			}
+		}
+	}, func(c *server.Config) {
+		c.BotPace, c.PauseAfter, c.Limits.BotGamesPerPlayer = 0, time.Hour, 1
+	})
+}
+
+// Ensure an account keeps no more open games than it may, and that every end of
+// a game frees its place.
+func TestLimit_OpenGames(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		full := func() {
+			t.Helper()
+			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
+			require.Equal(t, "2", wantReason(t, err, pb.ReasonTooManyGames)["limit"])
+		}
+		// Those that are refused for what they ask take no place.
+		for range 3 {
+			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "chess"})
+			require.Error(t, err)
+			_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic", RequestId: "?"})
+			require.Error(t, err)
+		}
+		first := &pb.CreateGameRequest{Variant: "classic", RequestId: newID()}
+		a := s.create(t, p, first)
+		b := s.create(t, p, &pb.CreateGameRequest{Variant: "3x3", Private: true})
+		full()
+		full()
+		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "a repeat needs no place")
+		s.game(t, s.player(t), "classic") // Somebody else's are not counted.
+
+		s.resign(t, p, a.GetId())
+		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "nor takes one")
+		a = s.game(t, p, "classic")
+		full()
+		require.NotNil(t, s.moves(t, p, b, math.MaxInt32), "to the end")
+		require.Equal(t, finished, s.get(t, b.GetId()).GetStatus())
+		s.game(t, p, "classic")
+		full()
+		s.resign(t, p, a.GetId())
+		s.resign(t, p, a.GetId()) // Once is once.
+		s.game(t, p, "classic")
+		full()
+	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 2 })
+}
+
+// Ensure the limit of open games holds for calls at the same time, whether they
+// are the same or not.
+func TestLimit_OpenGamesAtOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		again := newID()
+		var group sync.WaitGroup
+		var made atomic.Int32
+		for i := range 16 {
+			group.Go(func() {
+				request := &pb.CreateGameRequest{Variant: "classic"}
+				if i%2 == 0 {
+					request.RequestId = again
+				}
+				_, err := s.CreateGame(p.ctx, request)
+				if err == nil && i%2 != 0 {
+					made.Add(1)
+				}
+				if err != nil {
+					assert.Equal(t, pb.ReasonTooManyGames, refusalOf(t, err).info.GetReason(), "%v", err)
+				}
+			})
+		}
+		group.Wait()
+		games := s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"})
+		assert.Len(t, games, 3)
+		assert.Contains(t, []int32{2, 3}, made.Load())
+	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 3 })
+}
+
+// Ensure a game has no more watchers than it may, its own players apart, and
+// that who leaves makes room.
+func TestLimit_Watchers(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.game(t, p, "classic")
+		request := &pb.WatchRequest{GameId: g.GetId()}
+		first := s.watch(t, s.anyone, request)
+		first.game(t)
+		s.watch(t, s.player(t).ctx, request).game(t)
+		for _, refused := range []*pb.WatchRequest{request, from(g.GetId(), 0), from(g.GetId(), 1)} {
+			err := s.watch(t, s.anyone, refused).refused(t)
+			assert.Equal(t, "2", wantReason(t, err, pb.ReasonRateLimited)["limit"])
+		}
+		for range 3 {
+			s.watch(t, p.ctx, request).game(t)
+		}
+		assert.EqualValues(t, 2, s.get(t, g.GetId()).GetWatchers())
+		other := s.game(t, p, "classic")
+		s.watch(t, s.anyone, &pb.WatchRequest{GameId: other.GetId()}).game(t)
+
+		first.leave()
+		eventually(t, "one left", func() bool { return s.get(t, g.GetId()).GetWatchers() == 1 })
+		s.watch(t, s.anyone, request).game(t)
+	}, func(c *server.Config) { c.Limits.WatchersPerGame = 2 })
+}
+
+// Ensure those who come at the same time are not more than may.
+func TestLimit_WatchersAtOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		for range 5 {
+			g := s.game(t, s.player(t), "classic")
+			var group sync.WaitGroup
+			var watching atomic.Int32
+			for range 16 {
+				w := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
+				group.Go(func() {
+					_, err := w.receive(t)
+					if err == nil {
+						watching.Add(1)
+					} else {
+						assert.Equal(t, pb.ReasonRateLimited, refusalOf(t, err).info.GetReason(), "%v", err)
+					}
+				})
+			}
+			group.Wait()
+			assert.LessOrEqual(t, watching.Load(), int32(3))
+			eventually(t, "the refused are gone", func() bool { return s.get(t, g.GetId()).GetWatchers() == watching.Load() })
+		}
+	}, func(c *server.Config) { c.Limits.WatchersPerGame = 3 })
+}
+
+// Ensure a connection has no more streams than it may: further calls wait.
+func TestLimit_Streams(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Embedded, func(c *server.Config) { c.Limits.StreamsPerConnection = 2 })
+	p := s.player(t)
+	g := s.game(t, p, "classic")
+	request := &pb.WatchRequest{GameId: g.GetId()}
+	first := s.watch(t, s.anyone, request)
+	first.game(t)
+	s.watch(t, p.ctx, request).game(t)
+	ctx, cancel := context.WithTimeout(s.anyone, 50*time.Millisecond)
+	defer cancel()
+	_, err := s.GetGame(ctx, &pb.GetGameRequest{GameId: g.GetId()})
+	assert.Equal(t, codes.DeadlineExceeded, status.Code(err), "%v", err)
+	first.leave()
+	s.get(t, g.GetId())
+}
+
+// Ensure a server tells the limits that it was given.
+func TestGetServerInfo(t *testing.T) {
+	t.Parallel()
+	given := func(row int) int {
+		return []int{4096 + row, 0, math.MaxInt32}[row%3]
+	}
+	each(t, func(t *testing.T, s *testServer) {
+		info, err := s.GetServerInfo(s.anyone, &pb.GetServerInfoRequest{})
+		require.NoError(t, err)
+		assert.Equal(t, "gridstand", info.GetName())
+		assert.NotEmpty(t, info.GetVersion())
+		told := info.GetLimits().ProtoReflect()
+		assert.Equal(t, 20*time.Millisecond, info.GetLimits().GetMinTurnLimit().AsDuration())
+		assert.Equal(t, len(limits.Table)+1, told.Descriptor().Fields().Len(), "limits without a row, and min_turn_limit")
+		for i, limit := range limits.Table {
+			field := told.Descriptor().Fields().ByName(protoreflect.Name(limit.Field))
+			assert.EqualValues(t, given(i), told.Get(field).Int(), limit.Field)
+		}
+		storage := pb.Storage_STORAGE_DURABLE
+		if s.embedded {
+			storage = pb.Storage_STORAGE_EMBEDDED
+		}
+		assert.Equal(t, storage, info.GetStorage())
+	}, func(c *server.Config) {
+		c.MinTurnLimit = 20 * time.Millisecond
+		for i, limit := range limits.Table {
+			*limit.Of(&c.Limits) = given(i)
+		}
+	})
+}
+
+// Ensure 0 is no limit.
+func TestLimit_None(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		for range 5 {
+			g := s.game(t, p, "classic")
+			s.moves(t, p, g, 5)
+			for range 3 {
+				s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t)
+			}
+		}
+	}, func(c *server.Config) {
+		*c = c.Unlimited()
+		c.Limits.MessageBytes = 0
+	})
+}
+
+// Ensure a game that nobody plays ends by itself, counts as it stands and gives
+// its place back.
+func TestAbandoned(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	const after = 700 * time.Millisecond
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.game(t, p, "twos")
+		watching := s.watch(t, s.anyone, from(g.GetId(), 0))
+		version, at := int32(1), g.GetPosition()
+		for at.GetScores()[0] == 0 {
+			moved, err := s.Move(p.ctx, slide(g.GetId(), version, at.GetTwenty48().GetLegalMoves()[0]))
+			if err != nil { // Not quick enough.
+				wantReason(t, err, pb.ReasonGameOver)
+				break
+			}
+			version, at = moved.GetEvent().GetVersion(), moved.GetEvent().GetPosition()
+		}
+		var last, end *pb.Event
+		for end.GetResult() == nil {
+			last, end = end, watching.event(t)
+		}
+		watching.end(t)
+		require.NotNil(t, end.GetAbandoned())
+		assert.Equal(t, pb.Result_REASON_ABANDONED, end.GetResult().GetReason())
+		assert.Equal(t, version+1, end.GetVersion())
+		assert.Equal(t, at.GetScores(), end.GetResult().GetScores())
+		assert.GreaterOrEqual(t, end.GetTime().AsTime().Sub(last.GetTime().AsTime()), after)
+		assert.True(t, end.GetRanked())
+
+		// Whoever meets the end is told so at once, and its result follows.
+		_, err := s.Move(p.ctx, slide(g.GetId(), end.GetVersion(), pb.Direction_DIRECTION_UP))
+		wantReason(t, err, pb.ReasonGameOver)
+		_, err = s.Resign(p.ctx, &pb.ResignRequest{GameId: g.GetId()})
+		wantReason(t, err, pb.ReasonGameOver)
+		final := s.get(t, g.GetId())
+		assert.False(t, final.GetSeats()[0].GetResigned())
+		assert.True(t, proto.Equal(end.GetResult(), final.GetResult()))
+		eventually(t, "it is listed with the finished games", func() bool {
+			return len(s.list(t, p, &pb.ListGamesRequest{Status: finished, PlayerId: "me"})) == 1
+		})
+		eventually(t, "its score counts", func() bool {
+			entry, err := s.rank(t, p, "twos", 0)
+			return at.GetScores()[0] == 0 || err == nil && entry.GetGameId() == g.GetId() && entry.GetScore() == at.GetScores()[0]
+		})
+		eventually(t, "its place is free", func() bool {
+			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "twos"})
+			return err == nil
+		})
+	}, func(c *server.Config) { c.AbandonAfter, c.Limits.OpenGamesPerPlayer = after, 1 })
+}

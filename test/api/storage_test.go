@@ -1,0 +1,178 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+const printable = " *={}abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+// Ensure calls say that the store is away, while those that need none are
+// answered as ever: what is no id is looked up nowhere.
+func TestStorageUnavailable(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	s := start(t, redis.URL())
+	p := s.player(t)
+	g := s.game(t, p, "classic")
+	watching := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
+	watching.game(t)
+	redis.Kill()
+
+	id := newID()
+	away := map[string]error{}
+	_, away["CreateGame"] = s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
+	_, away["GetGame"] = s.GetGame(s.anyone, &pb.GetGameRequest{GameId: g.GetId()})
+	_, away["GetGame, unknown"] = s.GetGame(s.anyone, &pb.GetGameRequest{GameId: id})
+	_, away["ListGames"] = s.ListGames(s.anyone, &pb.ListGamesRequest{})
+	away["Watch"] = s.watch(t, s.anyone, &pb.WatchRequest{GameId: id}).refused(t)
+	_, away["ListScores"] = s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "classic"})
+	_, away["GetRank"] = s.GetRank(s.anyone, &pb.GetRankRequest{Variant: "classic", PlayerId: p.GetId()})
+	_, away["CreatePlayer"] = s.CreatePlayer(s.anyone, &pb.CreatePlayerRequest{Name: "Latecomer"})
+	_, away["GetPlayer"] = s.GetPlayer(s.anyone, &pb.GetPlayerRequest{PlayerId: id})
+	_, away["RotateToken"] = s.RotateToken(p.ctx, &pb.RotateTokenRequest{})
+	_, away["a token not seen before"] = s.ListVariants(s.with(newID()+"."+newID()), &pb.ListVariantsRequest{})
+	for call, err := range away {
+		t.Log(call)
+		wantReason(t, err, pb.ReasonStorageUnavailable)
+	}
+
+	for _, id := range unknown()[1:] {
+		_, err := s.GetGame(s.anyone, &pb.GetGameRequest{GameId: id})
+		wantReason(t, err, pb.ReasonGameNotFound)
+		wantReason(t, s.watch(t, s.anyone, &pb.WatchRequest{GameId: id}).refused(t), pb.ReasonGameNotFound)
+		_, err = s.Move(p.ctx, slide(id, 1, pb.Direction_DIRECTION_UP))
+		wantReason(t, err, pb.ReasonGameNotFound)
+		_, err = s.Resign(p.ctx, &pb.ResignRequest{GameId: id})
+		wantReason(t, err, pb.ReasonGameNotFound)
+		_, err = s.GetPlayer(s.anyone, &pb.GetPlayerRequest{PlayerId: id})
+		wantReason(t, err, pb.ReasonPlayerNotFound)
+		if strings.Trim(id, printable) == "" { // No other header gets as far.
+			_, err = s.ListVariants(s.with(id+"."+newID()), &pb.ListVariantsRequest{})
+			wantReason(t, err, pb.ReasonBadToken)
+		}
+		listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{PlayerId: id})
+		require.NoError(t, err)
+		assert.Empty(t, listed.GetGames())
+	}
+	_, err := s.GetServerInfo(s.anyone, &pb.GetServerInfoRequest{})
+	require.NoError(t, err)
+	_, err = s.ListVariants(p.ctx, &pb.ListVariantsRequest{})
+	require.NoError(t, err)
+	health, err := grpc_health_v1.NewHealthClient(s.conn).Check(s.anyone, &grpc_health_v1.HealthCheckRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, health.GetStatus(), "calls say so themselves")
+}
+
+// Ensure that a store which hangs is what callers are told of, also those for
+// whom the calls that hang there leave no room.
+func TestStorageUnavailable_hanging_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	s := start(t, redis.URL(), func(c *server.Config) { c.Limits.ReadsAtOnce = 4 })
+	redis.Pause()
+	t.Cleanup(redis.Resume)
+	eventually(t, "all say that the store is away", func() bool {
+		const calls = 12
+		reasons := make(chan string, calls)
+		for range calls {
+			go func() {
+				_, err := s.ListGames(s.anyone, &pb.ListGamesRequest{})
+				reasons <- refusalOf(t, err).info.GetReason()
+			}()
+		}
+		away := 0
+		for range calls {
+			if <-reasons == pb.ReasonStorageUnavailable {
+				away++
+			}
+		}
+		return away == calls
+	})
+}
+
+// Ensure a game whose log was lost says so in every call, with the last version
+// that can be read, and is never taken for one that there was not.
+func TestGameDamaged(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	quiet := func(c *server.Config) { c.Logger = slog.New(slog.DiscardHandler) }
+	played, fresh := start(t, redis.URL(), quiet), start(t, redis.URL(), quiet)
+	client := redistest.NewClient(t, redis.Addr())
+	p := played.player(t)
+	g := played.game(t, p, "classic")
+	event := played.moves(t, p, g, 3)[2]
+	require.NoError(t, client.Del(t.Context(), "game:{"+g.GetId()+"}:log").Err())
+
+	for _, s := range []*testServer{played, fresh} {
+		ctx := s.with(p.token)
+		damaged := map[string]error{}
+		_, damaged["GetGame"] = s.GetGame(s.anyone, &pb.GetGameRequest{GameId: g.GetId()})
+		damaged["Watch"] = s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()}).refused(t)
+		damaged["Watch from 0"] = s.watch(t, s.anyone, from(g.GetId(), 0)).refused(t)
+		_, damaged["Move"] = s.Move(ctx, slide(g.GetId(), event.GetVersion(), event.GetPosition().GetTwenty48().GetLegalMoves()[0]))
+		_, damaged["Resign"] = s.Resign(ctx, &pb.ResignRequest{GameId: g.GetId()})
+		for call, err := range damaged {
+			t.Log(call)
+			wantReason(t, err, pb.ReasonGameDamaged)
+		}
+	}
+	assert.Zero(t, client.Exists(t.Context(), "game:{"+g.GetId()+"}:log").Val(), "nothing was written")
+}
+
+// Ensure a server that has never been told a token knows it, and every game, by
+// what is in the store.
+func TestOtherServer(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	a, b := start(t, redis.URL()), start(t, redis.URL())
+	p := a.player(t)
+	g := a.game(t, p, "classic")
+	elsewhere := player{p.Player, p.token, b.with(p.token)}
+	watching := b.watch(t, b.anyone, from(g.GetId(), 0))
+	watching.event(t)
+	version, at := g.GetVersion(), g.GetPosition()
+	for i := range 7 {
+		s, who := a, p
+		if i%2 == 1 {
+			s, who = b, elsewhere
+		}
+		event := s.move(t, who, g.GetId(), version, at)
+		for _, repeat := range []struct {
+			s   *testServer
+			ctx context.Context
+		}{{a, p.ctx}, {b, elsewhere.ctx}} {
+			again, err := repeat.s.Move(repeat.ctx, slide(g.GetId(), version, event.GetMoved().GetDirection()))
+			require.NoError(t, err)
+			assert.True(t, proto.Equal(event, again.GetEvent()))
+		}
+		version, at = event.GetVersion(), event.GetPosition()
+		assert.Equal(t, version, watching.event(t).GetVersion())
+		assert.Equal(t, version, a.get(t, g.GetId()).GetVersion(), "what was acknowledged is seen everywhere at once")
+		assert.Equal(t, version, b.get(t, g.GetId()).GetVersion())
+		assert.Equal(t, version, a.watch(t, a.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t).GetVersion())
+		assert.Equal(t, version, b.watch(t, b.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t).GetVersion())
+	}
+	resigned := a.resign(t, p, g.GetId())
+	assert.True(t, proto.Equal(resigned, b.resign(t, elsewhere, g.GetId())))
+	assert.True(t, proto.Equal(resigned, watching.event(t)))
+	watching.end(t)
+
+	again := &pb.CreateGameRequest{Variant: "twos", RequestId: newID()}
+	assert.True(t, proto.Equal(a.create(t, p, again), b.create(t, elsewhere, again)))
+	name := &pb.CreatePlayerRequest{Name: "The same", Secret: newID()}
+	assert.True(t, proto.Equal(a.account(t, name).Player, b.account(t, name).Player))
+}

@@ -1,0 +1,317 @@
+package api
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// undo takes back: to a version, or none for the last own move.
+func (s *testServer) undo(p player, id string, version int32, to ...int32) (*pb.Event, error) {
+	request := &pb.UndoRequest{GameId: id, Version: version}
+	if len(to) > 0 {
+		request.ToVersion = &to[0]
+	}
+	undone, err := s.Undo(p.ctx, request)
+	return undone.GetEvent(), err
+}
+
+func (s *testServer) undoes(t testing.TB, p player, id string, version int32, to ...int32) *pb.Event {
+	t.Helper()
+	e, err := s.undo(p, id, version, to...)
+	require.NoError(t, err)
+	return e
+}
+
+// sameBoard requires two positions to be the same but for the clock.
+func sameBoard(t testing.TB, want, got *pb.Position) {
+	t.Helper()
+	want, got = proto.CloneOf(want), proto.CloneOf(got)
+	want.TurnDeadline, got.TurnDeadline = nil, nil
+	require.True(t, proto.Equal(want, got), "the board of another version")
+}
+
+// Ensure each undo goes one move further back, and never to what was undone.
+func TestUndo_Chain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.game(t, p, "classic")
+		id := g.GetId()
+		watching := s.watch(t, s.anyone, from(id, 1))
+		boards := []*pb.Position{nil, g.GetPosition()} // By version.
+		for _, e := range s.moves(t, p, g, 4) {
+			boards = append(boards, e.GetPosition())
+		}
+		e := s.undoes(t, p, id, 5)
+		assert.EqualValues(t, 6, e.GetVersion())
+		assert.EqualValues(t, 4, e.GetUndone().GetToVersion())
+		assert.Zero(t, e.GetSeat())
+		assert.False(t, e.GetRanked())
+		sameBoard(t, boards[4], e.GetPosition())
+		e = s.undoes(t, p, id, 6)
+		assert.EqualValues(t, 3, e.GetUndone().GetToVersion())
+		sameBoard(t, boards[3], e.GetPosition())
+		assert.EqualValues(t, 2, e.GetPosition().GetMoveCount())
+
+		// Another move from here, taken back, leads here again.
+		moved := s.move(t, p, id, 7, e.GetPosition())
+		assert.EqualValues(t, 8, moved.GetVersion())
+		assert.False(t, moved.GetRanked(), "for good")
+		e = s.undoes(t, p, id, 8)
+		assert.EqualValues(t, 7, e.GetUndone().GetToVersion())
+		sameBoard(t, boards[3], e.GetPosition())
+		e = s.undoes(t, p, id, 9)
+		assert.EqualValues(t, 2, e.GetUndone().GetToVersion())
+		e = s.undoes(t, p, id, 10)
+		assert.EqualValues(t, 1, e.GetUndone().GetToVersion())
+		sameBoard(t, boards[1], e.GetPosition())
+		_, err := s.undo(p, id, 11)
+		wantReason(t, err, pb.ReasonUndoNotAllowed)
+
+		// What was undone can be returned to all the same, by its version.
+		e = s.undoes(t, p, id, 11, 5)
+		sameBoard(t, boards[5], e.GetPosition())
+		e = s.undoes(t, p, id, 12)
+		assert.EqualValues(t, 4, e.GetUndone().GetToVersion())
+		e = s.undoes(t, p, id, 13, 1) // A restart.
+		sameBoard(t, boards[1], e.GetPosition())
+		assert.Zero(t, e.GetPosition().GetMoveCount())
+		for watching.history.Version() < e.GetVersion() {
+			watching.event(t)
+		}
+		assert.True(t, proto.Equal(e.GetPosition(), watching.last), "those who watch see it")
+
+		// Its score counts no more.
+		now := s.get(t, id)
+		assert.False(t, now.GetRanked())
+		s.moves(t, p, now, 30)
+		require.Positive(t, s.resign(t, p, id).GetResult().GetScores()[0])
+		_, err = s.rank(t, p, "classic", 0)
+		wantReason(t, err, pb.ReasonNoScore)
+	})
+}
+
+// Ensure an undo that is sent again gets its event, and no other call does.
+func TestUndo_Again(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.game(t, p, "6x6")
+		id := g.GetId()
+		s.moves(t, p, g, 5)               // Version 6.
+		last := s.undoes(t, p, id, 6)     // To 5.
+		named := s.undoes(t, p, id, 7, 2) // To 2.
+		s.moves(t, p, s.get(t, id), 90)   // Far enough that no memory has them.
+		check := func() {
+			for _, tt := range []struct {
+				event *pb.Event
+				at    int32
+				to    []int32
+			}{{last, 6, nil}, {last, 6, []int32{5}}, {named, 7, []int32{2}}} {
+				assert.True(t, proto.Equal(tt.event, s.undoes(t, p, id, tt.at, tt.to...)))
+			}
+		}
+		check()
+		version := s.get(t, id).GetVersion()
+		for _, tt := range []struct {
+			at int32
+			to []int32
+		}{{6, []int32{4}}, {7, []int32{5}}, {7, nil}, {5, nil}, {8, []int32{2}}, {1, nil}, {math.MaxInt32, nil}} {
+			_, err := s.undo(p, id, tt.at, tt.to...)
+			wantConflict(t, err, version)
+		}
+		s.resign(t, p, id)
+		check()
+		_, err := s.undo(p, id, 7)
+		wantReason(t, err, pb.ReasonGameOver)
+		_, err = s.undo(p, id, version+1)
+		wantReason(t, err, pb.ReasonGameOver)
+	})
+}
+
+// Ensure what cannot be undone says why, in the contract's order.
+func TestUndo_Order(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p, other := s.player(t), s.player(t)
+		solo := s.game(t, p, "classic")
+		s.moves(t, p, solo, 3)
+		for _, id := range []string{newID(), solo.GetId()} {
+			for _, version := range []int32{0, -1, math.MinInt32} {
+				_, err := s.undo(other, id, version)
+				wantField(t, err, "version")
+			}
+			for _, to := range []int32{0, -1, 4, 5, math.MaxInt32} {
+				_, err := s.undo(other, id, 4, to)
+				wantField(t, err, "to_version")
+			}
+		}
+		_, err := s.undo(other, solo.GetId(), 99)
+		wantReason(t, err, pb.ReasonNotSeated)
+		for _, version := range []int32{1, 3, 5, 99} {
+			_, err = s.undo(p, solo.GetId(), version)
+			wantConflict(t, err, 4)
+		}
+
+		fresh := s.game(t, p, "classic")
+		_, err = s.undo(p, fresh.GetId(), 1)
+		wantReason(t, err, pb.ReasonUndoNotAllowed)
+
+		g, players := s.three(t)
+		g = s.jumps(t, players, g.GetId(), 4)
+		for _, to := range [][]int32{nil, {1}, {3}, {g.GetVersion() - 1}} {
+			for _, p := range players {
+				_, err = s.undo(p, g.GetId(), g.GetVersion(), to...)
+				wantReason(t, err, pb.ReasonUndoNotAllowed)
+			}
+		}
+		assert.False(t, s.get(t, g.GetId()).GetRanked(), "three humans")
+
+		// Behind the coming of the last one seats were open.
+		g = s.table(t, p, callerSeat, openSeat, openSeat)
+		s.join(t, p, g.GetId(), 1)
+		g = s.join(t, p, g.GetId(), 2)
+		for _, to := range [][]int32{nil, {1}, {2}} {
+			_, err = s.undo(p, g.GetId(), 3, to...)
+			wantReason(t, err, pb.ReasonUndoNotAllowed)
+		}
+		s.jump(t, p, g.GetId(), 3, g.GetPosition())
+		_, err = s.undo(p, g.GetId(), 4, 2)
+		wantReason(t, err, pb.ReasonUndoNotAllowed)
+		sameBoard(t, g.GetPosition(), s.undoes(t, p, g.GetId(), 4).GetPosition())
+	})
+}
+
+// Ensure in Tribolo an undo goes back over the bots' answers, also while it is
+// their turn, and that they answer anew.
+func TestUndo_Bots(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.table(t, p, botSeat("greedy"), callerSeat, botSeat("random"))
+		id := g.GetId()
+		watching := s.watch(t, s.anyone, from(id, 0))
+		// own reads on to the next position in which the player is to move.
+		own := func() *pb.Event {
+			for {
+				e := watching.event(t)
+				require.Nil(t, e.GetResult(), "too short a game")
+				if e.GetPosition().Turn != nil && e.GetPosition().GetTurn() == 1 {
+					return e
+				}
+			}
+		}
+		before := own()
+		made := s.jump(t, p, id, before.GetVersion(), before.GetPosition())
+		answered := own()
+		require.Greater(t, answered.GetVersion(), made.GetVersion())
+		back := s.undoes(t, p, id, answered.GetVersion())
+		assert.Equal(t, before.GetVersion(), back.GetUndone().GetToVersion())
+		assert.EqualValues(t, 1, back.GetSeat())
+		sameBoard(t, before.GetPosition(), back.GetPosition())
+
+		// While the bots are to move it is a race with them.
+		watching.event(t)
+		s.jump(t, p, id, back.GetVersion(), back.GetPosition())
+		for again := back; ; {
+			version := s.get(t, id).GetVersion()
+			e, err := s.undo(p, id, version)
+			if err == nil {
+				assert.Equal(t, again.GetVersion(), e.GetUndone().GetToVersion())
+				sameBoard(t, before.GetPosition(), e.GetPosition())
+				break
+			}
+			wantReason(t, err, pb.ReasonVersionConflict)
+		}
+		e := s.undoes(t, p, id, s.get(t, id).GetVersion(), 1)
+		if e.GetPosition().GetTurn() != 1 {
+			for watching.history.Version() < e.GetVersion() {
+				watching.event(t)
+			}
+			own() // The bots begin again.
+		}
+		s.resign(t, p, id)
+	}, func(c *server.Config) { c.BotPace = 0 })
+}
+
+// Ensure everything is as it was: seats given up are not, and the clock is anew.
+func TestUndo_Seats(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.create(t, p, &pb.CreateGameRequest{
+			Variant: "tribolo", TurnLimit: durationpb.New(time.Minute), Seats: []*pb.SeatRequest{callerSeat, callerSeat, callerSeat},
+		})
+		id, turn := g.GetId(), g.GetPosition().GetTurn()
+		s.jump(t, p, id, 1, g.GetPosition())
+		_, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: id, Version: proto.Int32(2), Seat: &turn})
+		require.NoError(t, err)
+		require.True(t, s.get(t, id).GetSeats()[turn].GetResigned())
+		e := s.undoes(t, p, id, 3)
+		assert.EqualValues(t, 1, e.GetUndone().GetToVersion())
+		now := s.get(t, id)
+		assert.False(t, now.GetSeats()[turn].GetResigned())
+		sameBoard(t, g.GetPosition(), now.GetPosition())
+		assert.Equal(t, e.GetTime().AsTime().Add(time.Minute), now.GetPosition().GetTurnDeadline().AsTime())
+		// And can be given up once more.
+		resigned, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: id, Seat: &turn})
+		require.NoError(t, err)
+		assert.EqualValues(t, 5, resigned.GetEvent().GetVersion())
+		e = s.undoes(t, p, id, 5, 3)
+		assert.True(t, s.get(t, id).GetSeats()[turn].GetResigned())
+		assert.NotEqual(t, turn, e.GetPosition().GetTurn())
+	})
+}
+
+// Ensure another server, which reads all of it from the log, goes back as far as
+// the one that played the game, and that every server shows the same.
+func TestUndo_OtherServer(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	a := start(t, redis.URL())
+	p := a.player(t)
+	g := a.game(t, p, "6x6")
+	id := g.GetId()
+	made := a.moves(t, p, g, 150) // More than memory holds.
+	undone := a.undoes(t, p, id, 151, 3)
+	sameBoard(t, made[1].GetPosition(), undone.GetPosition())
+	a.moves(t, p, a.get(t, id), 80)
+	far := a.undoes(t, p, id, 232)
+	assert.EqualValues(t, 231, far.GetUndone().GetToVersion())
+	a.undoes(t, p, id, 233, 100)
+
+	b := start(t, redis.URL())
+	elsewhere := player{p.Player, p.token, b.with(p.token)}
+	assert.True(t, proto.Equal(a.get(t, id), b.get(t, id)))
+	assert.True(t, proto.Equal(undone, b.undoes(t, elsewhere, id, 151, 3)))
+	e := b.undoes(t, elsewhere, id, 234)
+	assert.EqualValues(t, 99, e.GetUndone().GetToVersion(), "one move further back")
+	sameBoard(t, made[97].GetPosition(), e.GetPosition())
+	moved := a.move(t, p, id, 235, a.get(t, id).GetPosition())
+	sameBoard(t, moved.GetPosition(), b.get(t, id).GetPosition())
+	e = b.undoes(t, elsewhere, id, 236, 2)
+	sameBoard(t, made[0].GetPosition(), e.GetPosition())
+	assert.True(t, proto.Equal(a.get(t, id), b.get(t, id)))
+	first, second := a.transcript(t, id, 0), b.transcript(t, id, 0)
+	require.Len(t, second, len(first))
+	for i := range first {
+		require.True(t, proto.Equal(first[i], second[i]), "version %d", i+1)
+	}
+	for _, s := range []*testServer{a, b} {
+		listed := s.list(t, player{}, &pb.ListGamesRequest{PlayerId: p.GetId()})
+		require.Len(t, listed, 1)
+		now := s.get(t, id)
+		now.Watchers, listed[0].Watchers = 0, 0 // Those above are still leaving.
+		assert.True(t, proto.Equal(now, listed[0]), "what lists show is the same")
+	}
+}

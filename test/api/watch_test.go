@@ -1,0 +1,232 @@
+package api
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// unwatched is a game without what depends on who looks at it.
+func unwatched(g *pb.Game) *pb.Game {
+	g = proto.Clone(g).(*pb.Game)
+	g.Watchers = 0
+	return g
+}
+
+// Ensure a watcher gets the game and then each event as the player got it, live
+// and to the end, whoever watches beside.
+func TestWatch_Live(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.game(t, p, "classic")
+		before := s.moves(t, p, g, 3)
+		now := s.get(t, g.GetId())
+
+		first := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
+		second := s.watch(t, s.player(t).ctx, &pb.WatchRequest{GameId: g.GetId(), EveryEvent: true})
+		own := s.watch(t, p.ctx, &pb.WatchRequest{GameId: g.GetId()})
+		resumed := s.watch(t, s.anyone, from(g.GetId(), 2))
+		caughtUp := s.watch(t, s.anyone, from(g.GetId(), 4))
+		all := s.watch(t, s.anyone, from(g.GetId(), 0))
+		for _, w := range []*watcher{first, second, own} {
+			assert.True(t, proto.Equal(unwatched(now), unwatched(w.game(t))))
+		}
+		for _, event := range before[1:] {
+			assert.True(t, proto.Equal(event, resumed.event(t)))
+		}
+		assert.NotNil(t, all.event(t).GetCreated())
+		for _, event := range before {
+			assert.True(t, proto.Equal(event, all.event(t)))
+		}
+
+		watchers := []*watcher{first, second, own, resumed, caughtUp, all}
+		live := s.moves(t, p, now, 5)
+		live = append(live, s.resign(t, p, g.GetId()))
+		for _, w := range watchers {
+			for _, event := range live {
+				require.True(t, proto.Equal(event, w.event(t)))
+			}
+			w.end(t)
+		}
+	})
+}
+
+// Ensure the transcript of a game says all that its players were told, and fits
+// what GetGame says.
+func TestWatch_Transcript(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		for _, request := range []*pb.CreateGameRequest{
+			{Variant: "6x6"}, {Variant: "twos", Private: true}, {Variant: "restless"},
+		} {
+			g := s.create(t, p, request)
+			n := 20
+			if g.GetVariant() == "6x6" {
+				n = 80 // More than a memory of the latest may hold.
+			}
+			made := s.moves(t, p, g, n)
+			transcript := s.watch(t, s.anyone, from(g.GetId(), 0))
+
+			created := transcript.event(t)
+			want := &pb.Event{
+				GameId: g.GetId(), Version: 1, Time: g.GetCreateTime(), Position: g.GetPosition(), Ranked: g.GetRanked(),
+				Action: &pb.Event_Created{Created: &pb.Created{
+					Variant: g.GetVariant(), Seats: g.GetSeats(), Private: g.GetPrivate(),
+					SeedCommitment: g.GetSeedCommitment(), RulesRevision: g.GetRulesRevision(),
+				}},
+			}
+			assert.True(t, proto.Equal(want, created), "%v", created)
+			last := created
+			for _, event := range made {
+				got := transcript.event(t)
+				require.True(t, proto.Equal(event, got))
+				assert.False(t, got.GetTime().AsTime().Before(last.GetTime().AsTime()), "times do not run back")
+				last = got
+			}
+			resigned := s.resign(t, p, g.GetId())
+			assert.True(t, proto.Equal(resigned, transcript.event(t)))
+			transcript.end(t)
+
+			final := s.get(t, g.GetId())
+			assert.Equal(t, resigned.GetSeed(), final.GetSeed(), "the last event reveals the seed")
+			assert.True(t, proto.Equal(resigned.GetResult(), final.GetResult()))
+			assert.True(t, proto.Equal(resigned.GetPosition(), final.GetPosition()))
+			assert.True(t, proto.Equal(resigned.GetTime(), final.GetUpdateTime()))
+			assert.Equal(t, last.GetPosition().GetScores(), final.GetPosition().GetScores(), "resigning costs nothing")
+			assert.Equal(t, last.GetPosition().GetTwenty48().GetTiles(), final.GetPosition().GetTwenty48().GetTiles())
+			assert.Equal(t, g.GetSeedCommitment(), final.GetSeedCommitment())
+			assert.True(t, proto.Equal(g.GetCreateTime(), final.GetCreateTime()))
+			assert.Equal(t, pb.GameStatus_GAME_STATUS_FINISHED, final.GetStatus())
+		}
+	})
+}
+
+// Ensure a game that is over brings the game or the missing events, and ends
+// with OK.
+func TestWatch_Finished(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.game(t, p, "3x3")
+		made := s.moves(t, p, g, math.MaxInt32)
+		last := made[len(made)-1]
+		n := last.GetVersion()
+		for _, every := range []bool{false, true} {
+			w := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), EveryEvent: every})
+			assert.True(t, proto.Equal(unwatched(s.get(t, g.GetId())), unwatched(w.game(t))))
+			w.end(t)
+			for _, after := range []int32{0, 1, n / 2, n - 1, n} {
+				request := from(g.GetId(), after)
+				request.EveryEvent = every
+				w := s.watch(t, s.anyone, request)
+				for v := after + 1; v <= n; v++ {
+					event := w.event(t)
+					assert.Equal(t, v == n, event.GetResult() != nil, "a result on the last event alone")
+				}
+				w.end(t)
+			}
+		}
+		for _, after := range []int32{n + 1, n + 1000, math.MaxInt32} {
+			wantConflict(t, s.watch(t, s.anyone, from(g.GetId(), after)).refused(t), n)
+		}
+	})
+}
+
+// Ensure a watcher who has seen what the log does not hold is told so.
+func TestWatch_TooHigh(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.game(t, p, "classic")
+		s.moves(t, p, g, 2)
+		for _, after := range []int32{4, 5, 67, math.MaxInt32} {
+			wantConflict(t, s.watch(t, p.ctx, from(g.GetId(), after)).refused(t), 3)
+		}
+		for _, after := range []int32{-1, math.MinInt32} {
+			wantField(t, s.watch(t, s.anyone, from(g.GetId(), after)).refused(t), "after_version")
+			wantField(t, s.watch(t, s.anyone, from(newID(), after)).refused(t), "after_version")
+		}
+	})
+}
+
+// Ensure the audience is everybody who watches but the game's own players, and
+// is told to all of them when it changes.
+func TestWatch_Audience(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.create(t, p, &pb.CreateGameRequest{Variant: "classic", Private: true})
+		request := &pb.WatchRequest{GameId: g.GetId()}
+		own := s.watch(t, p.ctx, request)
+		assert.Zero(t, own.game(t).GetWatchers())
+		own.audience(t, 0)
+		stranger := s.watch(t, s.player(t).ctx, request)
+		assert.EqualValues(t, 1, stranger.game(t).GetWatchers(), "with oneself")
+		nobody := s.watch(t, s.anyone, from(g.GetId(), 0))
+		again := s.watch(t, p.ctx, from(g.GetId(), 1)) // The player's second.
+		for _, w := range []*watcher{own, stranger, nobody, again} {
+			w.audience(t, 2)
+		}
+		assert.EqualValues(t, 2, s.get(t, g.GetId()).GetWatchers())
+
+		nobody.leave()
+		stranger.leave()
+		own.audience(t, 0)
+		assert.Zero(t, s.get(t, g.GetId()).GetWatchers())
+		own.leave()
+		again.leave()
+	})
+}
+
+// Ensure whoever comes to a game that nobody watched for a while is not told of
+// those who left.
+func TestWatch_AudienceAfterOthers(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	s := start(t, server.Embedded)
+	p := s.player(t)
+	g := s.game(t, p, "classic")
+	request := &pb.WatchRequest{GameId: g.GetId()}
+	one, two := s.watch(t, s.anyone, request), s.watch(t, s.anyone, request)
+	one.game(t)
+	two.audience(t, 2)
+	one.leave()
+	two.leave()
+	eventually(t, "nobody watches", func() bool { return s.get(t, g.GetId()).GetWatchers() == 0 })
+
+	late := s.watch(t, s.anyone, request)
+	late.audience(t, 1)
+	assert.NotContains(t, late.audiences, int32(2))
+	s.resign(t, p, g.GetId())
+	assert.NotNil(t, late.event(t).GetResigned())
+	late.end(t)
+}
+
+// Ensure watchers are sent to another server when theirs stops.
+func TestWatch_Stop(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.game(t, p, "classic")
+		watching := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
+		resumed := s.watch(t, p.ctx, from(g.GetId(), 0))
+		watching.game(t)
+		resumed.event(t)
+		go s.stop()
+		wantReason(t, watching.refused(t), pb.ReasonServerUnavailable)
+		wantReason(t, resumed.refused(t), pb.ReasonServerUnavailable)
+	})
+}

@@ -1,0 +1,137 @@
+package compose
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+)
+
+// TestSingle is docker-compose.yml: one server and its Redis.
+func TestSingle(t *testing.T) {
+	wantsDocker(t)
+	t.Parallel()
+	s := newStack(t)
+	with := settings{
+		"GRIDSTAND_BOT_PACE": "100ms",
+		"GRIDSTAND_METRICS":  ":9090",
+		"GRIDSTAND_PPROF":    "true",
+	}
+	s.up(with, "--build")
+	harmless(t, "server", s.containers("server")[0], []int{2048, 9090})
+	harmless(t, "redis", s.containers("redis")[0], []int{6379}, "/data")
+
+	bounded(t, "server", s.containers("server")[0])
+	bounded(t, "redis", s.containers("redis")[0])
+	for setting, want := range map[string]string{"maxmemory": "1073741824", "maxmemory-policy": "noeviction"} {
+		got := docker(t, "exec", s.containers("redis")[0], "redis-cli", "config", "get", setting)
+		assert.Equal(t, []string{setting, want}, strings.Fields(got))
+	}
+
+	p := begin(t, s.address())
+	p.goesOn("begin")
+	survives(t, s, p, "server", "redis")
+
+	t.Run("what is for operators", func(t *testing.T) {
+		silent(t, s.address())
+		server := s.containers("server")[0]
+		assert.JSONEq(t, `{"2048/tcp": [{"HostIp": "127.0.0.1", "HostPort": "`+s.port+`"}]}`,
+			docker(t, "inspect", "-f", "{{json .NetworkSettings.Ports}}", server), "published ports")
+		for _, page := range []string{"/metrics", "/debug/pprof/"} {
+			code, err := get(t, overHTTP(t)["HTTP/1.1"], s.reach(server, "9090"), page)
+			require.NoError(t, err)
+			assert.Equal(t, http.StatusOK, code, "%s where operators get to", page)
+		}
+		assert.Equal(t, codes.OK, reflection(t, s.address()), "reflection")
+	})
+
+	t.Run("another configuration", func(t *testing.T) {
+		s.up(settings{
+			"GRIDSTAND_BOT_PACE":                   "100ms",
+			"GRIDSTAND_REFLECTION":                 "false",
+			"GRIDSTAND_MAX_NEW_PLAYERS_PER_MINUTE": "3",
+		})
+		p.goesOn("a server with another configuration")
+		harmless(t, "server", s.containers("server")[0], []int{2048})
+		assert.Equal(t, codes.Unimplemented, reflection(t, s.address()), "reflection, turned off")
+		notFooled(t, s.address())
+	})
+
+	p.end()
+	p.check(s.address())
+	s.compose("down")
+	s.up(with)
+	p.check(s.address())
+}
+
+// TestScaled is docker-compose.scale.yml: several servers behind a proxy.
+func TestScaled(t *testing.T) {
+	wantsDocker(t)
+	t.Parallel()
+	client, err := filepath.Abs(filepath.Join(root, "bin/gridstand"))
+	require.NoError(t, err)
+	require.FileExists(t, client, "run make bin/gridstand")
+	s := newStack(t, "docker-compose.scale.yml")
+	with := settings{"GRIDSTAND_BOT_PACE": "100ms", "GRIDSTAND_MAX_NEW_PLAYERS_PER_MINUTE": "10"}
+	s.up(with, "--build", "--scale", "server=1")
+	p := begin(t, s.address())
+	p.goesOn("begin with one server")
+	s.up(with, "--scale", "server=3")
+	require.Len(t, s.containers("server"), 3)
+	p.goesOn("scaled to three servers")
+
+	for _, id := range s.containers("server") {
+		harmless(t, "server", id, []int{2048})
+		assert.JSONEq(t, `{"2048/tcp": null}`, docker(t, "inspect", "-f", "{{json .NetworkSettings.Ports}}", id), "published ports")
+	}
+	harmless(t, "redis", s.containers("redis")[0], []int{6379}, "/data")
+	harmless(t, "proxy", s.containers("proxy")[0], []int{2048})
+	bounded(t, "proxy", s.containers("proxy")[0])
+	silent(t, s.address())
+
+	for _, id := range s.containers("server") {
+		docker(t, "kill", "-s", "KILL", id)
+		p.goesOn("one of three servers killed")
+		docker(t, "start", id)
+	}
+	s.healthy("server")
+	for _, id := range s.containers("server") {
+		docker(t, "restart", id)
+		p.goesOn("restart of one of three servers")
+	}
+	survives(t, s, p, "redis", "proxy")
+
+	t.Run("limits for each address", func(t *testing.T) {
+		// From here everybody has the address that Docker gives this machine,
+		// whatever they say; a container has one of its own.
+		notFooled(t, s.address())
+		docker(t, "run", "--rm", "--network", s.project+"_default", "--volume", client+":/gridstand:ro",
+			"--tmpfs", "/tmp", "--env", "HOME=/tmp", "--entrypoint", "/gridstand", "gridstand-server",
+			"--server", "proxy:2048", "login", "neighbour")
+	})
+
+	p.end()
+	var servers []string
+	for _, id := range s.containers("server") {
+		servers = append(servers, s.reach(id, "2048"))
+	}
+	p.check(append(servers, s.address())...)
+}
+
+// survives kills and restarts the container of each service, after which people
+// must play on.
+func survives(t *testing.T, s *stack, p *party, services ...string) {
+	t.Helper()
+	for _, service := range services {
+		id := s.containers(service)[0]
+		docker(t, "kill", "-s", "KILL", id)
+		docker(t, "start", id)
+		p.goesOn("SIGKILL of " + service)
+		docker(t, "restart", id)
+		p.goesOn("restart of " + service)
+	}
+}

@@ -1,0 +1,211 @@
+package compose
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// inside is what the kernel says of a container's first process: files of its
+// /proc, by name. A helper beside it reads them, for there may be no program in
+// the container that could.
+func inside(t *testing.T, container string) map[string][]string {
+	t.Helper()
+	const read = `cd /proc/1 && for file; do echo "$file:" && cat "$file"; done`
+	names := []string{"status", "mountinfo", "net/tcp", "net/tcp6"}
+	args := []string{
+		"run", "--rm", "--pid", "container:" + container, "--user", "0", "--cap-add", "SYS_PTRACE",
+		"--entrypoint", "sh", cmp.Or(os.Getenv("REDIS_IMAGE"), "redis:8"), "-euc", read, "sh",
+	}
+	files, file := map[string][]string{}, ""
+	for line := range strings.Lines(docker(t, append(args, names...)...)) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, ok := strings.CutSuffix(line, ":"); ok && slices.Contains(names, name) {
+			file = name
+			continue
+		}
+		files[file] = append(files[file], line)
+	}
+	return files
+}
+
+// harmless checks what a container may do, and that it takes connections on
+// these ports alone. writable are the places where it may leave something.
+func harmless(t *testing.T, service, container string, ports []int, writable ...string) {
+	t.Helper()
+	files := inside(t, container)
+	status := map[string][]string{}
+	for _, line := range files["status"] {
+		name, value, _ := strings.Cut(line, ":")
+		status[name] = strings.Fields(value)
+	}
+	for _, ids := range []string{"Uid", "Gid"} {
+		require.Len(t, status[ids], 4, "%s: %s", service, ids)
+		assert.NotContains(t, status[ids], "0", "%s: %s", service, ids)
+	}
+	for _, set := range []string{"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"} {
+		assert.Equal(t, []string{"0000000000000000"}, status[set], "%s: %s", service, set)
+	}
+	assert.Equal(t, []string{"1"}, status["NoNewPrivs"], "%s: NoNewPrivs", service)
+
+	var places []string
+	var root bool
+	for _, line := range files["mountinfo"] {
+		fields := strings.Fields(line)
+		require.Greater(t, len(fields), 5)
+		at, options := fields[4], strings.Split(fields[5], ",")
+		root = root || at == "/"
+		switch top, _, _ := strings.Cut(at[1:], "/"); top {
+		case "proc", "sys", "dev": // the kernel's own
+			continue
+		}
+		if !slices.Contains(options, "ro") {
+			places = append(places, at)
+		}
+	}
+	assert.True(t, root, "%s: no root among the mounts", service)
+	assert.ElementsMatch(t, writable, places, "%s: what can be written to", service)
+	assert.ElementsMatch(t, ports, listening(t, files), "%s: open ports", service)
+}
+
+// bounded checks that a container cannot take all of its machine's memory,
+// processes or disk.
+func bounded(t *testing.T, service, container string) {
+	t.Helper()
+	out := docker(t, "inspect", "-f", "{{json .HostConfig}}", container)
+	var host struct {
+		Memory, PidsLimit int64
+		LogConfig         struct{ Config map[string]string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &host), "%s", out)
+	assert.Positive(t, host.Memory, "%s: memory", service)
+	assert.Positive(t, host.PidsLimit, "%s: processes", service)
+	assert.Equal(t, map[string]string{"max-size": "10m", "max-file": "3"}, host.LogConfig.Config, "%s: logs", service)
+}
+
+// listening are the TCP ports on which a container takes connections, but for
+// Docker's name server.
+func listening(t *testing.T, files map[string][]string) []int {
+	t.Helper()
+	const listen, nameServer = "0A", "0B00007F"
+	found := map[int]bool{}
+	for _, line := range append(files["net/tcp"], files["net/tcp6"]...) {
+		fields := strings.Fields(line)
+		if len(fields) < 4 || fields[3] != listen {
+			continue
+		}
+		host, port, _ := strings.Cut(fields[1], ":")
+		if host == nameServer {
+			continue
+		}
+		n, err := strconv.ParseInt(port, 16, 32)
+		require.NoError(t, err)
+		found[int(n)] = true
+	}
+	return slices.Collect(maps.Keys(found))
+}
+
+// operators are pages that only they may see.
+var operators = []string{"/metrics", "/healthz", "/debug/pprof/", "/debug/pprof/heap", "/debug/vars"}
+
+// silent checks that an address shows none of the operators' pages, by
+// whichever HTTP.
+func silent(t *testing.T, address string) {
+	t.Helper()
+	for name, transport := range overHTTP(t) {
+		for _, page := range operators {
+			response, err := get(t, transport, address, page)
+			if err != nil {
+				continue // It hung up.
+			}
+			assert.GreaterOrEqual(t, response, 400, "%s over %s of %s", page, name, address)
+		}
+	}
+}
+
+func overHTTP(t *testing.T) map[string]*http.Transport {
+	t.Helper()
+	var one, two http.Protocols
+	one.SetHTTP1(true)
+	two.SetUnencryptedHTTP2(true)
+	transports := map[string]*http.Transport{"HTTP/1.1": {Protocols: &one}, "HTTP/2": {Protocols: &two}}
+	for _, transport := range transports {
+		t.Cleanup(transport.CloseIdleConnections)
+	}
+	return transports
+}
+
+func get(t *testing.T, transport *http.Transport, address, page string) (code int, _ error) {
+	t.Helper()
+	client := &http.Client{Transport: transport, Timeout: 20 * time.Second}
+	response, err := client.Get("http://" + address + page)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	return response.StatusCode, nil
+}
+
+// reflection is what a server says when it is asked about its services.
+func reflection(t *testing.T, address string) codes.Code {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	stream, err := grpc_reflection_v1.NewServerReflectionClient(conn(t, address)).ServerReflectionInfo(ctx, grpc.WaitForReady(true))
+	require.NoError(t, err)
+	defer func() { _ = stream.CloseSend() }()
+	// Where it is refused, Recv says so.
+	_ = stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
+		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
+	})
+	_, err = stream.Recv()
+	return status.Code(err)
+}
+
+func conn(t *testing.T, address string) *grpc.ClientConn {
+	t.Helper()
+	c, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// notFooled checks that one who claims to come from elsewhere with each call
+// meets the limit for accounts all the same, which must be a few in a minute.
+func notFooled(t *testing.T, address string) {
+	t.Helper()
+	players := pb.NewPlayerServiceClient(conn(t, address))
+	for n := range 100 {
+		elsewhere := net.IPv4(203, 0, 113, byte(n)).String()
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", elsewhere, "x-real-ip", elsewhere,
+			"forwarded", "for="+elsewhere)
+		_, err := players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "nobody-" + strconv.Itoa(n), Secret: client.NewSecret()},
+			grpc.WaitForReady(true))
+		if status.Code(err) == codes.ResourceExhausted {
+			return
+		}
+		require.NoError(t, err)
+	}
+	require.Fail(t, "whoever says that he comes from elsewhere is believed")
+}

@@ -1,0 +1,186 @@
+package compose
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/testkit/process"
+)
+
+const (
+	// root of the repository, where the compose files are.
+	root = "../.."
+	// patience is for what takes seconds on a quiet machine.
+	patience = 3 * time.Minute
+	// buildTime is for images to be fetched and built.
+	buildTime = 15 * time.Minute
+)
+
+// settings are environment variables of the server.
+type settings map[string]string
+
+// stack is the compose files under a project name of their own.
+type stack struct {
+	t       *testing.T
+	project string
+	files   []string
+	added   string // a file with settings
+	port    string // where players connect
+}
+
+// newStack prepares the compose files, without starting anything yet. They are
+// taken down when the test ends.
+func newStack(t *testing.T, files ...string) *stack {
+	t.Helper()
+	dir := t.TempDir()
+	s := &stack{
+		t: t, project: strings.ToLower(t.Name()) + "-" + fmt.Sprint(os.Getpid()),
+		files: []string{"docker-compose.yml"}, added: filepath.Join(dir, "settings.yml"), port: strconv.Itoa(process.FreePort(t)),
+	}
+	s.files = append(s.files, files...)
+	for i, file := range s.files {
+		s.files[i] = readable(t, file, dir, len(s.files) > 1)
+	}
+	s.files = append(s.files, s.added)
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, args := range [][]string{{"ps"}, {"logs", "--tail", "40"}} {
+				out, _ := s.try(args...)
+				t.Logf("compose %s:\n%s", args[0], out)
+			}
+		}
+		out, err := s.try("down", "-v", "--timeout", "5")
+		assert.NoError(t, err, "%s", out)
+	})
+	return s
+}
+
+func (s *stack) try(args ...string) (string, error) {
+	// Not the test's context: what was brought up has to come down.
+	ctx, cancel := context.WithTimeout(context.Background(), buildTime)
+	defer cancel()
+	all := []string{"--project-directory", ".", "-p", s.project}
+	for _, file := range s.files {
+		all = append(all, "-f", file)
+	}
+	command := exec.CommandContext(ctx, "scripts/compose.sh", append(all, args...)...)
+	command.Dir = root
+	command.Env = append(os.Environ(), "GRIDSTAND_PORT="+s.address(), "COMPOSE_HTTP_TIMEOUT=600")
+	out, err := command.CombinedOutput()
+	return string(out), err
+}
+
+// compose runs a command of Compose.
+func (s *stack) compose(args ...string) string {
+	s.t.Helper()
+	out, err := s.try(args...)
+	require.NoError(s.t, err, "compose %v:\n%s", args, out)
+	return out
+}
+
+// docker runs a command of Docker and returns what it printed.
+func docker(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := tryDocker(args...)
+	require.NoError(t, err, "%s", out)
+	return out
+}
+
+func tryDocker(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var diagnostics strings.Builder
+	command := exec.CommandContext(ctx, "docker", args...)
+	command.Stderr = &diagnostics
+	out, err := command.Output()
+	if err != nil {
+		err = fmt.Errorf("docker %s: %w: %s", strings.Join(args, " "), err, &diagnostics)
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// address is where players connect.
+func (s *stack) address() string { return "127.0.0.1:" + s.port }
+
+// up brings the stack up with these settings, which replaces servers that had
+// others, and waits until all say that they are healthy.
+func (s *stack) up(with settings, args ...string) {
+	s.t.Helper()
+	lines := []string{"services:", "  server:", "    environment:"}
+	for name, value := range with {
+		lines = append(lines, fmt.Sprintf("      %s: %q", name, value))
+	}
+	require.NoError(s.t, os.WriteFile(s.added, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	s.compose(append([]string{"up", "-d"}, args...)...)
+	s.healthy("server")
+}
+
+// containers are the ids of a service's containers.
+func (s *stack) containers(service string) []string {
+	s.t.Helper()
+	ids := strings.Fields(docker(s.t, "ps", "-aq", "--no-trunc",
+		"--filter", "label=com.docker.compose.project="+s.project,
+		"--filter", "label=com.docker.compose.service="+service))
+	require.NotEmpty(s.t, ids, "containers of %s", service)
+	return ids
+}
+
+// healthy waits until the containers of a service say so of themselves.
+func (s *stack) healthy(service string) {
+	s.t.Helper()
+	for _, id := range s.containers(service) {
+		require.Eventually(s.t, func() bool {
+			state, err := tryDocker("inspect", "-f", "{{.State.Health.Status}}", id)
+			return err == nil && state == "healthy"
+		}, patience, 300*time.Millisecond, "%s does not get healthy", service)
+	}
+}
+
+// reach is the address of a container on the network that the service has to
+// the outside, for what is not published.
+func (s *stack) reach(container, port string) string {
+	s.t.Helper()
+	ip := docker(s.t, "inspect", "-f", `{{(index .NetworkSettings.Networks "`+s.project+`_default").IPAddress}}`, container)
+	require.NotEmpty(s.t, ip)
+	return net.JoinHostPort(ip, port)
+}
+
+// dial makes a client of a server.
+func dial(t *testing.T, address string) *client.Client {
+	t.Helper()
+	c, err := client.Dial(client.Config{Target: address})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// readable is a compose file that Compose 1 can read too, which some distributions
+// still have: where another file resets what a server publishes, it is given
+// copies without either, for it knows no !reset.
+func readable(t *testing.T, name, dir string, reset bool) string {
+	t.Helper()
+	if !reset || exec.Command("docker", "compose", "version").Run() == nil {
+		return name
+	}
+	content, err := os.ReadFile(filepath.Join(root, name))
+	require.NoError(t, err)
+	const published = "    ports:\n      - \"${GRIDSTAND_PORT:-2048}:2048\"\n    networks:"
+	text := strings.Replace(string(content), published, "    networks:", 1)
+	text = strings.Replace(text, "    ports: !reset []\n", "", 1)
+	require.NotEqual(t, string(content), text, "%s is not as it was", name)
+	copied := filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(copied, []byte(text), 0o600))
+	return copied
+}

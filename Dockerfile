@@ -1,12 +1,12 @@
-# The server as one static binary in an otherwise empty image.
-# `make pin-images` adds the digest.
+# The server as a static binary in an empty image. `make pin-images` adds the
+# digest of the build image.
 ARG GO_IMAGE=golang:1.26
 FROM $GO_IMAGE AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
-# What the binary says of itself; `make image` fills them in.
+# Shown by gridstand-server version; `make image` sets them.
 ARG VERSION=dev
 ARG COMMIT=
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
@@ -15,13 +15,13 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     -o /gridstand-server ./cmd/gridstand-server
 
 FROM scratch
-# For a Redis that is reached by TLS.
+# Certificate authorities, for a Redis with TLS.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /gridstand-server /gridstand-server
 USER 65532:65532
 EXPOSE 2048
-# There is no shell and no curl here: the server asks itself, at the address
-# and with the encryption that its environment says.
+# The image has no shell and no curl: the server checks itself, at the address and
+# with the encryption that its environment sets.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=10s \
     CMD ["/gridstand-server", "healthcheck"]
 ENTRYPOINT ["/gridstand-server"]

@@ -1,5 +1,5 @@
-# The usual verbs. `make` lists them; .ci/run runs the same targets in a fresh
-# clone, so that CI and a developer's machine cannot disagree.
+# `make` lists the targets. .ci/run runs the same targets in a fresh clone, so that CI
+# and a developer's machine run the same checks.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -7,45 +7,44 @@ MAKEFLAGS += --no-print-directory
 
 MODULE := github.com/gridstand/gridstand
 
-# The tools, pinned. buf comes as a binary by npm; the generators are tools of
-# go.mod, so that they always equal the runtime that they generate for.
+# Pinned tools. npm installs buf as a binary. The generators are tools of go.mod, so
+# that their versions always equal the runtime's.
 BUF := npx --yes @bufbuild/buf@1.75.0
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GO_LICENSES := go run github.com/google/go-licenses@v1.6.0
 GOVULNCHECK_VERSION := v1.8.0
 
-# Licences under which code may be used: none of them asks for
-# more than to be named, or (MPL) for changes to its own files.
+# Allowed licences of dependencies: they require attribution only, or (MPL) the
+# publication of changes to their own files.
 LICENSES := MIT,Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,BSL-1.0,MPL-2.0,Unlicense
 
-# What the binaries say of themselves.
+# Version and commit of the binaries.
 VERSION ?= $(shell git describe --tags --dirty --match 'v*' 2>/dev/null || echo dev)
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 STAMP := -s -w -X $(MODULE)/internal/version.Version=$(VERSION) -X $(MODULE)/internal/version.Commit=$(COMMIT)
 
-# The messages that must stay readable: the contract, for programs that others
-# wrote, and the log's entries, for games that are stored. Each module of
-# buf.yaml with the image of what was accepted last.
+# Messages that must stay compatible: the contract, with clients, and the log's
+# entries, with stored games. Each module of buf.yaml with its accepted image.
 ACCEPTED := proto=proto/accepted.binpb server/internal=server/internal/gamelog/v1/accepted.binpb
 
-# Which benchmarks run, and the commit that bench-compare holds them against.
+# Which benchmarks run, and the commit that bench-compare compares with.
 BENCH ?= .
 BASE ?= HEAD~1
 
-# Needs room: the code runs about five times slower under the race detector. To
-# link forty test binaries without what only debuggers read saves a fifth of that.
+# The race detector makes the code about five times slower. Linking the test binaries
+# without debug information saves a fifth of the time.
 RACE_TIMEOUT ?= 20m
 RACE = $$(go env GOFLAGS) -race -timeout=$(RACE_TIMEOUT) -ldflags=-w -vet=off
 
-# How long the long tests of one package may take.
+# Timeout of the long tests of one package.
 LONG_TIMEOUT ?= 30m
 
 .PHONY: help
-help: ## List the verbs
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-23s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: bin/gridstand-server bin/gridstand ## Build both programs into bin/, static, version and commit in them
+build: bin/gridstand-server bin/gridstand ## Build both programs into bin/, statically, with version and commit
 
 .PHONY: bin/gridstand-server bin/gridstand
 bin/gridstand-server: PROGRAM := ./cmd/gridstand-server
@@ -54,17 +53,17 @@ bin/gridstand-server bin/gridstand:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(STAMP)' -o $@ $(PROGRAM)
 
 .PHONY: test
-test: ## Run the tests but the long ones; redis-server and tmux are used if they are installed
+test: ## Run all but the long tests; they use redis-server and tmux if installed
 	go test ./...
 
 .PHONY: test-short
-test-short: ## Run the tests that take no more than a moment
+test-short: ## Run the quickest tests
 	go test -short ./...
 
-# Their names end in _long; see internal/longtest. Without vet: make vet does that.
+# Their names end in _long; see internal/testkit/longtest. make vet runs vet.
 .PHONY: test-long
 test-long: export TEST_LONG := 1
-test-long: ## Run the long tests, which make test leaves out, and no others
+test-long: ## Run the long tests only, which make test skips
 	go test -vet=off -run '_long$$' -parallel=2 -timeout=$(LONG_TIMEOUT) $$(grep -rl --include='*_test.go' 'longtest\.Skip(' . | xargs -n 1 dirname | sort -u)
 
 .PHONY: race
@@ -75,28 +74,28 @@ race: ## Run make test under the race detector (needs a C compiler), without vet
 race-long: ## Run make test-long under the race detector
 	GOFLAGS="$(RACE)" $(MAKE) test-long
 
-# How long each fuzz target runs with make fuzz.
+# Duration of each fuzz target in make fuzz.
 FUZZTIME ?= 2s
 
 .PHONY: fuzz
 fuzz: export FUZZTIME := $(FUZZTIME)
-fuzz: ## Fuzz every target for FUZZTIME; what fails is kept in testdata/fuzz
+fuzz: ## Fuzz every target for FUZZTIME; inputs that fail are saved in testdata/fuzz
 	scripts/fuzz.sh
 
-# How long make storm goes on.
+# Duration of make storm.
 STORM ?= 10m
 
 .PHONY: storm
 storm: export TEST_LONG := 1
-storm: ## Break things between servers, Redis and clients for STORM, drawn anew each time
+storm: ## Inject random faults into servers, Redis and connections for STORM
 	go test ./server/internal/test/fault -run '^TestStorm_long$$' -v -timeout 0 -args -storm=$(STORM)
 
 .PHONY: bench
-bench: ## Print the table of figures beside their bare limits (needs redis-server; BENCH=Moves for some)
+bench: ## Print the figures beside their bare limits (needs redis-server; BENCH=Moves selects)
 	go test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 2h ./... | go run ./internal/ratio/table
 
 .PHONY: bench-compare
-bench-compare: ## Compare the figures of two commits (BASE=HEAD~1 or so; BENCH=Moves for some)
+bench-compare: ## Compare the figures of two commits (BASE=HEAD~1; BENCH=Moves selects)
 	scripts/bench-compare.sh '$(BASE)' '$(BENCH)'
 
 .PHONY: check
@@ -108,11 +107,11 @@ vet: ## Run go vet
 	go vet ./...
 
 .PHONY: lint
-lint: ## Run golangci-lint, which also holds the import direction
+lint: ## Run golangci-lint, which also checks the import direction
 	$(GOLANGCI_LINT) run --allow-parallel-runners
 
 .PHONY: licenses
-licenses: ## Fail where a dependency has a licence that is not allowed
+licenses: ## Fail if a dependency has a licence that is not allowed
 	$(GO_LICENSES) check ./... --include_tests --allowed_licenses=$(LICENSES)
 
 .PHONY: vulnerabilities
@@ -127,12 +126,12 @@ fmt: ## Format Go and protocol buffers
 	$(BUF) format -w
 
 .PHONY: check-format
-check-format: ## Fail where make fmt would change something
+check-format: ## Fail if make fmt would change a file
 	$(GOLANGCI_LINT) fmt -d
 	$(BUF) format -d --exit-code
 
 .PHONY: check-tidy
-check-tidy: ## Fail where go mod tidy would change something
+check-tidy: ## Fail if go mod tidy would change a file
 	go mod tidy -diff
 
 .PHONY: generate
@@ -140,7 +139,7 @@ generate: ## Generate Go from the .proto files
 	$(BUF) generate
 
 .PHONY: check-generated
-check-generated: ## Fail where make generate would change something
+check-generated: ## Fail if make generate would change a file
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	sums() { (cd "$$1" && find . -name '*.pb.go' -not -path './.*' -exec sha256sum {} + | sort -k 2); }; \
 	$(BUF) generate -o "$$fresh"; \
@@ -151,51 +150,51 @@ lint-contract: ## Lint the .proto files
 	$(BUF) lint
 
 .PHONY: breaking
-breaking: ## Fail where a change of the .proto files would break a client or a stored game
+breaking: ## Fail if a change of the .proto files would break a client or a stored game
 	@for pair in $(ACCEPTED); do \
 	  (set -x; $(BUF) breaking "$${pair%%=*}" --against "$${pair#*=}"); \
 	done
 
 .PHONY: contract-accept
-contract-accept: ## Accept the .proto files as what must not be broken from now on: only on purpose
+contract-accept: ## Accept the present .proto files as the ones that later changes must not break
 	@for pair in $(ACCEPTED); do \
 	  (set -x; $(BUF) build "$${pair%%=*}" --exclude-source-info -o "$${pair#*=}"); \
 	done
 
 .PHONY: playthroughs
-playthroughs: ## Write the recorded games of every variant anew
+playthroughs: ## Record the games of every variant again
 	go test ./game/variants -update
 
 .PHONY: golden
-golden: ## Write the expected screens of the client anew
+golden: ## Record the expected screens of the client again
 	go test ./cmd/gridstand/internal/tui -update
 
 .PHONY: image
 image: export VERSION := $(VERSION)
 image: export COMMIT := $(COMMIT)
-image: ## Build the server's container image, version and commit in it
+image: ## Build the server's container image, with version and commit
 	scripts/compose.sh build server
 
 .PHONY: pin-images
-pin-images: ## Pin the images of Dockerfile and compose files to what the registry holds now
+pin-images: ## Pin the images of Dockerfile and compose files to the registry's digests
 	scripts/pin-images.sh
 
 .PHONY: compose-try
-compose-try: bin/gridstand ## Bring the compose stacks up, play while containers die, take them down
+compose-try: bin/gridstand ## Start the compose stacks, play while containers are killed, stop them
 	CGO_ENABLED=0 go test -trimpath -buildvcs=false -count=1 -timeout 1h -v ./test/compose -args -compose
 
 .PHONY: compose-try-offline
-compose-try-offline: ## The same with a Docker of its own and stand-in images, where no registry is
+compose-try-offline: ## The same without an image registry, with a Docker and images of its own
 	scripts/with-local-docker.sh $(MAKE) compose-try
 
 .PHONY: compose-try-if-possible
-compose-try-if-possible: ## Either of the two; where neither can be, say why
+compose-try-if-possible: ## Whichever of the two is possible; if neither is, say why
 	scripts/compose-if-possible.sh
 
 .PHONY: picture
-picture: build ## Draw the README's picture anew from real screens
+picture: build ## Draw the README's pictures from real screens
 	scripts/picture.sh docs
 
 .PHONY: clean
-clean: ## Remove what was built
+clean: ## Remove the built programs
 	rm -rf bin

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the benchmarks of another commit and of the working tree in turns, so that
-# what the machine does meanwhile meets both, and says what changed beyond chance.
+# Runs the benchmarks of another commit and of the working tree in turns, so that other
+# load on the machine affects both, and prints the significant differences.
 #
 #   scripts/bench-compare.sh COMMIT [BENCHMARKS]     ROUNDS=6 by default
 set -euo pipefail
@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'git worktree remove --force "$work/base" 2>/dev/null || true; rm -rf "$work"' EXIT
 git worktree add --quiet --detach "$work/base" "$base"
 
-# run WHERE NAME: one round, its results at the end of a file.
+# run DIR NAME: runs one round and appends its results to a file.
 run() {
   (cd "$1" && go test -p 1 -run '^$' -bench "$bench" -benchtime 1x -timeout 2h ./...) |
     tee /dev/stderr | grep -E '^(goos|goarch|pkg|cpu|Benchmark)' >>"$work/$2.txt"

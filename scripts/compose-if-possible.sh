@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# Tries the compose stacks where that can be done: with the Docker that is here,
-# if it can get the images, else with one of its own (scripts/with-local-docker.sh).
-# Where neither can be had it says why, and succeeds. Once there is a Docker,
-# whatever fails is a failure.
+# Tries the compose stacks with the installed Docker if it can get the images, else
+# with a Docker of its own (scripts/with-local-docker.sh). If neither is possible it says
+# why and succeeds. With a Docker, every failure is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# images: what the stacks are made from.
+# images: lists the images that the stacks use.
 images() {
   sed -En 's/.*\$\{[A-Z]+_IMAGE:-([^}]+)\}$/\1/p' docker-compose.yml docker-compose.scale.yml
 }
 
-# usable: whether there is a Docker with Compose that can get them.
+# usable: succeeds if a Docker with Compose can get them.
 usable() {
   docker info >/dev/null 2>&1 || { echo 'no Docker is running here'; return 1; }
   scripts/compose.sh version >/dev/null 2>&1 || { echo 'Docker is here, but Compose is not'; return 1; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Docker Compose by whichever of its two names is installed.
+# Runs Docker Compose by the name that is installed, of two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if docker compose version >/dev/null 2>&1; then

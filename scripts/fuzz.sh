@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Fuzzes every target of the module for FUZZTIME, one after the other. What fails
-# is kept in testdata/fuzz.
+# Fuzzes every target of the module for FUZZTIME, one after the other. Go saves inputs
+# that fail in testdata/fuzz.
 #
-# Go before 1.27 may end a target whose time is up with "context deadline
-# exceeded" though nothing failed (golang/go#75804): such a one is fuzzed again.
+# Go before 1.27 may report "context deadline exceeded" when a target's time is up,
+# although nothing failed (golang/go#75804): such a target is fuzzed again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec </dev/null
@@ -16,7 +16,7 @@ fuzz() {
   (set -x; go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "${FUZZTIME:?}") 2>&1 | tee "$output"
 }
 
-# only_late: whether that is all that a target failed with.
+# only_late: succeeds if that is the only failure of the target.
 only_late() {
   grep -qx ' *context deadline exceeded' "$output" && ! grep -Eq 'Failing input|_test\.go:|^panic:|DATA RACE' "$output"
 }
@@ -29,6 +29,6 @@ for each in "${targets[@]}"; do
     fuzz "$(dirname "${each%%:*}")" "${each##*func }" || status=$?
     ((status != 0)) || break
     if ((try == 3)) || ! only_late; then exit "$status"; fi
-    echo 'its time was up, and that is all: again'
+    echo 'only its time was up: fuzzing it again'
   done
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Draws the README's pictures from real screens, each in a tmux of its own: 2048
-# played by keys in one terminal and watched in another, and Tribolo.
+# Draws the README's pictures from real screens in tmux: a game of 2048 in one terminal,
+# the same game watched in another, and Tribolo.
 #
 #   scripts/picture.sh docs
 set -euo pipefail
@@ -14,8 +14,8 @@ bin/gridstand-server --listen "$GRIDSTAND_SERVER" 2>"$work/server.log" &
 server=$!
 trap 'tmux -L "$socket" kill-server 2>/dev/null || true; kill "$server"; wait "$server" || true; rm -rf "$work"' EXIT
 
-# terminal NAME ARGUMENT…: runs the client in a terminal of 80×24 with all colours,
-# of a kind that cannot erase: tmux forgets the colour of what was erased.
+# terminal NAME ARGUMENT…: runs the client in an 80×24 terminal with true colours. The
+# terminal type has no erase commands, since tmux loses the background of erased cells.
 terminal() {
   local name=$1
   shift
@@ -35,8 +35,7 @@ shows() {
 
 terminal player play --name ada
 shows player 'SCORE'
-# Few enough at once for the keys that wait, and no more once there is something
-# to look at.
+# A few keys at a time, until the board is worth a picture.
 until tmux -L "$socket" capture-pane -t player -p | grep -qE 'TILE *(128|256|512|1024)'; do
   tmux -L "$socket" send-keys -t player Left Down Left Down Right Down
   sleep 0.1
@@ -48,7 +47,7 @@ for key in Left Down Left Down Right Down Left Down; do
   sleep 0.3
 done
 shows player '1 watching'
-# Past the moment for which what changed stands out.
+# Wait until changed tiles are no longer highlighted.
 sleep 0.5
 for name in player spectator; do
   tmux -L "$socket" capture-pane -e -p -N -t "$name" >"$work/$name.ansi"
@@ -59,7 +58,7 @@ terminal tribolo play tribolo --seats me,greedy,minimax
 tmux -L "$socket" kill-session -t spectator
 tmux -L "$socket" kill-session -t player
 shows tribolo 'places, best'
-# The first legal move, whenever it is the player's turn, for a while.
+# Play the first legal move five times.
 game=$(bin/gridstand games --mine --variant tribolo --json | grep -o '"id":"[a-z2-7]*"' | head -1 | cut -d'"' -f4)
 for _ in $(seq 5); do
   shows tribolo 'Your turn'

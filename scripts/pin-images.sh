@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Pins the images that are built upon and run beside to what their registry holds
-# now: writes name:tag@sha256:… where Dockerfile and compose files say name:tag, or
-# an older digest. Needs Docker and a way to the registry. Look at the difference
-# before you commit it; `make compose-try` tries it.
+# Pins the images of Dockerfile and compose files to their registry's current digests:
+# name:tag, or an older digest, becomes name:tag@sha256:…. Needs Docker and access to
+# the registry. Review the difference and run `make compose-try` before you commit it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Looks for known vulnerabilities in what is called of the dependencies and of
-# Go's own library. It needs the database at https://vuln.go.dev (or in GOVULNDB)
-# and fails if it cannot check, unless VULNERABILITIES_UNCHECKED says why that may
-# pass: then it prints the reason. Vulnerabilities that are found always fail.
+# Looks for known vulnerabilities in the code that the programs call, in dependencies
+# and in Go's standard library. It needs the database at https://vuln.go.dev (or
+# GOVULNDB) and fails if it cannot check, unless VULNERABILITIES_UNCHECKED gives a
+# reason, which it then prints. A vulnerability always fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Runs a command with a Docker of its own that needs no image registry and no
-# network: a daemon that lives as long as the command, and stand-ins for the
-# images that the compose files name, packed from the programs installed here.
+# Runs a command with a Docker daemon of its own that needs no image registry and no
+# network. The daemon stops with the command. The images that the compose files name
+# are built from the programs installed here.
 #
 #   scripts/with-local-docker.sh make compose-try
 #
 # Daemon, containers and command run in network, mount and process namespaces of
-# their own, so that no port is taken and nothing stays behind. The command's
-# exit code is the script's; 69 says that this machine cannot do it, and why is
-# said on standard error.
+# their own, so that they use no port of the machine and leave nothing behind. The
+# script exits with the command's exit code, or with 69 if this machine cannot do it;
+# standard error then has the reason.
 #
-# Wants root and a Debian with
+# Needs root and a Debian with
 #   apt-get install docker.io docker-compose iptables busybox-static redis-server redis-tools haproxy
-# and Go. The stand-ins carry the versions that are installed, whatever their
-# tags say, and a busybox for a userland.
+# and Go. The images contain the installed versions, whatever their tags say, and
+# busybox.
 set -euo pipefail
 (($# > 0)) || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; exit 2; }
 
@@ -27,12 +27,12 @@ if [ -z "${GRIDSTAND_LOCAL_DOCKER:-}" ]; then
   for program in dockerd docker docker-compose iptables busybox redis-server redis-cli haproxy go unshare; do
     command -v "$program" >/dev/null || cannot "$program is not installed"
   done
-  # All of them, also those that only other systems build: the Dockerfile asks
-  # for all, and in there nothing can be fetched.
+  # All modules, also those of other systems: the Dockerfile downloads all, and the
+  # build has no network.
   go mod download || cannot 'not all modules of go.mod are here, and they cannot be downloaded'
   apart=(unshare --net --mount --pid --fork --kill-child --mount-proc)
   "${apart[@]}" busybox ip link set lo up || cannot 'no namespaces can be made'
-  # Not in /tmp, which may be in memory: it takes a gigabyte or so.
+  # Not in /tmp, which may be in memory: the daemon needs about a gigabyte.
   home=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
   trap 'rm -rf "$home"' EXIT
   status=0
@@ -45,7 +45,7 @@ busybox ip link set lo up
 # Another docker on the PATH may be a client without buildx.
 PATH=/usr/bin:$PATH
 export DOCKER_HOST=unix://$home/socket DOCKER_CONFIG=$home DOCKER_BUILDKIT=1 COMPOSE_DOCKER_CLI_BUILD=1
-# Nothing answers outside; what Go needs is in its caches.
+# There is no network; Go finds everything in its caches.
 export GOPROXY=off
 
 daemon=
@@ -71,7 +71,7 @@ for ((i = 0; ; i++)); do
   sleep 0.2
 done
 
-# program DIR NAME…: programs, and the libraries that they are linked to.
+# program DIR NAME…: copies programs and the libraries that they are linked to.
 program() {
   local dir=$1 name file library
   shift
@@ -85,7 +85,7 @@ program() {
   done
 }
 
-# userland DIR: what is needed of what any image has.
+# userland DIR: makes the few files that every image needs.
 userland() {
   mkdir -p "$1"/{bin,usr/bin,etc/ssl/certs,tmp,root}
   chmod 1777 "$1/tmp"
@@ -96,16 +96,16 @@ userland() {
   cp /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/"
 }
 
-# modules DIR: the modules of go.mod, out of those that were downloaded here.
+# modules DIR: copies the modules of go.mod from the module cache.
 modules() {
   local downloaded
   downloaded=$(go env GOMODCACHE)/cache/download
   GOMODCACHE=$1 GOPROXY=file://$downloaded GOFLAGS=-modcacherw go mod download
 }
 
-# compiled DIR: what the Dockerfile will have compiled, so that it need not do so
-# again. A build id begins with what the build cache calls the action that made
-# the package, 15 bytes of it as base64 there and as hexadecimal digits here.
+# compiled DIR: copies the compiled packages that the Dockerfile needs from the build
+# cache. A build ID begins with the name of the package's action in that cache: 15
+# bytes, base64 in the ID and hexadecimal in the cache.
 compiled() (
   mapfile -t actions < <(
     CGO_ENABLED=0 go list -deps -export -trimpath -buildvcs=false -f '{{.BuildID}}' ./cmd/gridstand-server |
@@ -122,7 +122,7 @@ compiled() (
   cp --parents -t "$1" "${entries[@]}" "${outputs[@]}"
 )
 
-# image DIR TAG CHANGE…: makes an image of a directory.
+# image DIR TAG CHANGE…: makes an image from a directory.
 image() {
   local dir=$1 tag=$2 changes=() change
   shift 2
@@ -138,7 +138,7 @@ mkdir -p "$box"/{usr/local,go}
 cp -a "$(go env GOROOT)" "$box/usr/local/go"
 modules "$box/modules"
 compiled "$box/compiled"
-# The caches stand where the Dockerfile mounts none of its own.
+# The caches are where the Dockerfile mounts none of its own.
 image "$box" golang:1.26 'WORKDIR /go' \
   'ENV PATH=/go/bin:/usr/local/go/bin:/usr/bin:/bin GOPATH=/go GOTOOLCHAIN=local' \
   'ENV GOMODCACHE=/modules GOCACHE=/compiled GOPROXY=off'
@@ -154,11 +154,11 @@ program "$box" haproxy
 image "$box" haproxy:3.2 'USER 99:99' \
   'CMD ["haproxy", "-W", "-db", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]'
 
-# Stand-ins have no digest, so they go by their tags whatever the files pin.
+# These images have no digest, so tags replace the pinned digests.
 export GO_IMAGE=golang:1.26 REDIS_IMAGE=redis:8 HAPROXY_IMAGE=haproxy:3.2
 
-# Whether containers can run here, on a network of their own and with a port, is
-# the machine's matter, not the command's.
+# A machine that cannot run containers with a network and a port is not a failure of
+# the command.
 docker network create try >/dev/null || cannot 'Docker makes no networks'
 docker run -d --name try-redis --network try --read-only --cap-drop ALL --user 999:999 -p 127.0.0.1:6379:6379 \
   redis:8 redis-server --protected-mode no --save '' >/dev/null || cannot 'Docker runs no containers'

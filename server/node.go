@@ -97,7 +97,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 			return nil, err
 		}
 	}
-	return n, n.steward.Join(ctx)
+	return n, n.steward.Heartbeat.Join(ctx)
 }
 
 // listen takes the listener that is given, or makes one.

@@ -95,7 +95,7 @@ func (n *node) serve(ctx context.Context) error {
 	calls.stop()
 	matches.stop()
 	rooms.stop()
-	n.steward.Leave(ctx)
+	n.steward.Heartbeat.Leave(ctx)
 	base.stop()
 	n.logger.Info("stopped", "took", time.Since(began).Round(time.Millisecond))
 	return failure

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/heartbeat"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
@@ -35,39 +36,14 @@ const (
 	attestedFor = time.Hour
 	// vetters is how many games are compared with their logs at once.
 	vetters = 64
-	// aliveWithin is how much older than the copy a server's last heartbeat may be
-	// for the server to count as alive in it.
-	aliveWithin = 3 * time.Second
 )
 
-// rewind is a rollback.
-type rewind struct {
-	at time.Time // when it was seen
-	// copied is a moment before the copy was made that Redis holds now, zero for
-	// none, and before a later moment that is lost. Both are older than at.
-	copied, before time.Time
-	// swept reports that the games which lost moves have been quarantined.
-	swept bool
+func vouchedKey(r heartbeat.Rollback) string {
+	return "vouched:" + strconv.FormatInt(r.ID(), 10) + ":{beat}"
 }
 
-func (r rewind) id() int64 { return r.at.UnixMilli() }
-
-// pending reports whether there was a rollback that is still being dealt with.
-func (r rewind) pending() bool { return r.id() != 0 && !r.swept }
-
-func (r rewind) vouchedKey() string { return "vouched:" + strconv.FormatInt(r.id(), 10) + ":{beat}" }
-
-func (r rewind) attestedKey() string { return "attested:" + strconv.FormatInt(r.id(), 10) + ":{beat}" }
-
-// aliveIn returns which of the servers were alive in the copy.
-func (r rewind) aliveIn(servers map[string]presence) []string {
-	var ids []string
-	for id, p := range servers {
-		if !p.left && !p.since.After(r.before) && p.at.After(r.copied.Add(-aliveWithin)) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
+func attestedKey(r heartbeat.Rollback) string {
+	return "attested:" + strconv.FormatInt(r.ID(), 10) + ":{beat}"
 }
 
 // rewound does what is to be done after a rollback, if there was one.
@@ -78,67 +54,63 @@ func (s *Steward) rewound(ctx context.Context, hub *match.Hub) {
 }
 
 func (s *Steward) afterRollback(ctx context.Context, hub *match.Hub) error {
-	h := s.seen.Load()
+	h := s.Heartbeat.Last()
 	if h == nil {
 		return nil
 	}
-	if suspect := s.suspect.Load(); suspect != nil {
-		lost, err := s.verifyCached(ctx, hub, suspect.local, nil)
-		if err == nil && lost > 0 {
-			var told *heartbeat
-			if told, err = s.agenda.heartbeat(ctx, s.ServerID, suspect, nil, true); err == nil {
-				s.report(told, suspect)
-			}
+	if suspect := s.Heartbeat.Suspect(); suspect != nil {
+		lost, err := s.verifyCached(ctx, hub, suspect.Local, nil)
+		if err == nil {
+			err = s.Heartbeat.Verified(ctx, suspect, lost > 0)
 		}
 		if err != nil {
 			return err
 		}
-		s.suspect.CompareAndSwap(suspect, nil)
 	}
-	r := h.last
-	if r.id() == 0 || r.swept && s.attested == r.id() {
+	r := h.Rollback
+	if r.ID() == 0 || r.Quarantined && s.attested == r.ID() {
 		return nil
 	}
-	if s.attested != r.id() {
-		if h.now.Sub(r.at) < attestedFor {
-			if err := s.attest(ctx, hub, r, h.local.Add(-h.now.Sub(r.before))); err != nil {
+	if s.attested != r.ID() {
+		if h.Now.Sub(r.At) < attestedFor {
+			if err := s.attest(ctx, hub, r, h.Local.Add(-h.Now.Sub(r.Before))); err != nil {
 				return err
 			}
 		}
-		s.attested = r.id()
+		s.attested = r.ID()
 	}
-	if r.swept || s.swept == r.id() {
+	if r.Quarantined || s.swept == r.ID() {
 		return nil
 	}
-	whole, err := s.allAttested(ctx, r, h.servers)
-	if err != nil || !whole && h.now.Sub(r.at) < attestWithin {
+	whole, err := s.allAttested(ctx, r, h.Servers)
+	if err != nil || !whole && h.Now.Sub(r.At) < attestWithin {
 		return err
 	}
 	if err := s.sweep(ctx, r, whole); err != nil {
 		return err
 	}
-	s.swept = r.id()
+	s.swept = r.ID()
 	return nil
 }
 
 // attest compares the games in memory with their logs after a rollback, vouches
 // for those that this server has followed since a moment before it, and then says
 // that it has done so.
-func (s *Steward) attest(ctx context.Context, hub *match.Hub, r rewind, since time.Time) error {
+func (s *Steward) attest(ctx context.Context, hub *match.Hub, r heartbeat.Rollback, since time.Time) error {
 	if _, err := s.verifyCached(ctx, hub, since, &r); err != nil {
 		return err
 	}
-	if err := s.Client.SAdd(ctx, r.attestedKey(), s.ServerID).Err(); err != nil {
+	if err := s.Client.SAdd(ctx, attestedKey(r), s.ServerID).Err(); err != nil {
 		return fmt.Errorf("attesting: %w", err)
 	}
-	return s.Client.Expire(ctx, r.attestedKey(), attestedFor).Err()
+	return s.Client.Expire(ctx, attestedKey(r), attestedFor).Err()
 }
 
 // verifyCached compares the games that this server has in memory with their logs,
 // and quarantines those whose log lacks an entry that the server knows. It returns
 // how many. After a rollback r it vouches for those that the server has followed
 // since the given moment.
-func (s *Steward) verifyCached(ctx context.Context, hub *match.Hub, since time.Time, r *rewind) (lost int, err error) {
+func (s *Steward) verifyCached(ctx context.Context, hub *match.Hub, since time.Time, r *heartbeat.Rollback) (lost int, err error) {
 	cached := hub.Cached()
 	sound := make([]string, len(cached))
 	var quarantined atomic.Int64
@@ -172,11 +144,11 @@ func (s *Steward) verifyCached(ctx context.Context, hub *match.Hub, since time.T
 	}
 	sound = slices.DeleteFunc(sound, func(gameID string) bool { return gameID == "" })
 	for batch := range slices.Chunk(sound, batch) {
-		if err := s.Client.SAdd(ctx, r.vouchedKey(), batch).Err(); err != nil {
+		if err := s.Client.SAdd(ctx, vouchedKey(*r), batch).Err(); err != nil {
 			return 0, fmt.Errorf("vouching for games: %w", err)
 		}
 	}
-	return int(quarantined.Load()), s.Client.Expire(ctx, r.vouchedKey(), attestedFor).Err()
+	return int(quarantined.Load()), s.Client.Expire(ctx, vouchedKey(*r), attestedFor).Err()
 }
 
 // fenceLost quarantines a game whose log lacks entries that this server knew. It
@@ -196,12 +168,12 @@ func (s *Steward) fenceLost(ctx context.Context, known *replay.State) (bool, err
 
 // allAttested reports whether every server that was alive in the copy has
 // attested.
-func (s *Steward) allAttested(ctx context.Context, r rewind, servers map[string]presence) (bool, error) {
-	attested, err := s.Client.SMembersMap(ctx, r.attestedKey()).Result()
+func (s *Steward) allAttested(ctx context.Context, r heartbeat.Rollback, servers map[string]heartbeat.Server) (bool, error) {
+	attested, err := s.Client.SMembersMap(ctx, attestedKey(r)).Result()
 	if err != nil {
 		return false, fmt.Errorf("asking who attested: %w", err)
 	}
-	for _, id := range r.aliveIn(servers) {
+	for _, id := range r.AliveInCopy(servers) {
 		if _, ok := attested[id]; !ok {
 			return false, nil
 		}
@@ -213,15 +185,15 @@ func (s *Steward) allAttested(ctx context.Context, r rewind, servers map[string]
 // for. If all servers that were alive in the copy have attested, and the copy is
 // so young that they still have every game in memory that moved since, there are
 // none.
-func (s *Steward) sweep(ctx context.Context, r rewind, whole bool) error {
-	if !whole || r.at.Sub(r.copied) > s.Memory/2 {
+func (s *Steward) sweep(ctx context.Context, r heartbeat.Rollback, whole bool) error {
+	if !whole || r.At.Sub(r.Copied) > s.Memory/2 {
 		fenced := 0
-		err := s.Log.GamesBeside(ctx, rewoundKey, func(gameIDs []string) error {
+		err := s.Log.GamesBeside(ctx, attestedKey(r), func(gameIDs []string) error {
 			members := make([]any, len(gameIDs))
 			for i, gameID := range gameIDs {
 				members[i] = gameID
 			}
-			vouched, err := s.Client.SMIsMember(ctx, r.vouchedKey(), members...).Result()
+			vouched, err := s.Client.SMIsMember(ctx, vouchedKey(r), members...).Result()
 			if err != nil {
 				return err
 			}
@@ -232,7 +204,7 @@ func (s *Steward) sweep(ctx context.Context, r rewind, whole bool) error {
 				}
 			}
 			// Redis went back at most one heartbeat after the one that is lost.
-			ids, err := s.fenceAll(ctx, doubtful, r.before.Add(beatEvery))
+			ids, err := s.fenceAll(ctx, doubtful, r.Before.Add(heartbeat.Interval))
 			fenced += len(ids)
 			return err
 		})
@@ -241,8 +213,8 @@ func (s *Steward) sweep(ctx context.Context, r rewind, whole bool) error {
 		}
 		if fenced > 0 {
 			s.Logger.Error("redis went back in time: games that may have lost moves are damaged", "id", "rollback-quarantined",
-				"games", fenced, "copied", r.copied.UTC())
+				"games", fenced, "copied", r.Copied.UTC())
 		}
 	}
-	return s.Client.HSet(ctx, rewoundKey, "swept", r.id()).Err()
+	return s.Heartbeat.Quarantined(ctx, r)
 }

@@ -28,8 +28,10 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/heartbeat"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -76,15 +78,10 @@ type Steward struct {
 	// unheard is when the first claim began of which it is not known whether Redis
 	// carried it out; zero for none. Only round uses it.
 	unheard time.Time
-	// seen is the last heartbeat, nil before the first.
-	seen atomic.Pointer[heartbeat]
-	// appends is when appends succeeded since then.
-	appends activity
+	// Heartbeat is this server's.
+	Heartbeat *heartbeat.Monitor
 	// orphaned is set while leases of missing servers are still to be taken over.
 	orphaned atomic.Bool
-	// suspect is the last heartbeat before Redis became another process, until the
-	// games in memory have been compared with their logs; nil otherwise.
-	suspect atomic.Pointer[heartbeat]
 	// attested and swept are the last rollbacks that this server has verified its
 	// cached games against and has quarantined games after; only rewound uses them.
 	attested, swept int64
@@ -95,10 +92,14 @@ func New(c Config) *Steward {
 	missed := &missed{}
 	agenda := agenda{c.Client, c.Once}
 	exhibitions := newExhibitions(c, func(ctx context.Context, gameID string) error { return agenda.now(ctx, gameID) })
-	return &Steward{
+	s := &Steward{
 		Config: c, agenda: agenda, exhibitions: exhibitions,
 		bots: newBots(c.BotPace, c.Logger, missed, exhibitions.running), missed: missed,
 	}
+	s.Heartbeat = heartbeat.New(heartbeat.Config{
+		ServerID: c.ServerID, Client: c.Client, Logger: c.Logger, OnMissing: func() { s.orphaned.Store(true) },
+	})
+	return s
 }
 
 const (
@@ -162,7 +163,7 @@ func (s *Steward) firstLook(state *replay.State) time.Duration {
 // the game finds it recorded, notes a deadline, and lets a bot move whose turn
 // it is. Where that fails or takes long, the list brings the game up again.
 func (s *Steward) Appended(ctx context.Context, state *replay.State) {
-	s.noteAppend(state)
+	s.Heartbeat.NoteAppend(state.UpdateTime)
 	var note func(context.Context) error
 	switch deadline := state.Deadline(); {
 	case state.Status == replay.Finished:
@@ -251,21 +252,12 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 		unmoved := stopBots()
 		s.handOver(ctx, append(s.missed.take(), unmoved...))
 	}()
-	// Apart from each other: a round that takes long must not pass for an
-	// outage.
-	group.Go(func() {
-		every(ctx, beatEvery, func() {
-			if _, err := s.beat(ctx); err != nil {
-				s.Logger.Debug("no heartbeat sent", "error", err)
-			}
-		})
-	})
-	group.Go(func() { every(ctx, lookEvery, func() { s.round(ctx, hub) }) })
+	group.Go(func() { s.Heartbeat.Run(ctx, hub) })
+	group.Go(func() { periodic.Run(ctx, lookEvery, func() { s.round(ctx, hub) }) })
 	group.Go(func() { s.exhibitions.work(ctx) })
-	group.Go(func() { every(ctx, beatEvery, func() { s.relieve(ctx, hub) }) })
-	group.Go(func() { every(ctx, beatEvery, func() { s.rewound(ctx, hub) }) })
+	group.Go(func() { periodic.Run(ctx, heartbeat.Interval, func() { s.rewound(ctx, hub) }) })
 	group.Go(func() {
-		every(ctx, s.renewEvery(), func() {
+		periodic.Run(ctx, s.renewEvery(), func() {
 			s.renew(ctx)
 			s.patrol(ctx)
 		})
@@ -280,20 +272,6 @@ func (s *Steward) handOver(ctx context.Context, gameIDs []string) {
 	defer cancel()
 	if err := s.agenda.now(ctx, gameIDs...); err != nil {
 		s.Logger.Warn("games not handed over; they come up again", "id", "games-not-handed-over", "games", len(gameIDs), "error", err)
-	}
-}
-
-// every calls do now, and again and again until ctx ends.
-func every(ctx context.Context, interval time.Duration, do func()) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		do()
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
 	}
 }
 
@@ -427,14 +405,29 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until 
 func (s *Steward) overdue(ctx context.Context, m *match.Match, state *replay.State) error {
 	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: s.next(state)}
 	if !state.Deadline().IsZero() {
-		action, err := s.timeUp(ctx, state)
+		credit, err := s.Heartbeat.Credit(ctx, state)
 		if err != nil {
 			return err
 		}
-		call.Seat, call.Action = state.Turn(), action
+		call.Seat, call.Action = state.Turn(), timeUp(state, credit)
 	}
 	_, err := m.Do(ctx, call)
 	return err
+}
+
+// standIn is the bot that moves for players whose clock ran out.
+const standIn = "greedy"
+
+// timeUp is what happens when the deadline of a clock has come: the clock gets the
+// credit for outages, else it has run out.
+func timeUp(state *replay.State, credit time.Duration) replay.Action {
+	switch {
+	case credit > 0:
+		return replay.ClockExtended{By: credit}
+	case state.LastHuman(state.Turn()):
+		return replay.TimedOut{}
+	}
+	return replay.TimedOut{StandIn: standIn}
 }
 
 // renewEvery is how often games that the boards point to are kept for longer:

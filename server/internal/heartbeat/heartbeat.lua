@@ -1,37 +1,37 @@
--- Records a server's heartbeat, and notes outages, rollbacks and missing servers.
+-- Records a server's heartbeat, and detects outages, rollbacks and missing servers.
 --
 -- KEYS[1]  heartbeats:{beat}, a hash: server → 'at since' or 'at since mark': its
 --          last heartbeat and its first in Unix milliseconds; the mark is 'left'
---          once it stopped in order, 'missing' once its absence was reported
+--          once it has stopped in order, 'missing' once its absence was reported
 -- KEYS[2]  outages:{beat}, a sorted set: 'from to' by to, in Unix milliseconds
--- KEYS[3]  rewound:{beat}, a hash about the last rollback, as when Redis was
---          restored from a copy: at (when it was seen), from (a moment before the
---          copy was made, 0 if unknown), before (a later moment that is lost) and
---          swept (the at of the last one that was dealt with)
+-- KEYS[3]  rewound:{beat}, a hash about the last rollback: at (when it was
+--          detected), from (a moment before the copy was made that Redis holds now,
+--          0 if unknown), before (a later moment that is lost) and swept (the at of
+--          the last rollback that was dealt with)
 -- ARGV[1]  the server
 -- ARGV[2]  its last heartbeat that was acknowledged, 0 for none
--- ARGV[3]  its first one, 0 for none
+-- ARGV[3]  its first heartbeat, 0 for none
 -- ARGV[4]  1 if Redis lost a log entry that was acknowledged after ARGV[2], else 0
--- ARGV[5]  after how many milliseconds without a heartbeat a server is missing
--- ARGV[6]  how many milliseconds without a heartbeat or an append are an outage
--- ARGV[7]  for how many milliseconds outages and servers are remembered
--- ARGV[8]  how many servers are remembered
--- ARGV[9]  n, followed by n times 'from' and 'to': when this server's appends
---          succeeded since ARGV[2], in order; and then by the other servers as
---          ARGV[2] showed them: server and 'at since'
+-- ARGV[5]  the time without a heartbeat in milliseconds after which a server is missing
+-- ARGV[6]  the time without a heartbeat or an append in milliseconds that is an outage
+-- ARGV[7]  how many milliseconds outages and servers are kept
+-- ARGV[8]  how many servers are kept
+-- ARGV[9]  n, followed by n times 'from' and 'to': the times in which this server's
+--          appends succeeded since ARGV[2], in order; and then by the other servers
+--          that were stored at ARGV[2]: server and 'at since'
 --
 -- Reply: {now, outage, at, since, rollback, missing, run, then at, from, before
--- and swept of KEYS[3], then KEYS[1]}: the time in Unix milliseconds; how many of
--- them were an outage that ends now; the stored heartbeat; 1 if this is the first
--- to see a rollback, else 0; how many servers are newly missing; and the Redis
--- process, '' if it does not say.
+-- and swept of KEYS[3], then KEYS[1]}: the time in Unix milliseconds; how many
+-- milliseconds of outage end now; the stored heartbeat; 1 if this server is the
+-- first to detect a rollback, else 0; how many servers have become missing; and the
+-- id of the Redis process, '' if it does not say.
 --
 -- Invariant: a server's at goes back only with all of Redis, and then that server
--- notes it. No outage in the set covers an append that its server told of.
+-- detects it. No outage in the set covers an append that its server reported.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local own, seen, since = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local own, acknowledged, since = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local missing_after, outage_after, kept = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local function text(n) return string.format('%.0f', n) end
 
@@ -62,16 +62,16 @@ for _ = 1, tonumber(ARGV[9]) do
 end
 
 local rollback = 0
-if ARGV[4] == '1' or seen > (mine or 0) then
-  local from = ARGV[4] == '1' and seen or mine or 0
-  local noted = redis.call('HMGET', KEYS[3], 'at', 'from', 'before')
-  if tonumber(noted[1] or 0) > seen then -- another server saw the same one
-    redis.call('HSET', KEYS[3], 'from', text(math.max(from, tonumber(noted[2]))),
-      'before', text(math.max(seen, tonumber(noted[3]))))
+if ARGV[4] == '1' or acknowledged > (mine or 0) then
+  local from = ARGV[4] == '1' and acknowledged or mine or 0
+  local known = redis.call('HMGET', KEYS[3], 'at', 'from', 'before')
+  if tonumber(known[1] or 0) > acknowledged then -- another server has detected the same one
+    redis.call('HSET', KEYS[3], 'from', text(math.max(from, tonumber(known[2]))),
+      'before', text(math.max(acknowledged, tonumber(known[3]))))
   else
     rollback = 1
     redis.call('HSET', KEYS[3], 'at', text(now), 'from', text(from),
-      'before', text(seen))
+      'before', text(acknowledged))
   end
   -- Servers that started after the copy was made are not in it.
   for i = argument, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1]) end
@@ -80,8 +80,8 @@ if since == 0 then since = now end
 local at = math.max(now, mine or 0)
 redis.call('HSET', KEYS[1], own, text(at) .. ' ' .. text(since))
 
--- note keeps what is an outage of the time from one moment to another.
-local function note(from, to)
+-- record stores the outages between two moments and returns their length.
+local function record(from, to)
   local total = 0
   local function piece(a, b)
     if b - a <= outage_after then return end
@@ -98,19 +98,19 @@ local function note(from, to)
   return total
 end
 if #spans > 0 then
-  for _, noted in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], text(spans[1][1]), '+inf')) do
-    local from, to = string.match(noted, '^(%d+) (%d+)$')
-    redis.call('ZREM', KEYS[2], noted)
-    note(tonumber(from), tonumber(to))
+  for _, outage in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], text(spans[1][1]), '+inf')) do
+    local from, to = string.match(outage, '^(%d+) (%d+)$')
+    redis.call('ZREM', KEYS[2], outage)
+    record(tonumber(from), tonumber(to))
   end
 end
 local outage = 0
 if newest > 0 and now - newest > outage_after then
-  outage = note(newest, now)
+  outage = record(newest, now)
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', text(now - kept))
 end
 
--- The imitation of Redis inside a server says nothing of its process.
+-- The embedded Redis has no INFO server.
 local info = redis.pcall('INFO', 'server')
 local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 local reply = {text(now), text(outage), text(at), text(since), text(rollback), text(missing), run}

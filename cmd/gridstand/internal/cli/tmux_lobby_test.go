@@ -29,7 +29,7 @@ func TestLobbyOnATerminal(t *testing.T) {
 	p.tmux("send-keys", "-t", "ada", "q")
 	p.sees("ada", "LIVE GAMES")
 	p.tmux("send-keys", "-t", "ada", "q")
-	p.sees("ada", "(?s)It waits.*exit=0 icanon echo")
+	p.sees("ada", "(?s)Resume it with.*exit=0 icanon echo")
 	p.tmux("send-keys", "-t", "bob", "C-c")
 	p.sees("bob", "exit=130 icanon echo")
 }

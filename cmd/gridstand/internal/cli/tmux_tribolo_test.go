@@ -161,7 +161,7 @@ func TestTriboloAgainstBotsOnATerminal_long(t *testing.T) {
 	g.jump("ada", before)
 	mine()
 	panes.tmux("send-keys", "-t", "ada", "u")
-	panes.sees("ada", "does not count then")
+	panes.sees("ada", "is then unranked")
 	panes.tmux("send-keys", "-t", "ada", "y")
 	panes.sees("ada", "unranked")
 	g.shows("ada", before.GetPosition().GetScores())

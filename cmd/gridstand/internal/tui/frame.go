@@ -212,7 +212,7 @@ func (m *match) badge(b *base) string {
 	case m.over():
 		return b.theme.dim().Render("■ finished")
 	case m.lost:
-		return b.theme.bad().Render("◌ not live any more")
+		return b.theme.bad().Render("◌ ended")
 	case m.connection.State == client.Reconnecting:
 		text := "◌ reconnecting"
 		if left := m.connection.Delay - b.now.Sub(m.connectionTime); left > 0 {

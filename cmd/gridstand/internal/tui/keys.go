@@ -41,7 +41,7 @@ type playKeys struct {
 
 func newPlayKeys() *playKeys {
 	return &playKeys{
-		commonKeys: newCommonKeys("leave"),
+		commonKeys: newCommonKeys("quit"),
 		Move:       bind("↑↓←→", "move", "up", "down", "left", "right"),
 		Up:         bind("↑ w k", "up", "up", "w", "k"),
 		Down:       bind("↓ s j", "down", "down", "s", "j"),
@@ -110,7 +110,7 @@ type watchKeys struct {
 
 func newWatchKeys(tv bool) *watchKeys {
 	k := &watchKeys{
-		commonKeys: newCommonKeys("leave"), Next: bind("n", "next game", "n"),
+		commonKeys: newCommonKeys("quit"), Next: bind("n", "next game", "n"),
 		Step: bind("← →", "step"),
 		Back: bind("←", "step back", "left", "h"), Forward: bind("→", "step forward", "right"),
 		Pause: bind("space", "pause", "space"), Live: bind("l", "live", "l"),

@@ -136,11 +136,11 @@ func (l *Lobby) emptyPane(pane int) string {
 	case !l.loaded:
 		return "…"
 	case l.filter != "":
-		return "Nothing fits the filter."
+		return "No game matches the filter."
 	case pane == paneLive:
 		return "No live games. n starts one."
 	case l.me == "":
-		return "None yet. n starts one, and makes an account."
+		return "None yet. n starts one and creates an account."
 	default:
 		return "None yet. n starts one."
 	}
@@ -244,7 +244,7 @@ func (l *Lobby) scores(width, height int) string {
 		rows = append(rows, line)
 	}
 	if len(l.lists.Scores) == 0 && l.loaded {
-		rows = append(rows, l.emptyRows(width, height-1, "Nobody yet.\n← → other times, v next variant")...)
+		rows = append(rows, l.emptyRows(width, height-1, "No scores yet.\n← → other times, v next variant")...)
 	}
 	for len(rows) < height {
 		rows = append(rows, "")

@@ -167,7 +167,7 @@ func (m *match) watching() string {
 	if n := m.game.GetWatchers(); n > 0 {
 		return comma(n) + " watching"
 	}
-	return "nobody watching"
+	return "no watchers"
 }
 
 // text says where somebody stands on the board of a window, "…" before that
@@ -177,7 +177,7 @@ func (p *Place) text(window string) string {
 	case p == nil:
 		return "… " + window
 	case p.Rank == 0 && p.Total == 0:
-		return "nobody yet " + window
+		return "no scores " + window
 	case p.Rank == 0:
 		return "– of " + comma(p.Total) + " " + window
 	default:

@@ -342,7 +342,7 @@ func forgotten(err error) bool {
 }
 
 // sameKey is what to do where a key came to nothing.
-const sameKey = "The same key tries again, q leaves."
+const sameKey = "Press the same key to retry, q to quit."
 
 // plainly says what went wrong, and where no server is reached what is to be done.
 func plainly(err error, todo string) string {
@@ -350,9 +350,9 @@ func plainly(err error, todo string) string {
 	case errors.Is(err, client.ErrUnreachable):
 		return fmt.Sprintf("The server %s. %s", client.CauseOf(err), todo)
 	case errors.Is(err, client.ErrBadToken):
-		return "The server has forgotten you and your games. Leave and play anew."
+		return "The server no longer has your account and games. Quit and start again."
 	case errors.Is(err, client.ErrGameNotFound):
-		return "The server has forgotten this game."
+		return "The server no longer has this game."
 	default:
 		return err.Error()
 	}

@@ -126,7 +126,7 @@ func TestQueueIsBounded(t *testing.T) {
 	take(t, calls)
 }
 
-// TestNoAnswer counts the keys that wait, where there are any.
+// TestNoAnswer counts the queued keys, if there are any.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	p := somePlay(someGame(someBoard(4, 4)))
@@ -134,7 +134,7 @@ func TestNoAnswer(t *testing.T) {
 	p.moving, p.movingSince = up, p.now.Add(-3*time.Second)
 	assert.Equal(t, "No answer for 3 s.", p.state())
 	p.queue = []pb.Direction{up}
-	assert.Equal(t, "No answer for 3 s; keys that wait: 1.", p.state())
+	assert.Equal(t, "No answer for 3 s; queued keys: 1.", p.state())
 }
 
 // TestConflict moves while another client of the same player does: the board is
@@ -288,9 +288,9 @@ func TestRefusals(t *testing.T) {
 	d.until("the second refusal", func() bool { return p.problem == "too many games" })
 	assert.False(t, p.starting)
 	d.send(updateMsg{gameID: gameID, err: &client.Error{Reason: pb.ReasonBadToken}})
-	assert.Contains(t, p.state(), "forgotten")
+	assert.Contains(t, p.state(), "no longer has")
 	assert.NotContains(t, p.Farewell(), "waits")
-	assert.Contains(t, p.badge(&p.base), "not live")
+	assert.Contains(t, p.badge(&p.base), "ended")
 }
 
 // TestLeaving quits at once with q, and as interrupted with ctrl-c, whatever
@@ -313,7 +313,7 @@ func TestLeaving(t *testing.T) {
 	d.until("the end", func() bool { return d.quit })
 	assert.False(t, p.stop())
 	assert.Equal(t, "ada left a classic game at 12,340 points (best tile 1024, 612 moves). "+
-		"It waits: gridstand play --resume, or gridstand play "+gameID, p.Farewell())
+		"Resume it with gridstand play --resume, or gridstand play "+gameID, p.Farewell())
 }
 
 // TestWindow follows the terminal's size, depth of colour and ground.

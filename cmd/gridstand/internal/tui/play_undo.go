@@ -16,7 +16,7 @@ func (p *Play) wantUndo() tea.Cmd {
 	case p.over() || p.starting:
 		return nil
 	case p.game.GetPosition().GetMoveCount() == 0:
-		p.notice = "There is nothing to take back."
+		p.notice = "There is no move to undo."
 		return nil
 	case p.game.GetRanked():
 		p.question = askUndo
@@ -59,11 +59,11 @@ func (p *Play) undone(msg actedMsg) tea.Cmd {
 	changed := false
 	switch {
 	case errors.Is(msg.err, client.ErrUndoNotAllowed):
-		p.notice = "There is nothing to take back."
+		p.notice = "There is no move to undo."
 	case msg.err != nil:
 		p.fail(msg.err)
 	case msg.game != nil:
-		p.notice = "The game moved on meanwhile."
+		p.notice = "The game has changed since."
 		changed = p.replace(msg.game)
 	default:
 		p.problem, p.notice = "", ""

@@ -38,7 +38,7 @@ func (p *Play) View() tea.View {
 	case p.question != noQuestion:
 		p.cover(&content, "Sure? y n", p.ask(true), p.ask(false))
 	case p.over() && !p.starting:
-		p.cover(&content, "Over: n new, q leave", p.result(true), p.result(false))
+		p.cover(&content, "Game over: n new, q quit", p.result(true), p.result(false))
 	}
 	return p.compose(l, content)
 }
@@ -63,7 +63,7 @@ func (p *Play) bar() string {
 func (p *Play) state() string {
 	switch {
 	case p.starting:
-		return p.theme.dim().Render("A new game is on its way …")
+		return p.theme.dim().Render("Starting a new game …")
 	case p.problem != "":
 		return p.theme.bad().Render("! " + p.problem)
 	case p.mistaken() != "":
@@ -73,11 +73,11 @@ func (p *Play) state() string {
 	case (p.moving != none || p.undoing != nil) && p.now.Sub(p.movingSince) > slowTime:
 		text := fmt.Sprintf("No answer for %d s", int(p.now.Sub(p.movingSince).Seconds()))
 		if len(p.queue) > 0 {
-			text += fmt.Sprintf("; keys that wait: %d", len(p.queue))
+			text += fmt.Sprintf("; queued keys: %d", len(p.queue))
 		}
 		return p.theme.warn().Render(text + ".")
 	case p.dropped:
-		return p.theme.warn().Render(fmt.Sprintf("Keys that wait: %d; the last ones were dropped.", len(p.queue)))
+		return p.theme.warn().Render(fmt.Sprintf("Queued keys: %d; later ones were dropped.", len(p.queue)))
 	case p.notice != "":
 		return p.theme.dim().Render(p.notice)
 	default:
@@ -151,13 +151,13 @@ func (p *Play) ask(airy bool) string {
 	return p.box("Give this game up?", lines(airy,
 		counts,
 		"",
-		p.choice(p.keys.Yes.Help().Key, "give up, new game")+"\n"+p.choice(p.keys.No.Help().Key, "go on"),
+		p.choice(p.keys.Yes.Help().Key, "give up, new game")+"\n"+p.choice(p.keys.No.Help().Key, "cancel"),
 	))
 }
 
 // askBack is the box that asks before moves are taken back.
 func (b *base) askBack(asked question, airy bool, yes, no key.Binding) string {
-	title, what := "Take the last move back?", "take it back"
+	title, what := "Undo the last move?", "undo it"
 	if asked == askRestart {
 		title, what = "Start again on the same board?", "restart"
 	}
@@ -166,8 +166,8 @@ func (b *base) askBack(asked question, airy bool, yes, no key.Binding) string {
 
 // askUncounted is the box that asks before a game stops to count.
 func (b *base) askUncounted(title, what string, airy bool, yes, no key.Binding) string {
-	return b.box(title, lines(airy, "The game does not count then.", "",
-		b.choice(yes.Help().Key, what)+"\n"+b.choice(no.Help().Key, "go on")))
+	return b.box(title, lines(airy, "The game is then unranked.", "",
+		b.choice(yes.Help().Key, what)+"\n"+b.choice(no.Help().Key, "cancel")))
 }
 
 // choice is a key and what it does.
@@ -200,7 +200,7 @@ func (p *Play) result(airy bool) string {
 		"",
 		p.verification(p.opened.GetId()),
 		"",
-		p.choice("n", "new")+"     "+p.choice("q", "leave"),
+		p.choice("n", "new")+"     "+p.choice("q", "quit"),
 	))
 }
 

@@ -85,7 +85,7 @@ func (p *Play) Farewell() string {
 		if p.ends {
 			return text
 		}
-		return text + ". It waits: " + p.commandLine("play", "--resume") + ", or " + p.commandLine("play", p.opened.GetId())
+		return text + ". Resume it with " + p.commandLine("play", "--resume") + ", or " + p.commandLine("play", p.opened.GetId())
 	}
 	text := fmt.Sprintf("%s ended a %s game with %s", p.player(), p.variant(), p.facts())
 	for _, at := range []struct {

@@ -61,7 +61,7 @@ func TestUndo(t *testing.T) {
 	}
 	p, d := newPlay(t, s)
 	d.press("u")
-	assert.Contains(t, p.View().Content, "does not count then")
+	assert.Contains(t, p.View().Content, "is then unranked")
 	d.press("n")
 	d.press("left", "up", "u", "y")
 	assert.Empty(t, p.queue, "what was not made yet is forgotten")
@@ -84,5 +84,5 @@ func TestUndo(t *testing.T) {
 	}
 	d.press("u")
 	d.until("the refusal", func() bool { return p.undoing == nil })
-	assert.Contains(t, p.state(), "nothing to take back")
+	assert.Contains(t, p.state(), "no move to undo")
 }

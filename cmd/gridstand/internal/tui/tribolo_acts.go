@@ -101,10 +101,10 @@ func (t *Tribolo) acted(msg actedMsg) tea.Cmd {
 		errors.Is(msg.err, client.ErrNotYourTurn), errors.Is(msg.err, client.ErrIllegalMove):
 		// Something happened meanwhile. What the player wanted he wanted on
 		// another board.
-		t.notice = "The game moved on meanwhile."
+		t.notice = "The game has changed since."
 		return fetch(t.tasks, t.server, msg.gameID)
 	case errors.Is(msg.err, client.ErrUndoNotAllowed):
-		t.notice = "There is nothing to take back."
+		t.notice = "There is no move to undo."
 		return nil
 	default:
 		t.fail(msg.err)

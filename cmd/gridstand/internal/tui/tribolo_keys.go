@@ -19,7 +19,7 @@ type triboloKeys struct {
 func newTriboloKeys() *triboloKeys {
 	play := newPlayKeys()
 	k := &triboloKeys{
-		commonKeys: newCommonKeys("leave"),
+		commonKeys: newCommonKeys("quit"),
 		Move:       bind("↑↓←→", "cursor"),
 		Up:         play.Up, Down: play.Down, Left: play.Left, Right: play.Right,
 		Jump:  bind("enter", "jump", "enter", "space"),

@@ -196,7 +196,7 @@ func TestTriboloJump(t *testing.T) {
 	d.until("the refusal", func() bool { return !b.acting })
 	require.Len(t, jumped, 1)
 	assert.True(t, sameCell(target, <-jumped))
-	assert.Contains(t, b.notice, "meanwhile")
+	assert.Contains(t, b.notice, "changed since")
 
 	v := b.View()
 	x, y := int(target.GetX()), int(target.GetY())

@@ -49,7 +49,7 @@ func (t *Tribolo) View() tea.View {
 	case t.question != noQuestion:
 		t.cover(&content, "Sure? y n", t.ask(true), t.ask(false))
 	case t.over() && !t.starting:
-		t.cover(&content, "Over: n new, q leave", t.result(true), t.result(false))
+		t.cover(&content, "Game over: n new, q quit", t.result(true), t.result(false))
 	}
 	return t.title(t.compose(l, content))
 }
@@ -109,7 +109,7 @@ func clock(d time.Duration) string {
 func (t *Tribolo) state() string {
 	switch {
 	case t.starting:
-		return t.theme.dim().Render("A new game is on its way …")
+		return t.theme.dim().Render("Starting a new game …")
 	case t.problem != "":
 		return t.theme.bad().Render("! " + t.problem)
 	case t.mistaken() != "":
@@ -286,12 +286,12 @@ func (t *Tribolo) ask(airy bool) string {
 	title, what, yes := "Give this game up?", "The others play on without you.", "give up, new game"
 	switch {
 	case t.game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
-		what = "It has not begun yet."
+		what = "It has not started."
 	case t.alone():
 		what = "It ends then."
 	}
 	return t.box(title, lines(airy, what, "",
-		t.choice(t.keys.Yes.Help().Key, yes)+"\n"+t.choice(t.keys.No.Help().Key, "go on")))
+		t.choice(t.keys.Yes.Help().Key, yes)+"\n"+t.choice(t.keys.No.Help().Key, "cancel")))
 }
 
 // result is the box over the board of a finished game.
@@ -302,7 +302,7 @@ func (t *Tribolo) result(airy bool) string {
 		"",
 		t.verification(t.opened.GetId()),
 		"",
-		t.choice("n", "new")+"     "+t.choice("q", "leave"),
+		t.choice("n", "new")+"     "+t.choice("q", "quit"),
 	))
 }
 

@@ -204,7 +204,7 @@ func (w *Watch) pastState() string {
 	}
 	text := fmt.Sprintf("Paused at version %s of %s.", comma(w.past.at), comma(w.past.frames[len(w.past.frames)-1].version))
 	if w.past.loading {
-		text = "Fetching what was before …"
+		text = "Loading earlier moves …"
 	}
 	return w.theme.warn().Render(text) + w.theme.dim().Render("  ← → step, l live")
 }

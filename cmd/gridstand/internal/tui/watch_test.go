@@ -126,7 +126,7 @@ func TestTV(t *testing.T) {
 	}
 	d.press("n")
 	d.until("the failure", func() bool { return !w.tv.finding })
-	assert.Equal(t, "The server does not answer. The same key tries again, q leaves.", w.problem)
+	assert.Equal(t, "The server does not answer. Press the same key to retry, q to quit.", w.problem)
 	assert.Equal(t, "third", w.gameID, "what is on stays on")
 }
 

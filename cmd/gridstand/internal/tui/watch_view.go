@@ -159,9 +159,9 @@ func (w *Watch) since() string {
 
 // result is the box over the board of a finished game.
 func (w *Watch) result(airy bool) string {
-	end := w.choice("q", "leave")
+	end := w.choice("q", "quit")
 	if w.tv != nil {
-		end = w.theme.dim().Render("the next game follows")
+		end = w.theme.dim().Render("next game soon")
 	}
 	facts := w.outcome(&w.base)
 	if w.tribolo() != nil {
@@ -202,7 +202,7 @@ func (w *Watch) waiting() tea.View {
 	}
 	if w.tv != nil && w.tv.wait > 0 {
 		left := max(int(math.Ceil(w.tv.until.Sub(w.now).Seconds())), 0)
-		text = append(text, "", w.theme.dim().Render(fmt.Sprintf("looking again in %d s", left)))
+		text = append(text, "", w.theme.dim().Render(fmt.Sprintf("checking again in %d s", left)))
 	}
 	if !w.bare {
 		text = append(text, "", w.helpBar(w.keys))

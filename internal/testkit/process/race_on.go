@@ -1,6 +1,6 @@
 //go:build race
 
-package childtest
+package process
 
 // Race says that the race detector watches tests and programs, which take
 // several times the memory and time then.

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package childtest
+package process
 
 import (
 	"os"

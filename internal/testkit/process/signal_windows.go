@@ -1,4 +1,4 @@
-package childtest
+package process
 
 import (
 	"errors"

@@ -251,13 +251,13 @@ const (
 	Result_REASON_UNSPECIFIED Result_Reason = 0
 	// The variant's goal was reached.
 	Result_REASON_GOAL_REACHED Result_Reason = 1
-	// Nobody can move.
+	// No seat can move.
 	Result_REASON_NO_MOVES Result_Reason = 2
 	// Given up.
 	Result_REASON_RESIGNED Result_Reason = 3
 	// Time ran out, and no human is left.
 	Result_REASON_TIMED_OUT Result_Reason = 4
-	// Nobody came or moved for too long, or its creator called it off.
+	// No player joined or moved for too long, or its creator called it off.
 	Result_REASON_ABANDONED Result_Reason = 5
 )
 
@@ -736,7 +736,7 @@ func (x *Variant) GetBots() []string {
 	return nil
 }
 
-// Open is a seat for whoever joins.
+// Open is a seat for the next player who joins.
 type Open struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -773,7 +773,7 @@ func (*Open) Descriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{2}
 }
 
-// Caller is a seat for whoever sends the request.
+// Caller is a seat for the player who sends the request.
 type Caller struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -904,7 +904,7 @@ type SeatRequest_Caller struct {
 }
 
 type SeatRequest_Open struct {
-	// Open: somebody may join.
+	// Open: a player may join.
 	Open *Open `protobuf:"bytes,2,opt,name=open,proto3,oneof"`
 }
 
@@ -1041,7 +1041,7 @@ type Seat_Bot struct {
 }
 
 type Seat_Open struct {
-	// Nobody yet.
+	// No player yet.
 	Open *Open `protobuf:"bytes,4,opt,name=open,proto3,oneof"`
 }
 
@@ -1075,7 +1075,7 @@ type Game struct {
 	// is for one player against two of the server's other bots: a player's own
 	// puppets cannot help.
 	Ranked bool `protobuf:"varint,8,opt,name=ranked,proto3" json:"ranked,omitempty"`
-	// Whether it is kept out of lists. Whoever has its id may watch it.
+	// Whether it is kept out of lists. Every client that knows its id may watch it.
 	Private bool `protobuf:"varint,9,opt,name=private,proto3" json:"private,omitempty"`
 	// How many Watch streams are open on it on all servers, without those of its
 	// own players.
@@ -1368,8 +1368,8 @@ type Result struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Why the game ended.
 	Reason Result_Reason `protobuf:"varint,1,opt,name=reason,proto3,enum=gridstand.v1.Result_Reason" json:"reason,omitempty"`
-	// Indexes of the seats that won, several when they share the win, none when
-	// nobody did.
+	// Indexes of the seats that won, several when they share the win, none if
+	// no seat did.
 	Winners []int32 `protobuf:"varint,2,rep,packed,name=winners,proto3" json:"winners,omitempty"`
 	// Final points of each seat.
 	Scores        []int32 `protobuf:"varint,3,rep,packed,name=scores,proto3" json:"scores,omitempty"`
@@ -1640,12 +1640,12 @@ type Event_Created struct {
 }
 
 type Event_Joined struct {
-	// Somebody sat down.
+	// A player took a seat.
 	Joined *Joined `protobuf:"bytes,8,opt,name=joined,proto3,oneof"`
 }
 
 type Event_Moved struct {
-	// Somebody moved.
+	// A seat moved.
 	Moved *Moved `protobuf:"bytes,9,opt,name=moved,proto3,oneof"`
 }
 
@@ -2033,8 +2033,8 @@ func (*Resigned) Descriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{14}
 }
 
-// Abandoned says that the game ended because nobody came or moved for too
-// long, or because its creator called it off before it started.
+// Abandoned says that the game ended because no player joined or moved for
+// too long, or because its creator called it off before it started.
 type Abandoned struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -2366,8 +2366,8 @@ type CreateGameRequest struct {
 	// out, 2048 seats the caller, and Tribolo the caller and two "greedy" bots.
 	// One account may hold several seats; bots alone make an exhibition.
 	Seats []*SeatRequest `protobuf:"bytes,2,rep,name=seats,proto3" json:"seats,omitempty"`
-	// Keeps the game out of lists and off the leaderboard. Whoever has its id
-	// may watch it.
+	// Keeps the game out of lists and off the leaderboard. Every client
+	// that knows its id may watch it.
 	Private bool `protobuf:"varint,3,opt,name=private,proto3" json:"private,omitempty"`
 	// Time that a player has for a move, from 5 seconds to 7 days; unset for
 	// none.
@@ -3108,8 +3108,8 @@ func (x *UndoResponse) GetEvent() *Event {
 	return nil
 }
 
-// ResignRequest gives a seat up. Whoever sits in several seats of a game names
-// the version, the seat or both: with neither, the same call sent again after a
+// ResignRequest gives a seat up. A player with several seats in a game names the
+// version, the seat or both: with neither, the same call sent again after a
 // lost reply gives up the next seat, too.
 type ResignRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`

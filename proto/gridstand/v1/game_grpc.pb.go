@@ -99,7 +99,7 @@ type GameServiceClient interface {
 	// GAME_NOT_FOUND.
 	GetGame(ctx context.Context, in *GetGameRequest, opts ...grpc.CallOption) (*GetGameResponse, error)
 	// Lists games, each with its position. A private game is listed only under a
-	// player_id, and only to those who sit in it.
+	// player_id, and only to the players who have a seat in it.
 	//
 	// An unknown player_id or variant gives an empty list. While games move in
 	// the order between two pages, one may be repeated or missed. A page may be
@@ -137,14 +137,14 @@ type GameServiceClient interface {
 	// Gives a seat up. Needs a token. A seat may resign out of turn. In a solo
 	// game this ends the game, and its score counts.
 	//
-	// Whoever created a game that still waits for players ends it with this call,
+	// The creator of a game that still waits for players ends it with this call,
 	// seated or not; the event is then abandoned. A seat that has resigned gets
 	// its event again, with whatever version, also after the end.
 	//
 	// Errors, in the order of their checks: INVALID_ARGUMENT for a version below
 	// 1 or a seat that the game does not have; NOT_FOUND, reason GAME_NOT_FOUND;
-	// PERMISSION_DENIED, reason NOT_SEATED, also for a seat that is somebody
-	// else's; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason
+	// PERMISSION_DENIED, reason NOT_SEATED, also for a seat of another
+	// player; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason
 	// VERSION_CONFLICT; FAILED_PRECONDITION, reason GAME_NOT_STARTED.
 	Resign(ctx context.Context, in *ResignRequest, opts ...grpc.CallOption) (*ResignResponse, error)
 	// Streams a game, live, to its end.
@@ -359,7 +359,7 @@ type GameServiceServer interface {
 	// GAME_NOT_FOUND.
 	GetGame(context.Context, *GetGameRequest) (*GetGameResponse, error)
 	// Lists games, each with its position. A private game is listed only under a
-	// player_id, and only to those who sit in it.
+	// player_id, and only to the players who have a seat in it.
 	//
 	// An unknown player_id or variant gives an empty list. While games move in
 	// the order between two pages, one may be repeated or missed. A page may be
@@ -397,14 +397,14 @@ type GameServiceServer interface {
 	// Gives a seat up. Needs a token. A seat may resign out of turn. In a solo
 	// game this ends the game, and its score counts.
 	//
-	// Whoever created a game that still waits for players ends it with this call,
+	// The creator of a game that still waits for players ends it with this call,
 	// seated or not; the event is then abandoned. A seat that has resigned gets
 	// its event again, with whatever version, also after the end.
 	//
 	// Errors, in the order of their checks: INVALID_ARGUMENT for a version below
 	// 1 or a seat that the game does not have; NOT_FOUND, reason GAME_NOT_FOUND;
-	// PERMISSION_DENIED, reason NOT_SEATED, also for a seat that is somebody
-	// else's; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason
+	// PERMISSION_DENIED, reason NOT_SEATED, also for a seat of another
+	// player; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason
 	// VERSION_CONFLICT; FAILED_PRECONDITION, reason GAME_NOT_STARTED.
 	Resign(context.Context, *ResignRequest) (*ResignResponse, error)
 	// Streams a game, live, to its end.

@@ -29,7 +29,7 @@ const (
 	CellState_CELL_STATE_UNSPECIFIED CellState = 0
 	// Nothing: a possible destination.
 	CellState_CELL_STATE_EMPTY CellState = 1
-	// A wall: nobody's for the whole game, and no jump passes it.
+	// A wall: no seat ever owns it, and no jump passes it.
 	CellState_CELL_STATE_WALL CellState = 2
 	// Owned by blue, seat 0.
 	CellState_CELL_STATE_BLUE CellState = 3

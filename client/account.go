@@ -28,7 +28,7 @@ func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool
 	// What is no UTF-8 cannot be sent; what stands for it is for the server to
 	// refuse, as any other character that no name has.
 	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar))
-	response, err := settle(withToken(ctx, ""), c, createTries, nil,
+	response, err := retry(withToken(ctx, ""), c, createTries, nil,
 		func(ctx context.Context) (*pb.CreatePlayerResponse, error) {
 			return c.Players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: name, Secret: secret, Bot: bot})
 		})
@@ -70,7 +70,7 @@ func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (st
 		}
 		return response, err
 	}
-	if _, err := settle(ctx, c, 0, nil, rotate); err != nil {
+	if _, err := retry(ctx, c, 0, nil, rotate); err != nil {
 		return "", err
 	}
 	c.SetToken(after)

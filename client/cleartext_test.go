@@ -76,15 +76,15 @@ func TestTokenOfTLSIsNotSentInClearText(t *testing.T) {
 			_, _, err = client.LogIn(within(t), c, store, noName)
 			require.ErrorIs(t, err, client.ErrClearText)
 			assert.ErrorContains(t, err, "ada on ")
-			_, err = client.Recall(within(t), c, store)
+			_, err = client.Restore(within(t), c, store)
 			require.ErrorIs(t, err, client.ErrClearText)
-			require.ErrorIs(t, client.RotateKept(within(t), c, store), client.ErrClearText)
+			require.ErrorIs(t, client.RotateStored(within(t), c, store), client.ErrClearText)
 			for _, call := range []string{"GetPlayer", "CreatePlayer", "RotateToken"} {
 				assert.Zero(t, s.plain.made(call), call)
 			}
 			assert.Empty(t, c.PlayerID())
 
-			player, err := client.Recall(within(t), s.dial(t, target[1], true), store)
+			player, err := client.Restore(within(t), s.dial(t, target[1], true), store)
 			require.NoError(t, err)
 			assert.Equal(t, "ada", player.GetName())
 		})
@@ -103,8 +103,8 @@ func TestPendingSecretOfTLSIsNotSentInClearText(t *testing.T) {
 	assert.Zero(t, s.plain.made("CreatePlayer"))
 
 	kept := client.Credential{PlayerID: playerID, Name: "ada", Token: playerID + "." + client.NewSecret(), TLS: true}
-	require.NoError(t, store.Save(target, client.Credential{Name: "bob", Kept: &kept}))
-	_, err = client.Recall(within(t), s.dial(t, target, false), store)
+	require.NoError(t, store.Save(target, client.Credential{Name: "bob", Previous: &kept}))
+	_, err = client.Restore(within(t), s.dial(t, target, false), store)
 	require.ErrorIs(t, err, client.ErrClearText)
 	assert.Zero(t, s.plain.made("GetPlayer"))
 }
@@ -119,14 +119,14 @@ func TestTokenGetsTheMarkWithTLS(t *testing.T) {
 			return err
 		},
 		"recall": func(t *testing.T, c *client.Client, store *client.Store) error {
-			_, err := client.Recall(within(t), c, store)
+			_, err := client.Restore(within(t), c, store)
 			return err
 		},
 		"rotate": func(t *testing.T, c *client.Client, store *client.Store) error {
 			cred, _, err := store.Load("localhost:7")
 			require.NoError(t, err)
 			c.SetToken(cred.Token)
-			return client.RotateKept(within(t), c, store)
+			return client.RotateStored(within(t), c, store)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -67,8 +67,8 @@ type Client struct {
 
 	// newBackOff paces the tries after a failure; tests make it faster.
 	newBackOff func() *backoff.ExponentialBackOff
-	// silence is how long a Watch may bring nothing before it counts as broken.
-	silence time.Duration
+	// idleTimeout is how long a Watch may bring nothing before it counts as broken.
+	idleTimeout time.Duration
 }
 
 // serviceConfig spreads calls over all addresses and sends them again where a
@@ -100,7 +100,7 @@ const serviceConfig = `{
 
 // A server sends at least every 20 seconds on a stream; thrice that is not slow
 // but broken.
-const silence = 60 * time.Second
+const idleTimeout = 60 * time.Second
 
 // Dial makes a client. It does not wait for a connection: that is made with the
 // first call, which fails within about a second where no server answers. The
@@ -115,11 +115,11 @@ func Dial(config Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{
-		target:     to.String(),
-		encrypted:  config.encrypted(),
-		exposed:    !config.encrypted() && !to.loopback(),
-		newBackOff: newBackOff,
-		silence:    silence,
+		target:      to.String(),
+		encrypted:   config.encrypted(),
+		exposed:     !config.encrypted() && !to.loopback(),
+		newBackOff:  newBackOff,
+		idleTimeout: idleTimeout,
 	}
 
 	wire := &wire{encrypted: config.encrypted()}

@@ -40,7 +40,7 @@ func run(ctx context.Context, target string) error {
 	defer c.Close()
 
 	// An account is made at the first time and kept; a bot that people know
-	// would use session.DefaultStore.
+	// would use client.DefaultStore.
 	dir, err := os.MkdirTemp("", "cornerer")
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func run(ctx context.Context, target string) error {
 
 // play moves until the game is over, and returns the score.
 func play(ctx context.Context, c *client.Client, game *pb.Game) (int32, error) {
-	seat := c.Play(game)
+	seat := c.Seat(game)
 	version, position := game.GetVersion(), game.GetPosition()
 	for {
 		legal := position.GetTwenty48().GetLegalMoves()

@@ -15,5 +15,5 @@ func (c *Client) Hurry() {
 	}
 }
 
-// SetSilence changes how long a stream may be silent, for tests.
-func (c *Client) SetSilence(d time.Duration) { c.silence = d }
+// SetIdleTimeout changes how long a stream may be silent, for tests.
+func (c *Client) SetIdleTimeout(d time.Duration) { c.idleTimeout = d }

@@ -23,7 +23,7 @@ func (w *wire) unary(
 	ctx context.Context, method string, request, reply any,
 	conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
-	return w.explained(invoke(ctx, method, request, reply, conn, opts...))
+	return w.explain(invoke(ctx, method, request, reply, conn, opts...))
 }
 
 // stream makes the errors of all streams *Error.
@@ -33,7 +33,7 @@ func (w *wire) stream(
 ) (grpc.ClientStream, error) {
 	stream, err := open(ctx, desc, conn, method, opts...)
 	if err != nil {
-		return nil, w.explained(err)
+		return nil, w.explain(err)
 	}
 	return errorStream{stream, w}, nil
 }
@@ -43,19 +43,19 @@ type errorStream struct {
 	wire *wire
 }
 
-func (s errorStream) RecvMsg(m any) error { return s.wire.explained(s.ClientStream.RecvMsg(m)) }
-func (s errorStream) SendMsg(m any) error { return s.wire.explained(s.ClientStream.SendMsg(m)) }
+func (s errorStream) RecvMsg(m any) error { return s.wire.explain(s.ClientStream.RecvMsg(m)) }
+func (s errorStream) SendMsg(m any) error { return s.wire.explain(s.ClientStream.SendMsg(m)) }
 
-// explained is FromError with the cause of a missing connection, and without the
+// explain is FromError with the cause of a missing connection, and without the
 // trap of a nil *Error in an error; io.EOF, the end of a stream, stays itself.
-func (w *wire) explained(err error) error {
+func (w *wire) explain(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
-		w.hears()
+		w.noteAnswer()
 		return err
 	}
 	out := FromError(err)
 	if out.Reason != "" {
-		w.hears()
+		w.noteAnswer()
 	}
 	if out.unreachable() {
 		out.Cause = unreachable.Why(out.Message, w.encrypted)
@@ -66,8 +66,8 @@ func (w *wire) explained(err error) error {
 	return out
 }
 
-// hears notes that a server was there. Most calls only look: they share the note.
-func (w *wire) hears() {
+// noteAnswer notes that a server was there. Most calls only look: they share the note.
+func (w *wire) noteAnswer() {
 	if !w.answered.Load() {
 		w.answered.Store(true)
 	}

@@ -58,19 +58,19 @@ func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred
 	}
 	if cred.Token == "" && cred.Pending != "" {
 		// The reply to CreatePlayer was lost, and then this program ended.
-		done, err := l.ask(ctx, cred)
+		done, err := l.register(ctx, cred)
 		if nameRefused(err) {
-			done, err = l.create(ctx, Credential{Bot: cred.Bot, Kept: cred.Kept}, names)
+			done, err = l.create(ctx, Credential{Bot: cred.Bot, Previous: cred.Previous}, names)
 		}
 		return done, "", err
 	}
 
-	known, player, err := l.recall(ctx, cred)
+	known, player, err := l.restore(ctx, cred)
 	if err != nil || player != nil {
 		return known, "", err
 	}
 
-	next, err := l.create(ctx, Credential{Bot: cred.Bot, Kept: durable(cred)}, NumberedName(cred.Name))
+	next, err := l.create(ctx, Credential{Bot: cred.Bot, Previous: durable(cred)}, NumberedName(cred.Name))
 	if err != nil {
 		return Credential{}, "", err
 	}
@@ -95,22 +95,22 @@ func Replace(ctx context.Context, c *Client, store *Store, names NameSource) (Cr
 	return cred, err
 }
 
-// Recall makes the client act for the account that the store keeps for its
+// Restore makes the client act for the account that the store keeps for its
 // server, and returns it: nil where none is kept, or the server does not know it.
 // The error is ErrClearText for an account that was used over TLS and a client
 // without.
-func Recall(ctx context.Context, c *Client, store *Store) (*pb.Player, error) {
+func Restore(ctx context.Context, c *Client, store *Store) (*pb.Player, error) {
 	cred, found, err := store.Load(c.Target())
 	if err != nil || !found {
 		return nil, err
 	}
-	_, player, err := login{c, store}.recall(ctx, cred)
+	_, player, err := login{c, store}.restore(ctx, cred)
 	return player, err
 }
 
-// recall finds out which account cred stands for, and keeps just that. The
+// restore finds out which account cred stands for, and keeps just that. The
 // player is nil where the server knows none.
-func (l login) recall(ctx context.Context, cred Credential) (Credential, *pb.Player, error) {
+func (l login) restore(ctx context.Context, cred Credential) (Credential, *pb.Player, error) {
 	for _, candidate := range candidates(cred) {
 		if candidate.Token == "" {
 			continue // never confirmed
@@ -135,11 +135,11 @@ func (l login) recall(ctx context.Context, cred Credential) (Credential, *pb.Pla
 	return Credential{}, nil, nil
 }
 
-// RotateKept is Rotate for the account that the store keeps for the client's
+// RotateStored is Rotate for the account that the store keeps for the client's
 // server, which then keeps the new token. Whatever is lost on the way, the next
 // LogIn or Recall finds out which token counts. The client must act for that
 // account.
-func RotateKept(ctx context.Context, c *Client, store *Store) error {
+func RotateStored(ctx context.Context, c *Client, store *Store) error {
 	cred, found, err := store.Load(c.Target())
 	if err == nil && (!found || cred.Token == "") {
 		err = errors.New("no account is kept for " + c.Target())
@@ -181,8 +181,8 @@ func candidates(cred Credential) []Credential {
 		list = append(list, rotated)
 	}
 	list = append(list, cred)
-	if cred.Kept != nil {
-		list = append(list, candidates(*cred.Kept)...)
+	if cred.Previous != nil {
+		list = append(list, candidates(*cred.Previous)...)
 	}
 	return list
 }
@@ -191,10 +191,10 @@ func candidates(cred Credential) []Credential {
 // it comes back to this target, nil for none.
 func durable(cred Credential) *Credential {
 	if cred.Durable {
-		cred.Kept = nil
+		cred.Previous = nil
 		return &cred
 	}
-	return cred.Kept
+	return cred.Previous
 }
 
 func nameRefused(err error) bool {
@@ -219,7 +219,7 @@ func (l login) create(ctx context.Context, cred Credential, names NameSource) (C
 	}
 	cred.Durable = info.GetStorage() == pb.Storage_STORAGE_DURABLE
 	if cred.Durable {
-		cred.Kept = nil
+		cred.Previous = nil
 	}
 	var refused error
 	for attempt := 1; attempt <= maxNames; attempt++ {
@@ -228,7 +228,7 @@ func (l login) create(ctx context.Context, cred Credential, names NameSource) (C
 			return Credential{}, err
 		}
 		cred.Pending = NewSecret()
-		done, err := l.ask(ctx, cred)
+		done, err := l.register(ctx, cred)
 		if !nameRefused(err) {
 			return done, err
 		}
@@ -237,9 +237,9 @@ func (l login) create(ctx context.Context, cred Credential, names NameSource) (C
 	return Credential{}, fmt.Errorf("after %d names: %w", maxNames, refused)
 }
 
-// ask creates the account that cred describes. It keeps the secret before it
+// register creates the account that cred describes. It keeps the secret before it
 // asks: were it lost with the reply, the name would be lost for good.
-func (l login) ask(ctx context.Context, cred Credential) (Credential, error) {
+func (l login) register(ctx context.Context, cred Credential) (Credential, error) {
 	if err := l.mayUse(cred); err != nil {
 		return Credential{}, err
 	}

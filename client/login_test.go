@@ -172,7 +172,7 @@ func TestLogInToAServerThatForgot(t *testing.T) {
 	assert.Equal(t, "ada", second.Name)
 	assert.NotEqual(t, first.Token, second.Token)
 	assert.Contains(t, notice, "ada")
-	assert.Nil(t, second.Kept)
+	assert.Nil(t, second.Previous)
 
 	a.forget()
 	_, _, err = dial(t, config).CreatePlayer(within(t), "Ada", false)
@@ -232,9 +232,9 @@ func TestALostReplyDoesNotLoseTheAccount(t *testing.T) {
 	c := dial(t, config)
 	c.SetToken(cred.Token)
 	a.loseNext = true
-	require.Error(t, client.RotateKept(within(t), c, store))
+	require.Error(t, client.RotateStored(within(t), c, store))
 	recalled := dial(t, config)
-	player, err := client.Recall(within(t), recalled, store)
+	player, err := client.Restore(within(t), recalled, store)
 	require.NoError(t, err)
 	assert.Equal(t, cred.PlayerID, player.GetId())
 	assert.Equal(t, cred.PlayerID, recalled.PlayerID())

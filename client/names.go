@@ -9,8 +9,8 @@ import (
 // maxName is the length of the longest name.
 const maxName = 24
 
-// nobody is the name for somebody who has none that fits.
-const nobody = "player"
+// fallbackName is the name for somebody who has none that fits.
+const fallbackName = "player"
 
 func inName(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -24,17 +24,17 @@ func inName(r rune) bool {
 func FitName(s string) string {
 	// A Windows login reads DOMAIN\name.
 	s = s[strings.LastIndexByte(s, '\\')+1:]
-	s = strings.Join(strings.Fields(keep(s, '-')), " ")
+	s = strings.Join(strings.Fields(filter(s, '-')), " ")
 	s = strings.TrimSpace(cut(strings.TrimRight(strings.TrimLeft(s, " -_."), " -"), maxName))
 	if s == "" {
-		return nobody
+		return fallbackName
 	}
 	return s
 }
 
-// keep replaces every run of characters that no name may contain by one
+// filter replaces every run of characters that no name may contain by one
 // stand-in, or by nothing for 0.
-func keep(s string, standIn rune) string {
+func filter(s string, standIn rune) string {
 	var b strings.Builder
 	run := false
 	for _, r := range s {
@@ -63,7 +63,7 @@ func WithNumber(name string, n int) string {
 // name must not contain, should a server have let it through. Where nothing is
 // left it is "?".
 func CleanName(s string) string {
-	s = strings.TrimSpace(cut(strings.TrimSpace(keep(s, 0)), maxName))
+	s = strings.TrimSpace(cut(strings.TrimSpace(filter(s, 0)), maxName))
 	if s == "" {
 		return "?"
 	}

@@ -36,7 +36,7 @@ func (c *Client) NewGame(ctx context.Context, variant string, opts GameOptions) 
 	if request.RequestId == "" {
 		request.RequestId = NewSecret()
 	}
-	response, err := settle(ctx, c, createTries, nil, func(ctx context.Context) (*pb.CreateGameResponse, error) {
+	response, err := retry(ctx, c, createTries, nil, func(ctx context.Context) (*pb.CreateGameResponse, error) {
 		return c.Games.CreateGame(ctx, request)
 	})
 	if err != nil {
@@ -76,10 +76,10 @@ type Seat struct {
 // noSeat is the index of a seat that is none.
 const noSeat = -1
 
-// Play returns the client's seat in a game, the lowest where it has several.
+// Seat returns the client's seat in a game, the lowest where it has several.
 // Nothing is asked of the server: where the account has no seat, the server
 // will say so at the first move.
-func (c *Client) Play(game *pb.Game) *Seat {
+func (c *Client) Seat(game *pb.Game) *Seat {
 	s := &Seat{client: c, gameID: game.GetId(), index: noSeat}
 	me := c.PlayerID()
 	for _, seat := range game.GetSeats() {
@@ -111,7 +111,7 @@ func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb
 	} else {
 		request.Move = &pb.MoveRequest_Direction{Direction: m.direction}
 	}
-	response, err := settle(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.MoveResponse, error) {
+	response, err := retry(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.MoveResponse, error) {
 		return s.client.Games.Move(ctx, request)
 	})
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) {
 		// seat.
 		request.Seat = &s.index
 	}
-	response, err := settle(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.ResignResponse, error) {
+	response, err := retry(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.ResignResponse, error) {
 		return s.client.Games.Resign(ctx, request)
 	})
 	if err != nil {
@@ -158,7 +158,7 @@ func (c *Client) Resign(ctx context.Context, game *pb.Game) (*pb.Event, error) {
 		if c.PlayerID() == "" || seat.GetPlayer().GetId() != c.PlayerID() {
 			continue
 		}
-		e, err := c.Seat(game, seat.GetIndex()).Resign(ctx)
+		e, err := c.SeatAt(game, seat.GetIndex()).Resign(ctx)
 		switch {
 		case errors.Is(err, ErrGameOver) && last != nil:
 			return last, nil
@@ -172,5 +172,5 @@ func (c *Client) Resign(ctx context.Context, game *pb.Game) (*pb.Event, error) {
 	if last != nil {
 		return last, nil
 	}
-	return c.Play(game).Resign(ctx)
+	return c.Seat(game).Resign(ctx)
 }

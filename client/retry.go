@@ -62,11 +62,11 @@ func (e *Error) brokenOff() bool {
 			strings.HasPrefix(e.Message, "server closed the stream without sending trailers"))
 }
 
-// settle makes a call until its outcome is known, with growing waits: until ctx
+// retry makes a call until its outcome is known, with growing waits: until ctx
 // ends, and then the error is ErrUnsettled as well, or at most tries times where
 // that is not 0. The call must be one that takes effect once however often it is
 // made.
-func settle[T any](
+func retry[T any](
 	ctx context.Context, c *Client, tries int,
 	onRetry func(attempt int, wait time.Duration, err error),
 	call func(context.Context) (T, error),

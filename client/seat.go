@@ -21,7 +21,7 @@ func (c *Client) Game(ctx context.Context, gameID string) (*pb.Game, error) {
 // has already is no error.
 func (c *Client) Join(ctx context.Context, gameID string, seat *int32) (*pb.Game, error) {
 	request := &pb.JoinGameRequest{GameId: gameID, Seat: seat}
-	response, err := settle(ctx, c, 0, nil, func(ctx context.Context) (*pb.JoinGameResponse, error) {
+	response, err := retry(ctx, c, 0, nil, func(ctx context.Context) (*pb.JoinGameResponse, error) {
 		return c.Games.JoinGame(ctx, request)
 	})
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *Client) Join(ctx context.Context, gameID string, seat *int32) (*pb.Game
 // is.
 func (s *Seat) Undo(ctx context.Context, version int32, to *int32) (*pb.Event, error) {
 	request := &pb.UndoRequest{GameId: s.gameID, Version: version, ToVersion: to}
-	response, err := settle(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.UndoResponse, error) {
+	response, err := retry(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.UndoResponse, error) {
 		return s.client.Games.Undo(ctx, request)
 	})
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Seat) Undo(ctx context.Context, version int32, to *int32) (*pb.Event, e
 	return s.next(response.GetEvent(), version)
 }
 
-// Seat is a seat of a game by its index, for those who have several there.
-func (c *Client) Seat(game *pb.Game, index int32) *Seat {
+// SeatAt is a seat of a game by its index, for those who have several there.
+func (c *Client) SeatAt(game *pb.Game, index int32) *Seat {
 	return &Seat{client: c, gameID: game.GetId(), index: index}
 }

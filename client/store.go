@@ -30,9 +30,9 @@ type Credential struct {
 	// Pending is a secret that the server was asked to accept and did not yet
 	// confirm: of a new account when there is no Token, else a new one for it.
 	Pending string `json:"pending,omitempty"`
-	// Kept is the account on a durable server, while one that forgets has its
+	// Previous is the account on a durable server, while one that forgets has its
 	// place at the same target.
-	Kept *Credential `json:"kept,omitempty"`
+	Previous *Credential `json:"kept,omitempty"`
 }
 
 // Store keeps one credential per server in a file that only its owner can

@@ -25,7 +25,7 @@ func TestStoreKeepsOneCredentialPerTarget(t *testing.T) {
 	require.NoError(t, s.Delete("x:1"))
 
 	ada := client.Credential{PlayerID: "p", Name: "ada", Token: "p.s"}
-	bob := client.Credential{Name: "bob", Pending: "secret", Kept: &ada}
+	bob := client.Credential{Name: "bob", Pending: "secret", Previous: &ada}
 	require.NoError(t, s.Save("x:1", ada))
 	require.NoError(t, s.Save("y:1", bob))
 	for target, want := range map[string]client.Credential{"x:1": ada, "y:1": bob} {

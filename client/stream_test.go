@@ -80,7 +80,7 @@ func after(versions ...int32) []*int32 {
 }
 
 // drain reads a watcher to its end.
-func (f *fake) drain(w *client.Watcher) ([]string, error) {
+func (f *fake) drain(w *client.Watch) ([]string, error) {
 	var got []string
 	for {
 		u, err := w.Next()

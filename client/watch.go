@@ -12,10 +12,10 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Watcher follows a game to its end, over as many connections as it takes. It
+// Watch follows a game to its end, over as many connections as it takes. It
 // has no goroutine of its own: everything happens within Next, and a caller
 // that calls it late is sent less, not buffered for.
-type Watcher struct {
+type Watch struct {
 	client *Client
 	gameID string
 	ctx    context.Context
@@ -23,17 +23,17 @@ type Watcher struct {
 
 	next sync.Mutex // held by Next; guards all below
 
-	stream  grpc.ServerStreamingClient[pb.WatchResponse] // nil while there is none
-	hangUp  context.CancelFunc                           // ends stream
-	conn    Connection
-	reading *Reading
-	err     error // final
+	stream       grpc.ServerStreamingClient[pb.WatchResponse] // nil while there is none
+	cancelStream context.CancelFunc                           // ends stream
+	conn         Connection
+	cursor       *Cursor
+	err          error // final
 }
 
 // Watch follows a game. Nothing happens until Next is called; the watcher ends
 // with ctx or Close.
-func (c *Client) Watch(ctx context.Context, opts WatchOptions) *Watcher {
-	w := &Watcher{client: c, gameID: opts.GameID, reading: newReading(opts, c.newBackOff())}
+func (c *Client) Watch(ctx context.Context, opts WatchOptions) *Watch {
+	w := &Watch{client: c, gameID: opts.GameID, cursor: newCursor(opts, c.newBackOff())}
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	return w
 }
@@ -52,7 +52,7 @@ func (c *Client) Watch(ctx context.Context, opts WatchOptions) *Watcher {
 // game than was seen, ErrBadStream for a server that sends nonsense, else what
 // the server refused the stream with. All are final: Next returns the same from
 // then on. Next must not be called concurrently with itself.
-func (w *Watcher) Next() (Update, error) {
+func (w *Watch) Next() (Update, error) {
 	w.next.Lock()
 	defer w.next.Unlock()
 	var update Update
@@ -70,7 +70,7 @@ func (w *Watcher) Next() (Update, error) {
 
 // Close ends the watcher and waits for a Next under way to return. It may be
 // called concurrently with Next, and more than once.
-func (w *Watcher) Close() {
+func (w *Watch) Close() {
 	w.cancel()
 	w.next.Lock()
 	defer w.next.Unlock()
@@ -79,7 +79,7 @@ func (w *Watcher) Close() {
 
 // step does one thing that waits: connect, or receive. It reports whether there
 // is something to tell.
-func (w *Watcher) step() (Update, bool, error) {
+func (w *Watch) step() (Update, bool, error) {
 	if err := w.ctx.Err(); err != nil {
 		return Update{}, false, err
 	}
@@ -93,27 +93,27 @@ func (w *Watcher) step() (Update, bool, error) {
 		w.conn = Connection{State: Live}
 		return Update{}, true, nil
 	}
-	message, err := hear(w, w.stream.Recv)
+	message, err := withIdleTimeout(w, w.stream.Recv)
 	switch {
 	case errors.Is(err, io.EOF):
-		return Update{}, false, w.reading.End()
+		return Update{}, false, w.cursor.End()
 	case err != nil:
 		return Update{}, true, w.lost(err)
 	}
-	w.reading.Came()
-	return w.take(message)
+	w.cursor.Received()
+	return w.handle(message)
 }
 
 // open connects, and returns when the server has begun to answer.
-func (w *Watcher) open() error {
-	ctx, hangUp := context.WithCancel(w.ctx)
-	stream, err := w.client.Games.Watch(ctx, w.reading.Request())
+func (w *Watch) open() error {
+	ctx, cancelStream := context.WithCancel(w.ctx)
+	stream, err := w.client.Games.Watch(ctx, w.cursor.Request())
 	if err != nil {
-		hangUp()
+		cancelStream()
 		return err
 	}
-	w.stream, w.hangUp = stream, hangUp
-	header, err := hear(w, stream.Header)
+	w.stream, w.cancelStream = stream, cancelStream
+	header, err := withIdleTimeout(w, stream.Header)
 	if err == nil && header == nil {
 		// The stream has ended already, and Recv knows how; where that is
 		// io.EOF, the next step meets it again.
@@ -124,42 +124,42 @@ func (w *Watcher) open() error {
 	return err
 }
 
-// hear receives something from the stream, unless nothing comes for too long.
-func hear[T any](w *Watcher, receive func() (T, error)) (T, error) {
-	timer := time.AfterFunc(w.client.silence, w.hangUp)
+// withIdleTimeout receives something from the stream, unless nothing comes for too long.
+func withIdleTimeout[T any](w *Watch, receive func() (T, error)) (T, error) {
+	timer := time.AfterFunc(w.client.idleTimeout, w.cancelStream)
 	defer timer.Stop()
 	return receive()
 }
 
 // drop ends the stream, if there is one.
-func (w *Watcher) drop() {
+func (w *Watch) drop() {
 	if w.stream != nil {
-		w.hangUp()
-		w.stream, w.hangUp = nil, nil
+		w.cancelStream()
+		w.stream, w.cancelStream = nil, nil
 	}
 }
 
 // lost decides what the loss of a stream means: nil for one to be replaced.
-func (w *Watcher) lost(err error) error {
+func (w *Watch) lost(err error) error {
 	w.drop()
 	if ended := w.ctx.Err(); ended != nil {
 		return ended
 	}
-	conn, err := w.reading.Lost(err)
+	conn, err := w.cursor.Lost(err)
 	if err == nil {
 		w.conn = conn
 	}
 	return err
 }
 
-// take checks a message against what came before.
-func (w *Watcher) take(message *pb.WatchResponse) (Update, bool, error) {
+// handle checks a message against what came before.
+func (w *Watch) handle(message *pb.WatchResponse) (Update, bool, error) {
 	switch update := message.GetUpdate().(type) {
 	case *pb.WatchResponse_Game:
-		skipped, err := w.takeGame(update.Game)
+		skipped, err := w.handleGame(update.Game)
 		return Update{Game: update.Game, Skipped: skipped}, true, err
 	case *pb.WatchResponse_Event:
-		return Update{Event: update.Event}, true, w.takeEvent(update.Event)
+		return Update{Event: update.Event}, true, w.handleEvent(update.Event)
 	case *pb.WatchResponse_Audience:
 		audience := max(0, update.Audience)
 		return Update{Audience: &audience}, true, nil
@@ -168,16 +168,16 @@ func (w *Watcher) take(message *pb.WatchResponse) (Update, bool, error) {
 	}
 }
 
-func (w *Watcher) takeGame(game *pb.Game) (skipped int32, err error) {
+func (w *Watch) handleGame(game *pb.Game) (skipped int32, err error) {
 	if err := checkGame(game, w.gameID); err != nil {
 		return 0, err
 	}
-	return w.reading.Game(game.GetVersion(), game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED)
+	return w.cursor.Game(game.GetVersion(), game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED)
 }
 
-func (w *Watcher) takeEvent(event *pb.Event) error {
+func (w *Watch) handleEvent(event *pb.Event) error {
 	if err := checkEvent(event, w.gameID); err != nil {
 		return err
 	}
-	return w.reading.Event(event.GetVersion(), event.GetResult() != nil)
+	return w.cursor.Event(event.GetVersion(), event.GetResult() != nil)
 }

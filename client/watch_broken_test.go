@@ -101,7 +101,7 @@ func TestWatchGivesUpASilentStream(t *testing.T) {
 		return last(4)(f, s)
 	}
 	c := f.client(t)
-	c.SetSilence(500 * time.Millisecond) // enough for a busy machine to answer in
+	c.SetIdleTimeout(500 * time.Millisecond) // enough for a busy machine to answer in
 	w := c.Watch(within(t), client.WatchOptions{GameID: gameID})
 	defer w.Close()
 	got, err := f.drain(w)

@@ -244,9 +244,9 @@ func TestWatchEndsWhenClosed(t *testing.T) {
 		return errors.Join(whole(3)(f, s), hang(f, s))
 	}
 	c := f.client(t)
-	for name, end := range map[string]func(w *client.Watcher, cancel context.CancelFunc){
-		"Close":       func(w *client.Watcher, _ context.CancelFunc) { w.Close() },
-		"the context": func(_ *client.Watcher, cancel context.CancelFunc) { cancel() },
+	for name, end := range map[string]func(w *client.Watch, cancel context.CancelFunc){
+		"Close":       func(w *client.Watch, _ context.CancelFunc) { w.Close() },
+		"the context": func(_ *client.Watch, cancel context.CancelFunc) { cancel() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

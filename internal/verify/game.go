@@ -13,7 +13,7 @@ import (
 // Game reads the transcript of a game from a server and recomputes it. Of a
 // game that is not over it says ErrLive at once. Lost connections are taken up
 // again, until several tries in a row came to nothing. Beside the errors of
-// Transcript it returns those of the session.
+// Transcript it returns those of the client.
 func Game(ctx context.Context, c *client.Client, gameID string) (Report, error) {
 	response, err := c.Games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
 	if err != nil {
@@ -32,7 +32,7 @@ func Game(ctx context.Context, c *client.Client, gameID string) (Report, error) 
 const patience = 5
 
 // watched yields the events of a watcher.
-func watched(watcher *client.Watcher) iter.Seq2[*pb.Event, error] {
+func watched(watcher *client.Watch) iter.Seq2[*pb.Event, error] {
 	return func(yield func(*pb.Event, error) bool) {
 		for {
 			update, err := watcher.Next()

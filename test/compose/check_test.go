@@ -45,7 +45,7 @@ func (p *party) check(servers ...string) {
 				events += len(log)
 				// In Tribolo a seat that was given up does not count.
 				if report.Ranked && (one.variant != "tribolo" || report.Reason == game.NoMoves) {
-					best = max(best, report.Scores[one.Play(&pb.Game{Id: g.id, Seats: log[0].GetCreated().GetSeats()}).Index()])
+					best = max(best, report.Scores[one.Seat(&pb.Game{Id: g.id, Seats: log[0].GetCreated().GetSeats()}).Index()])
 				}
 			}
 			onBoard(p.t, c, one, best)

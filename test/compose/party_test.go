@@ -188,7 +188,7 @@ func (p *player) newGame(ctx context.Context) (*pb.Game, error) {
 
 // game plays a game to its end, or gives it up.
 func (p *player) game(ctx context.Context, g *pb.Game, noted *played) error {
-	seat := p.Play(g)
+	seat := p.Seat(g)
 	w := p.Watch(ctx, client.WatchOptions{GameID: g.GetId(), AfterVersion: proto.Int32(g.GetVersion()), EveryEvent: true})
 	defer w.Close()
 	ticker := time.NewTicker(pace)
@@ -231,7 +231,7 @@ func anyMove(p *pb.Position) client.Move {
 }
 
 // await takes in the next news of a game.
-func await(w *client.Watcher, g *pb.Game) error {
+func await(w *client.Watch, g *pb.Game) error {
 	u, err := w.Next()
 	if err == nil && u.Event.GetVersion() > g.GetVersion() {
 		advance(g, u.Event)
@@ -262,7 +262,7 @@ func (g *played) watch(ctx context.Context, c *client.Client, options client.Wat
 	})
 }
 
-func follow(w *client.Watcher, history *watchtest.History) error {
+func follow(w *client.Watch, history *watchtest.History) error {
 	defer w.Close()
 	for {
 		u, err := w.Next()

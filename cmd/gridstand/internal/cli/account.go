@@ -57,7 +57,7 @@ func (p *program) rotate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := client.RotateKept(ctx, c, p.store); err != nil {
+	if err := client.RotateStored(ctx, c, p.store); err != nil {
 		return err
 	}
 	return p.printAccount(c, player)

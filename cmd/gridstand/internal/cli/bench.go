@@ -59,7 +59,7 @@ see its memory too, start it with --metrics and give that address here:
 
 // bench makes a load and tells how it went.
 func (p *program) bench(ctx context.Context, c load.Config) error {
-	c.Server = p.sessionConfig()
+	c.Server = p.clientConfig()
 	c.Progress = func(now load.Progress) {
 		what := now.Phase
 		if now.EventsPerSecond > 0 || now.MovesPerSecond > 0 {

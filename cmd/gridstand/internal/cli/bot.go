@@ -220,7 +220,7 @@ func (p *program) botGame(
 	if err != nil {
 		return botGame{}, err
 	}
-	seat := c.Play(g)
+	seat := c.Seat(g)
 	limited := false
 	seat.OnRetry = func(_ int, wait time.Duration, err error) {
 		if errors.Is(err, client.ErrRateLimited) {
@@ -295,7 +295,7 @@ func scoreAt(g *pb.Game, seat int32) int32 {
 }
 
 // await takes in the next news of a game.
-func (p *program) await(w *client.Watcher, g *pb.Game) error {
+func (p *program) await(w *client.Watch, g *pb.Game) error {
 	u, err := w.Next()
 	if u.Connection.State == client.Reconnecting {
 		p.progress(0, 0, "")

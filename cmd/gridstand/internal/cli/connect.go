@@ -24,8 +24,8 @@ func (p *program) server() string {
 	return cmp.Or(p.flags.server, p.getenv(serverVariable), client.DefaultTarget)
 }
 
-// sessionConfig is how to reach it.
-func (p *program) sessionConfig() client.Config {
+// clientConfig is how to reach it.
+func (p *program) clientConfig() client.Config {
 	return client.Config{
 		Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
 		CertFile: p.flags.cert, KeyFile: p.flags.key,
@@ -36,7 +36,7 @@ func (p *program) sessionConfig() client.Config {
 // dial makes a client without an account, which is all that reading needs.
 // Nothing is sent yet. The caller hangs up in the end.
 func (p *program) dial() (c *client.Client, hangUp func(), err error) {
-	c, err = client.Dial(p.sessionConfig())
+	c, err = client.Dial(p.clientConfig())
 	if err != nil {
 		return nil, nil, usage.Wrap(err)
 	}
@@ -90,7 +90,7 @@ func loginName(p *program) string {
 	return ""
 }
 
-// askName asks for a name on the terminal. It implements session.NameSource.
+// askName asks for a name on the terminal. It implements client.NameSource.
 func (p *program) askName(ctx context.Context, _ int, refused error) (string, error) {
 	if refused != nil {
 		p.notef("%s", refused)
@@ -128,7 +128,7 @@ func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, erro
 		return nil, missingf("you have no account on %s yet. Make one: %s login <name>", c.Target(), name)
 	}
 	p.warnExposed(c)
-	player, err := client.Recall(ctx, c, p.store)
+	player, err := client.Restore(ctx, c, p.store)
 	if err == nil && player == nil {
 		return nil, missingf("%s does not know your account %s any more. Make one: %s login <name>",
 			c.Target(), client.CleanName(cred.Name), name)

@@ -67,7 +67,7 @@ func (p *program) follow(ctx context.Context, c *client.Client, choice tui.Choic
 	if err != nil {
 		return err
 	}
-	if c.Play(g).Index() < 0 { // bots play, or others will
+	if c.Seat(g).Index() < 0 { // bots play, or others will
 		return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), p.watching(c, g.GetId())), p.screen())
 	}
 	return p.playScreen(ctx, c, tui.PlayConfig{Game: g, Options: client.GameOptions{Private: g.GetPrivate()}})

@@ -84,7 +84,7 @@ func (p *program) move(ctx context.Context, what string, m client.Move, version 
 	if version == 0 {
 		version = g.GetVersion()
 	}
-	e, err := c.Play(g).Move(ctx, version, m, bot)
+	e, err := c.Seat(g).Move(ctx, version, m, bot)
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func (p *program) gameToGoOn(ctx context.Context, c *client.Client, what string)
 		return nil, missingf("%q is no variant (all there are: %s variants) and no game: %v", clean(what, 26), name, err)
 	case err != nil:
 		return nil, err
-	case c.Play(g).Index() < 0:
+	case c.Seat(g).Index() < 0:
 		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
 			return nil, fmt.Errorf("you have no seat in that game. Take one: %s join %s", name, g.GetId())
 		}
@@ -162,7 +162,7 @@ func latest(ctx context.Context, c *client.Client, variant string) (*pb.Game, er
 		return nil, err
 	}
 	for _, g := range reply.GetGames() {
-		if c.Play(g).Index() >= 0 {
+		if c.Seat(g).Index() >= 0 {
 			return c.Game(ctx, g.GetId())
 		}
 	}

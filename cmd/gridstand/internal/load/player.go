@@ -81,7 +81,7 @@ func (p *player) begin(ctx context.Context, t *table) error {
 		p.run.fail(callCreateGame, err)
 		return err
 	}
-	seat := p.client.Play(g)
+	seat := p.client.Seat(g)
 	seat.OnRetry = func(_ int, _ time.Duration, err error) { p.run.fail(callMove, err) }
 	p.run.games.Add(1)
 	t.begin(newGame(g, seat))
@@ -111,7 +111,7 @@ func (p *player) resign(ctx context.Context, t *table) {
 	}
 	game := &pb.Game{Id: g.id}
 	for i := range g.seats {
-		e, err := p.client.Seat(game, i).Resign(ctx)
+		e, err := p.client.SeatAt(game, i).Resign(ctx)
 		if err != nil {
 			p.run.fail(callResign, err)
 			p.run.left.Add(1)

@@ -50,14 +50,14 @@ func (w *watcher) watch(ctx context.Context, attached func(error)) {
 // 0 if none was. After a version that does not follow it goes on from the last
 // one that did, and after a lost stream with another.
 func (w *watcher) follow(ctx context.Context, g *game, attached func(error)) (int32, error) {
-	reading := client.NewReading(client.WatchOptions{GameID: g.id, EveryEvent: w.run.EveryEvent})
+	cursor := client.NewCursor(client.WatchOptions{GameID: g.id, EveryEvent: w.run.EveryEvent})
 	for {
-		before := reading.Version()
-		err := w.read(ctx, reading, g, attached)
+		before := cursor.Version()
+		err := w.read(ctx, cursor, g, attached)
 		if err == nil {
-			err = reading.End()
+			err = cursor.End()
 		}
-		seen := reading.Version()
+		seen := cursor.Version()
 		var sequence *client.SequenceError
 		switch {
 		case ctx.Err() != nil:
@@ -75,7 +75,7 @@ func (w *watcher) follow(ctx context.Context, g *game, attached func(error)) (in
 			}
 			continue
 		}
-		again, err := reading.Lost(err)
+		again, err := cursor.Lost(err)
 		if errors.Is(err, io.EOF) {
 			return seen, err
 		}
@@ -96,14 +96,14 @@ func (w *watcher) follow(ctx context.Context, g *game, attached func(error)) (in
 
 // read takes in what one stream brings. It returns what ended the stream, nil
 // where the server did and had no more to send.
-func (w *watcher) read(ctx context.Context, reading *client.Reading, g *game, attached func(error)) error {
+func (w *watcher) read(ctx context.Context, cursor *client.Cursor, g *game, attached func(error)) error {
 	select {
 	case w.run.opening <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	r := &receiver{
-		watcher: w, reading: reading, game: g, attached: attached,
+		watcher: w, cursor: cursor, game: g, attached: attached,
 		opening: sync.OnceFunc(func() { <-w.run.opening }), ended: make(chan error, 1),
 	}
 	defer r.opening()
@@ -111,7 +111,7 @@ func (w *watcher) read(ctx context.Context, reading *client.Reading, g *game, at
 	if err != nil {
 		return err
 	}
-	stream, err := conn.Watch(reading.Request(), r)
+	stream, err := conn.Watch(cursor.Request(), r)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (w *watcher) read(ctx context.Context, reading *client.Reading, g *game, at
 // receiver checks what a stream brings against what came before.
 type receiver struct {
 	*watcher
-	reading  *client.Reading
+	cursor   *client.Cursor
 	game     *game
 	attached func(error)
 	opening  func() // ends the opening
@@ -139,13 +139,13 @@ func (r *receiver) Opened() { r.opening() }
 
 // Update implements lightwatch.Receiver.
 func (r *receiver) Update(u *lightwatch.Update) error {
-	r.reading.Came()
+	r.cursor.Received()
 	if u.Kind != lightwatch.Other && string(u.GameID) != r.game.id {
 		return fmt.Errorf("%w: something of another game", client.ErrBadStream)
 	}
 	switch u.Kind {
 	case lightwatch.Event:
-		if err := r.reading.Event(u.Version, u.Over); err != nil {
+		if err := r.cursor.Event(u.Version, u.Over); err != nil {
 			return err
 		}
 		if sent, ok := r.game.sentAt(u.Version); ok {
@@ -153,7 +153,7 @@ func (r *receiver) Update(u *lightwatch.Update) error {
 		}
 		r.run.events.Add(1)
 	case lightwatch.Game:
-		skipped, err := r.reading.Game(u.Version, u.Over)
+		skipped, err := r.cursor.Game(u.Version, u.Over)
 		if err != nil {
 			return err
 		}

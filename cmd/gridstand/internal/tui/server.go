@@ -27,7 +27,7 @@ type Server interface {
 	// Undo takes moves back, to a version, or the player's last move if that is
 	// nil.
 	Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error)
-	// Join takes a seat, as session.Client does.
+	// Join takes a seat, as client.Client does.
 	Join(ctx context.Context, id string, seat *int32) (*pb.Game, error)
 	// Resign ends the player's game, or his part in it: it gives up all his
 	// seats.
@@ -42,7 +42,7 @@ type Server interface {
 	Watch(ctx context.Context, id string, after *int32) Stream
 }
 
-// Stream is what session.Watcher is: the updates of a game, one by one.
+// Stream is what client.Watch is: the updates of a game, one by one.
 type Stream interface {
 	// Next waits for the next update; io.EOF follows the last one.
 	Next() (client.Update, error)
@@ -80,15 +80,15 @@ func (s *server) LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, erro
 }
 
 func (s *server) Slide(ctx context.Context, game *pb.Game, version int32, d pb.Direction, byBot bool) (*pb.Event, error) {
-	return s.client.Play(game).Move(ctx, version, client.Slide(d), byBot)
+	return s.client.Seat(game).Move(ctx, version, client.Slide(d), byBot)
 }
 
 func (s *server) Jump(ctx context.Context, game *pb.Game, version int32, to *pb.Cell) (*pb.Event, error) {
-	return s.client.Play(game).Move(ctx, version, client.Jump(to), false)
+	return s.client.Seat(game).Move(ctx, version, client.Jump(to), false)
 }
 
 func (s *server) Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error) {
-	return s.client.Play(game).Undo(ctx, version, to)
+	return s.client.Seat(game).Undo(ctx, version, to)
 }
 
 func (s *server) Join(ctx context.Context, id string, seat *int32) (*pb.Game, error) {

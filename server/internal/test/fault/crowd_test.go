@@ -119,7 +119,7 @@ func (c *crowd) solo(rng *rand.Rand, player, spectator *caller) error {
 		} else {
 			c.group.Go(func() error { return c.follow(people, game.GetId()) })
 		}
-		if err := c.play(rng, people.Play(game), game, int32(20+rng.IntN(100))); err != nil {
+		if err := c.play(rng, people.Seat(game), game, int32(20+rng.IntN(100))); err != nil {
 			return fmt.Errorf("playing %s: %w", game.GetId(), err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -14,108 +15,141 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// seed is that of the n-th game.
-func seed(n int) game.Seed {
-	b := binary.BigEndian.AppendUint64(make([]byte, 0, game.SeedSize), uint64(n))
-	s, err := game.SeedFromBytes(b[:game.SeedSize])
-	if err != nil {
-		panic(err) // it has the right size
+// sample is a set of measured values.
+type sample []float64
+
+func (s sample) mean() float64 {
+	var sum float64
+	for _, x := range s {
+		sum += x
 	}
-	return s
+	return sum / float64(len(s))
 }
 
-// source is the chance of the bot in a seat of the n-th game.
-func source(n, seat int) rand.Source { return rand.NewPCG(uint64(n), uint64(seat)) }
-
-func variant(id string) (game.Variant, error) {
-	v, ok := variants.Current(id)
-	if !ok {
-		return v, fmt.Errorf("no variant %s", id)
+// deviation is the standard deviation of the values.
+func (s sample) deviation() float64 {
+	mean, sum := s.mean(), 0.0
+	for _, x := range s {
+		sum += (x - mean) * (x - mean)
 	}
-	return v, nil
+	return math.Sqrt(sum / float64(max(1, len(s)-1)))
 }
 
-// results are those of games of 2048 with one bot.
+// atLeast is the part of the values that are x or more.
+func (s sample) atLeast(x float64) float64 {
+	n := 0
+	for _, y := range s {
+		if y >= x {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(s)))
+}
+
+// most is a value that 99 % of the values do not exceed.
+func (s sample) most() float64 { return slices.Sorted(slices.Values(s))[99*(len(s)-1)/100] }
+
+func whole(x float64) string   { return fmt.Sprintf("%.0f", x) }
+func precise(x float64) string { return fmt.Sprintf("%.4f", x) }
+func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+
+// player is a bot and how hard it thinks.
+type player struct {
+	bot     string
+	options bot.Options
+}
+
+// name tells players apart, and whom they play against.
+func (p player) name(rival string) string {
+	name := p.bot
+	switch {
+	case p.options.Time > 0:
+		name += ", " + p.options.Time.String()
+	case p.options.Depth > 0:
+		name += fmt.Sprintf(", depth %d", p.options.Depth)
+	}
+	if rival != "" {
+		name += " against " + rival
+	}
+	return name
+}
+
+// results are those of one player's games.
 type results struct {
-	scores, tiles sample
-	moves         int
-	thinking      time.Duration
+	scores sample
+	wins   sample // 1 for a win, also a shared one, and 0 for a loss
+	tiles  sample // the highest tile of each game of 2048
+	took   sample // milliseconds for each move
 }
 
-// perMove is the mean time for a move.
-func (r *results) perMove() time.Duration {
-	return (r.thinking / time.Duration(max(1, r.moves))).Round(100 * time.Nanosecond)
-}
-
-// play plays games of 2048 by the service's own rules. A game ends early with
-// a score of enough, if that is not 0.
-func play(ctx context.Context, v game.Variant, name string, o bot.Options, games int, enough float64) (*results, error) {
+// compete plays games of a variant: on each start board one from every seat, with
+// the rival in the other seats. A game ends early with a score of enough, if that
+// is not 0.
+func compete(ctx context.Context, variant string, own player, rival string, boards int, enough float64) (*results, error) {
+	v, ok := variants.Current(variant)
+	if !ok {
+		return nil, fmt.Errorf("no variant %s", variant)
+	}
 	r := new(results)
-	for n := range games {
-		o.Source = source(n, 0)
-		b, err := bot.New(name, v, o)
+	for n := range boards * v.Seats {
+		mine := n % v.Seats
+		players := slices.Repeat([]player{{bot: rival}}, v.Seats)
+		players[mine] = own
+		end, err := play(ctx, v, n/v.Seats, n, players, func(p game.Position, seat int, took time.Duration) bool {
+			if seat == mine {
+				r.took = append(r.took, took.Seconds()*1000)
+			}
+			return enough > 0 && float64(p.Scores()[mine]) >= enough
+		})
 		if err != nil {
 			return nil, err
 		}
-		p := v.Rules.Start(seed(n).Draws(1))
-		for version := int32(2); p.Turn() != game.NoSeat; version++ {
-			start := time.Now()
-			m, err := b.Choose(ctx, p)
-			if err != nil {
-				return nil, err
-			}
-			r.thinking += time.Since(start)
-			r.moves++
-			if p, _, err = v.Rules.Move(p, 0, m, seed(n).Draws(version)); err != nil {
-				return nil, err
-			}
-			if enough > 0 && float64(p.Scores()[0]) >= enough {
-				break
-			}
+		r.scores = append(r.scores, float64(end.Scores()[mine]))
+		won := 0.0
+		if slices.Contains(end.Winners(end.Ended()), mine) {
+			won = 1
 		}
-		r.scores = append(r.scores, float64(p.Scores()[0]))
-		r.tiles = append(r.tiles, float64(slices.Max(p.(*twenty48.Position).Tiles())))
+		r.wins = append(r.wins, won)
+		if board, ok := end.(*twenty48.Position); ok {
+			r.tiles = append(r.tiles, float64(slices.Max(board.Tiles())))
+		}
 	}
 	return r, nil
 }
 
-// contest plays games of several seats and returns the part that one bot wins,
-// in each seat once for every start board, with another bot in all other
-// seats. A shared win counts as a win.
-func contest(ctx context.Context, v game.Variant, name, other string, o bot.Options, boards int) (won float64, perMove time.Duration, err error) {
-	var thinking time.Duration
-	moves, wins := 0, 0
-	for n := range boards * v.Seats {
-		mine := n % v.Seats
-		bots := make([]bot.Bot, v.Seats)
-		for seat := range bots {
-			by, with := other, bot.Options{}
-			if seat == mine {
-				by, with = name, o
-			}
-			with.Source = source(n, seat)
-			if bots[seat], err = bot.New(by, v, with); err != nil {
-				return 0, 0, err
-			}
-		}
-		p := v.Rules.Start(seed(n / v.Seats).Draws(1))
-		for p.Turn() != game.NoSeat {
-			seat, start := p.Turn(), time.Now()
-			m, err := bots[seat].Choose(ctx, p)
-			if err != nil {
-				return 0, 0, err
-			}
-			if seat == mine {
-				thinking += time.Since(start)
-				moves++
-			}
-			if p, _, err = v.Rules.Move(p, seat, m, nil); err != nil {
-				return 0, 0, err
-			}
-		}
-		if slices.Contains(p.Winners(p.Ended()), mine) {
-			wins++
+// play plays a game by the service's own rules, and returns its last position.
+// after is called with the position that each move led to and how long the seat's
+// bot took, and ends the game early by returning true.
+func play(ctx context.Context, v game.Variant, board, chance int, players []player,
+	after func(p game.Position, seat int, took time.Duration) bool,
+) (game.Position, error) {
+	var b [game.SeedSize]byte
+	binary.BigEndian.PutUint64(b[:], uint64(board))
+	seed, err := game.SeedFromBytes(b[:])
+	if err != nil {
+		return nil, err
+	}
+	bots := make([]bot.Bot, len(players))
+	for seat, player := range players {
+		player.options.Source = rand.NewPCG(uint64(chance), uint64(seat))
+		if bots[seat], err = bot.New(player.bot, v, player.options); err != nil {
+			return nil, err
 		}
 	}
-	return float64(wins) / float64(boards*v.Seats), (thinking / time.Duration(moves)).Round(100 * time.Nanosecond), nil
+	p := v.Rules.Start(seed.Draws(1))
+	for version := int32(2); p.Turn() != game.NoSeat; version++ {
+		seat, start := p.Turn(), time.Now()
+		m, err := bots[seat].Choose(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		took := time.Since(start)
+		if p, _, err = v.Rules.Move(p, seat, m, seed.Draws(version)); err != nil {
+			return nil, err
+		}
+		if after(p, seat, took) {
+			break
+		}
+	}
+	return p, nil
 }

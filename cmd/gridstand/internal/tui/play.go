@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -25,37 +24,11 @@ const (
 // none is no direction.
 const none = pb.Direction_DIRECTION_UNSPECIFIED
 
-// PlayConfig says what is played.
-type PlayConfig struct {
-	// Game to begin with, as the server returned it.
-	Game *pb.Game
-	// Me is the id of the player's account.
-	Me string
-	// Options are those of new games, as far as the game to begin with does not
-	// tell.
-	Options client.GameOptions
-	// Server that commands have to name; empty where they need not.
-	Server string
-	// Ends says that the server ends with the screen, and its games with it.
-	Ends bool
-	// Clock tells the time; nil is the system's.
-	Clock func() time.Time
-}
-
 // Play is the screen on which a game of 2048 is played. It shows only what the
 // server acknowledged.
 type Play struct {
-	base
-	match
-	keys    *playKeys
-	server  Server
-	options client.GameOptions
-	ends    bool // there will be nothing to come back to
-
-	// opened is the game as it was opened. Commands read it: it never changes.
-	opened *pb.Game
-	// leaveGame ends the stream of the game.
-	leaveGame context.CancelFunc
+	playing
+	keys *playKeys
 
 	// moving is the move under way since movingSince, none where it is no
 	// direction; queue holds those that wait for it, dropped says that some
@@ -70,41 +43,29 @@ type Play struct {
 	// solving is the solver that plays, nil while the player does himself.
 	solving *solving
 
-	// question is what is asked before something is lost, wanted the solver that
-	// it is about; starting is set while the next game is being made.
-	question question
-	wanted   string
-	starting bool
+	// wanted is the solver that the question is about.
+	wanted string
 
 	// day and all are the player's places, nil until they are known.
 	day, all *Place
-	// problem is what went wrong last, notice anything else worth a line.
-	problem, notice string
 }
 
 // NewPlay makes the screen of a game. Its commands end with ctx.
 func NewPlay(ctx context.Context, server Server, c PlayConfig) *Play {
-	p := &Play{
-		base: newBase(ctx, c.Clock), keys: newPlayKeys(), server: server,
-		options: c.Options, ends: c.Ends,
-	}
-	p.address = c.Server
+	p := &Play{playing: newPlaying(ctx, server, c), keys: newPlayKeys()}
+	p.nextOptions = func() client.GameOptions { return c.Options }
 	p.open(c.Game)
 	return p
 }
 
 // open begins a game in the place of the one before.
 func (p *Play) open(g *pb.Game) {
-	if p.leaveGame != nil {
-		p.leaveGame()
-	}
-	p.opened, p.match = g, newMatch(g)
-	p.moving, p.queue, p.dropped, p.starting = none, nil, false, false
-	p.undoing, p.solving, p.question = nil, nil, noQuestion
-	p.day, p.problem, p.notice = nil, "", ""
+	p.playing.open(g)
+	p.moving, p.queue, p.dropped = none, nil, false
+	p.undoing, p.solving, p.day = nil, nil, nil
 }
 
-// The messages of a game name it: those of a game that was left are dropped.
+// The messages of a game.
 type (
 	updateMsg struct {
 		gameID string
@@ -147,21 +108,33 @@ type (
 	}
 )
 
+// ofGame is a message about a game. Screens drop it after they left that game.
+type ofGame interface{ about() (gameID string) }
+
+func (m updateMsg) about() string   { return m.gameID }
+func (m movedMsg) about() string    { return m.gameID }
+func (m fetchedMsg) about() string  { return m.gameID }
+func (m placedMsg) about() string   { return m.gameID }
+func (m rankMsg) about() string     { return m.gameID }
+func (m unmarkMsg) about() string   { return m.gameID }
+func (m resignedMsg) about() string { return m.gameID }
+
+// isLate reports whether a message is about another game than the given one.
+func isLate(msg tea.Msg, gameID string) bool {
+	m, ok := msg.(ofGame)
+	return ok && m.about() != gameID
+}
+
 // Init implements tea.Model.
 func (p *Play) Init() tea.Cmd { return tea.Batch(p.start(), p.follow()) }
 
 // follow begins to watch the game and to look at the leaderboard.
 func (p *Play) follow() tea.Cmd {
-	ctx, cancel := context.WithCancel(p.tasks.ctx)
-	p.leaveGame = cancel
-	after, tries := p.opened.GetVersion(), 0
+	tries := 0
 	if p.over() {
 		tries = 1
 	}
-	return tea.Batch(
-		next(p.tasks, p.opened.GetId(), p.server.Watch(ctx, p.opened.GetId(), &after)),
-		p.look(tries),
-	)
+	return tea.Batch(p.watch(), p.look(tries))
 }
 
 // next waits for the next update of a stream.
@@ -185,27 +158,22 @@ func (p *Play) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if cmd, done := p.take(msg); done {
 		return p, cmd
 	}
+	if isLate(msg, p.opened.GetId()) {
+		return p, nil
+	}
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		return p, p.key(msg)
 	case openedMsg:
 		return p, p.begin(msg)
 	case updateMsg:
-		if msg.gameID == p.opened.GetId() {
-			return p, p.heard(msg)
-		}
+		return p, p.heard(msg)
 	case movedMsg:
-		if msg.gameID == p.opened.GetId() {
-			return p, p.moved(msg)
-		}
+		return p, p.moved(msg)
 	case fetchedMsg:
-		if msg.gameID == p.opened.GetId() {
-			return p, p.fetched(msg)
-		}
+		return p, p.fetched(msg)
 	case actedMsg:
-		if msg.gameID == p.opened.GetId() {
-			return p, p.undone(msg)
-		}
+		return p, p.undone(msg)
 	case solvedMsg:
 		return p, p.solved(msg)
 	case solveMsg:
@@ -213,19 +181,13 @@ func (p *Play) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return p, p.solveOn()
 		}
 	case resignedMsg:
-		if msg.gameID == p.opened.GetId() {
-			return p, p.resigned(msg)
-		}
+		return p, p.resigned(msg)
 	case placedMsg:
-		if msg.gameID == p.opened.GetId() {
-			return p, p.placed(msg)
-		}
+		return p, p.placed(msg)
 	case rankMsg:
-		if msg.gameID == p.opened.GetId() {
-			return p, p.look(msg.tries)
-		}
+		return p, p.look(msg.tries)
 	case unmarkMsg:
-		if msg.gameID == p.opened.GetId() && msg.version == p.game.GetVersion() {
+		if msg.version == p.game.GetVersion() {
 			p.marks = noMarks
 		}
 	}
@@ -267,6 +229,33 @@ func (p *Play) key(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// another begins a new game, after a question when one is running.
+func (p *Play) another() tea.Cmd {
+	switch {
+	case p.starting:
+		return nil
+	case p.over():
+		return p.create()
+	default:
+		p.question = askNew
+		return nil
+	}
+}
+
+// begin shows the new game.
+func (p *Play) begin(msg openedMsg) tea.Cmd {
+	if !p.created(msg) {
+		return nil
+	}
+	var notice string
+	if p.over() {
+		notice = "The game before ended with " + comma(p.score()) + " points."
+	}
+	p.open(msg.game)
+	p.notice = notice
+	return p.follow()
+}
+
 // answer handles a key while something is asked.
 func (p *Play) answer(msg tea.KeyPressMsg) tea.Cmd {
 	asked := p.question
@@ -300,10 +289,7 @@ func (p *Play) answer(msg tea.KeyPressMsg) tea.Cmd {
 // heard takes in an update of the stream.
 func (p *Play) heard(msg updateMsg) tea.Cmd {
 	if msg.err != nil {
-		if !errors.Is(msg.err, io.EOF) {
-			p.lost = true
-			p.fail(msg.err)
-		}
+		p.streamEnded(msg.err)
 		return nil
 	}
 	changed := p.update(msg.update, p.now)
@@ -326,19 +312,6 @@ func (p *Play) changed(changed bool) tea.Cmd {
 		cmds = append(cmds, p.look(1))
 	}
 	return tea.Batch(cmds...)
-}
-
-// fail shows what went wrong. A server that forgot the player or the game, as
-// one that kept them in its memory does, has nothing to come back to.
-func (p *Play) fail(err error) {
-	p.problem = plainly(err, sameKey)
-	p.ends = p.ends || forgotten(err)
-}
-
-// forgotten reports whether a server that knew the player and the game does not
-// any more.
-func forgotten(err error) bool {
-	return errors.Is(err, client.ErrBadToken) || errors.Is(err, client.ErrGameNotFound)
 }
 
 // sameKey is what to do where a key came to nothing.

@@ -61,13 +61,10 @@ func (p *Play) bar() string {
 
 // state is the line about what is the matter, empty when nothing is.
 func (p *Play) state() string {
+	if trouble := p.trouble(); trouble != "" {
+		return trouble
+	}
 	switch {
-	case p.starting:
-		return p.theme.dim().Render("Starting a new game …")
-	case p.problem != "":
-		return p.theme.bad().Render("! " + p.problem)
-	case p.mistaken() != "":
-		return p.theme.bad().Render("! " + p.mistaken())
 	case p.solving != nil && p.moving == none:
 		return p.theme.warn().Render(p.solverState())
 	case (p.moving != none || p.undoing != nil) && p.now.Sub(p.movingSince) > slowTime:

@@ -2,8 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
-	"io"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,18 +13,9 @@ import (
 // Tribolo is the screen on which a game of Tribolo is played, in one seat or in
 // several of the same player. It shows only what the server acknowledged.
 type Tribolo struct {
-	base
-	match
-	keys    *triboloKeys
-	server  Server
-	me      string // id of the player's account
-	options client.GameOptions
-	ends    bool // there will be nothing to come back to
-
-	// opened is the game as it was opened. Commands read it: it never changes.
-	opened *pb.Game
-	// leaveGame ends the stream of the game.
-	leaveGame context.CancelFunc
+	playing
+	keys *triboloKeys
+	me   string // id of the player's account
 
 	cursor pb.Cell
 	hints  bool
@@ -37,51 +26,20 @@ type Tribolo struct {
 	// rung is the version at which the player was last told that it is his
 	// turn.
 	rung int32
-	// question is asked before something is given up; starting is set while the
-	// next game is being made.
-	question question
-	starting bool
-	// problem is what went wrong last, notice anything else worth a line.
-	problem, notice string
 }
-
-// question is what a screen asks before something is lost.
-type question uint8
-
-const (
-	noQuestion question = iota
-	askNew
-	askUndo
-	askRestart
-	askSolver
-)
 
 // NewTribolo makes the screen of a game. Its commands end with ctx.
 func NewTribolo(ctx context.Context, server Server, c PlayConfig) *Tribolo {
-	t := &Tribolo{
-		base: newBase(ctx, c.Clock), keys: newTriboloKeys(), server: server, me: c.Me,
-		options: c.Options, ends: c.Ends,
-	}
-	t.address = c.Server
+	t := &Tribolo{playing: newPlaying(ctx, server, c), keys: newTriboloKeys(), me: c.Me}
+	t.nextOptions = func() client.GameOptions { return t.sameSeats(c.Options) }
 	t.open(c.Game)
 	return t
 }
 
-// NewPlayer makes the screen on which a game is played, whichever kind it is.
-func NewPlayer(ctx context.Context, server Server, c PlayConfig) Screen {
-	if c.Game.GetPosition().GetTribolo() != nil {
-		return NewTribolo(ctx, server, c)
-	}
-	return NewPlay(ctx, server, c)
-}
-
 // open begins a game in the place of the one before.
 func (t *Tribolo) open(g *pb.Game) {
-	if t.leaveGame != nil {
-		t.leaveGame()
-	}
-	t.opened, t.match = g, newMatch(g)
-	t.acting, t.starting, t.problem, t.notice, t.rung = false, false, "", "", 0
+	t.playing.open(g)
+	t.acting, t.rung = false, 0
 	t.cursor.X, t.cursor.Y = t.tribolo().GetColumns()/2, t.tribolo().GetRows()/2
 	t.keys.solo(t.alone())
 }
@@ -90,15 +48,7 @@ func (t *Tribolo) open(g *pb.Game) {
 func (t *Tribolo) Init() tea.Cmd { return tea.Batch(t.start(), t.follow()) }
 
 // follow begins to watch the game.
-func (t *Tribolo) follow() tea.Cmd {
-	ctx, cancel := context.WithCancel(t.tasks.ctx)
-	t.leaveGame = cancel
-	after := t.opened.GetVersion()
-	return tea.Batch(
-		next(t.tasks, t.opened.GetId(), t.server.Watch(ctx, t.opened.GetId(), &after)),
-		t.changed(),
-	)
-}
+func (t *Tribolo) follow() tea.Cmd { return tea.Batch(t.watch(), t.changed()) }
 
 // actedMsg brings the answer to a call: an event, or a game.
 type actedMsg struct {
@@ -108,6 +58,8 @@ type actedMsg struct {
 	err    error
 }
 
+func (m actedMsg) about() string { return m.gameID }
+
 // jumpMsg is a click on a cell.
 type jumpMsg struct{ to *pb.Cell }
 
@@ -115,6 +67,9 @@ type jumpMsg struct{ to *pb.Cell }
 func (t *Tribolo) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if cmd, done := t.take(msg); done {
 		return t, cmd
+	}
+	if isLate(msg, t.opened.GetId()) {
+		return t, nil
 	}
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -128,21 +83,13 @@ func (t *Tribolo) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case openedMsg:
 		return t, t.begin(msg)
 	case updateMsg:
-		if msg.gameID == t.opened.GetId() {
-			return t, t.heard(msg)
-		}
+		return t, t.heard(msg)
 	case actedMsg:
-		if msg.gameID == t.opened.GetId() {
-			return t, t.acted(msg)
-		}
+		return t, t.acted(msg)
 	case fetchedMsg:
-		if msg.gameID == t.opened.GetId() {
-			return t, t.fetched(msg)
-		}
+		return t, t.fetched(msg)
 	case resignedMsg:
-		if msg.gameID == t.opened.GetId() {
-			return t, t.resigned(msg)
-		}
+		return t, t.resigned(msg)
 	}
 	return t, nil
 }
@@ -230,10 +177,7 @@ func (t *Tribolo) answer(msg tea.KeyPressMsg) tea.Cmd {
 // heard takes in an update of the stream.
 func (t *Tribolo) heard(msg updateMsg) tea.Cmd {
 	if msg.err != nil {
-		if !errors.Is(msg.err, io.EOF) {
-			t.lost = true
-			t.fail(msg.err)
-		}
+		t.streamEnded(msg.err)
 		return nil
 	}
 	more := next(t.tasks, msg.gameID, msg.stream)
@@ -299,10 +243,4 @@ func (t *Tribolo) alone() bool {
 		}
 	}
 	return t.me != ""
-}
-
-// fail shows what went wrong.
-func (t *Tribolo) fail(err error) {
-	t.problem = plainly(err, sameKey)
-	t.ends = t.ends || forgotten(err)
 }

@@ -121,38 +121,9 @@ func (t *Tribolo) fetched(msg fetchedMsg) tea.Cmd {
 	return t.changed()
 }
 
-// giveUp ends the player's part in the game; the others may go on.
-func (t *Tribolo) giveUp() tea.Cmd {
-	if t.over() { // meanwhile
-		return t.create()
-	}
-	t.starting = true
-	game := t.opened
-	return t.tasks.do(func(ctx context.Context) tea.Msg {
-		e, err := t.server.Resign(ctx, game)
-		return resignedMsg{gameID: game.GetId(), event: e, err: err}
-	})
-}
-
-func (t *Tribolo) resigned(msg resignedMsg) tea.Cmd {
-	switch {
-	case msg.err == nil:
-		t.apply(msg.event)
-	case errors.Is(msg.err, client.ErrGameOver), errors.Is(msg.err, client.ErrNotSeated),
-		errors.Is(msg.err, client.ErrGameNotFound), errors.Is(msg.err, client.ErrGameDamaged):
-	default:
-		t.starting = false
-		t.fail(msg.err)
-		return nil
-	}
-	return t.create()
-}
-
-// create asks for a new game with the same seats: the player's and the bots'
-// as they are, the others open.
-func (t *Tribolo) create() tea.Cmd {
-	t.starting = true
-	variant, options := t.opened.GetVariant(), t.options
+// sameSeats adds to the options of a new game the same seats: the player's and the
+// bots' as they are, the others open.
+func (t *Tribolo) sameSeats(options client.GameOptions) client.GameOptions {
 	options.Private, options.TurnLimit = t.game.GetPrivate(), t.game.GetTurnLimit().AsDuration()
 	options.Seats = nil
 	for _, seat := range t.opened.GetSeats() {
@@ -165,20 +136,12 @@ func (t *Tribolo) create() tea.Cmd {
 		}
 		options.Seats = append(options.Seats, request)
 	}
-	return t.tasks.do(func(ctx context.Context) tea.Msg {
-		g, err := t.server.NewGame(ctx, variant, options)
-		return openedMsg{game: g, err: err}
-	})
+	return options
 }
 
 // begin shows the new game.
 func (t *Tribolo) begin(msg openedMsg) tea.Cmd {
-	if msg.err == nil && t.foreign(msg.game.GetPosition()) {
-		msg.err = client.ErrBadStream
-	}
-	if msg.err != nil {
-		t.starting = false
-		t.fail(msg.err)
+	if !t.created(msg) {
 		return nil
 	}
 	t.open(msg.game)

@@ -107,13 +107,10 @@ func clock(d time.Duration) string {
 
 // state is the line about what is the matter, empty when nothing is.
 func (t *Tribolo) state() string {
+	if trouble := t.trouble(); trouble != "" {
+		return trouble
+	}
 	switch {
-	case t.starting:
-		return t.theme.dim().Render("Starting a new game …")
-	case t.problem != "":
-		return t.theme.bad().Render("! " + t.problem)
-	case t.mistaken() != "":
-		return t.theme.bad().Render("! " + t.mistaken())
 	case t.acting && t.now.Sub(t.actingSince) > slowTime:
 		return t.theme.warn().Render(fmt.Sprintf("No answer for %d s.", int(t.now.Sub(t.actingSince).Seconds())))
 	case t.held() != nil:

@@ -69,25 +69,24 @@ func (w *Watch) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if cmd, done := w.take(msg); done {
 		return w, cmd
 	}
+	if isLate(msg, w.gameID) {
+		return w, nil
+	}
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		return w, w.key(msg)
 	case updateMsg:
-		if msg.gameID == w.gameID {
-			return w, w.heard(msg)
-		}
+		return w, w.heard(msg)
 	case unmarkMsg:
-		if msg.gameID == w.gameID && msg.version == w.game.GetVersion() {
+		if msg.version == w.game.GetVersion() {
 			w.marks = noMarks
 		}
 	case foundMsg:
 		return w, w.found(msg)
 	case pastMsg:
-		if msg.gameID == w.gameID {
-			return w, w.loaded(msg)
-		}
+		return w, w.loaded(msg)
 	case fetchedMsg:
-		if msg.gameID == w.gameID && msg.err == nil {
+		if msg.err == nil {
 			w.replace(msg.game)
 		}
 	case findMsg:

@@ -53,6 +53,8 @@ type pastMsg struct {
 	err    error
 }
 
+func (m pastMsg) about() string { return m.gameID }
+
 // frameOf is the match as it is now.
 func frameOf(m *match) frame {
 	return frame{

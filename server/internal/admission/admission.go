@@ -70,15 +70,15 @@ type Control struct {
 
 	mu        sync.Mutex
 	conns     map[*conn]struct{}
-	addresses map[string]*address // those that hold anything open
+	addresses map[string]*addressState // those that hold anything open
 
 	sweeps                 atomic.Int64
 	stopping               atomic.Bool
 	open, waiting, running atomic.Int64 // streams; running are unary calls with their request
 }
 
-// address is where connections or forwarded calls come from.
-type address struct {
+// addressState is where connections or forwarded calls come from.
+type addressState struct {
 	key string
 	// connections and forwarded calls are guarded by Control.mu.
 	connections, forwarded int
@@ -96,7 +96,7 @@ func New(l net.Listener, c Config) *Control {
 		Listener: l, Config: c,
 		pace:        quota.NewPacer(rate.Limit(perSecond), quota.Burst*perSecond),
 		reflections: quota.NewPacer(rate.Limit(reflections), quota.Burst*reflections),
-		conns:       map[*conn]struct{}{}, addresses: map[string]*address{},
+		conns:       map[*conn]struct{}{}, addresses: map[string]*addressState{},
 	}
 	control.sweeps.Store(1) // 0 stands for never.
 	return control
@@ -159,17 +159,17 @@ func (c *Control) all() []*conn {
 }
 
 // of returns the address with a key. It is called under mu.
-func (c *Control) of(key string) *address {
+func (c *Control) of(key string) *addressState {
 	a := c.addresses[key]
 	if a == nil {
-		a = &address{key: key}
+		a = &addressState{key: key}
 		c.addresses[key] = a
 	}
 	return a
 }
 
 // forget drops an address that holds nothing open. It is called under mu.
-func (c *Control) forget(a *address) {
+func (c *Control) forget(a *addressState) {
 	if a.connections == 0 && a.forwarded == 0 {
 		delete(c.addresses, a.key)
 	}

@@ -13,7 +13,7 @@ import (
 type answer struct {
 	message proto.Message
 	conn    *conn
-	from    *address
+	from    *addressState
 
 	size   int64 // of the buffer
 	small  bool  // the buffer is of gRPC's pool
@@ -38,11 +38,11 @@ func (s *call) answer(reply any) (any, error) {
 	return &answer{message: m, conn: s.conn, from: s.from}, nil
 }
 
-// counted is the codec of a server that counts answers. All others it leaves to
+// countingCodec is the codec of a server that counts answers. All others it leaves to
 // gRPC's own.
-type counted struct{ encoding.CodecV2 }
+type countingCodec struct{ encoding.CodecV2 }
 
-func newCodec() encoding.CodecV2 { return counted{encoding.GetCodecV2(codec.Name)} }
+func newCodec() encoding.CodecV2 { return countingCodec{encoding.GetCodecV2(codec.Name)} }
 
 // pooled is a size that gRPC's buffers have at least to come back to their pool.
 var pooled = func() int {
@@ -58,7 +58,7 @@ var pooled = func() int {
 const smallAnswer = 4 << 10
 
 // Marshal implements encoding.CodecV2.
-func (c counted) Marshal(v any) (mem.BufferSlice, error) {
+func (c countingCodec) Marshal(v any) (mem.BufferSlice, error) {
 	a, ok := v.(*answer)
 	if !ok {
 		return c.CodecV2.Marshal(v)

@@ -15,7 +15,7 @@ import (
 type conn struct {
 	net.Conn
 	control *Control
-	from    *address
+	from    *addressState
 	// proxy says that the connection carries the calls of many, and is not closed
 	// for what one of them does.
 	proxy       bool

@@ -22,7 +22,7 @@ type call struct {
 	context.Context // ends with the stream
 	cancel          context.CancelFunc
 	conn            *conn
-	from            *address
+	from            *addressState
 	headers         int64 // their size
 	opened          int64 // sweep
 	// began is the sweep in which a handler began to wait for the request, 0
@@ -150,7 +150,7 @@ func (c *Control) holdsTooMuch() *limits.ExceededError {
 }
 
 // forwarded returns the address that a proxy called for, with the call counted.
-func (c *Control) forwarded(key string) *address {
+func (c *Control) forwarded(key string) *addressState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	from := c.of(key)

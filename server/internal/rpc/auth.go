@@ -11,9 +11,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 )
 
-// called is a call's context with the player who calls: as a type of its own it
-// costs one allocation, which a move notices.
-type called struct {
+// callerContext is a call's context with its caller. A type of its own costs one
+// allocation; context.WithValue costs two.
+type callerContext struct {
 	context.Context
 	by account.Player
 }
@@ -21,7 +21,7 @@ type called struct {
 type callerKey struct{}
 
 // Value implements context.Context.
-func (c *called) Value(key any) any {
+func (c *callerContext) Value(key any) any {
 	if key == (callerKey{}) {
 		return &c.by
 	}
@@ -42,10 +42,10 @@ func (s *Service) authenticate(ctx context.Context) (context.Context, error) {
 	if err != nil {
 		return ctx, err
 	}
-	return &called{ctx, player}, nil
+	return &callerContext{ctx, player}, nil
 }
 
-// caller is the player who calls; without an id when nobody said who.
+// caller returns the player who calls, with an empty ID if the call has no token.
 func caller(ctx context.Context) account.Player {
 	if p, ok := ctx.Value(callerKey{}).(*account.Player); ok {
 		return *p
@@ -53,7 +53,7 @@ func caller(ctx context.Context) account.Player {
 	return account.Player{}
 }
 
-// mustCaller is the player who calls, or an error where there is none.
+// mustCaller returns the player who calls, or an error if the call has no token.
 func mustCaller(ctx context.Context) (account.Player, error) {
 	p := caller(ctx)
 	if p.ID == "" {
@@ -62,11 +62,11 @@ func mustCaller(ctx context.Context) (account.Player, error) {
 	return p, nil
 }
 
-// me is how a caller names himself.
+// me stands for the caller in place of a player id.
 const me = "me"
 
-// playerID resolves "me". An id that cannot be one is told apart from one that
-// is empty, which is a field error.
+// playerID resolves "me". An empty id is a field error; an id that no player can
+// have is not found.
 func playerID(ctx context.Context, given string) (string, error) {
 	switch {
 	case given == me:
@@ -80,7 +80,7 @@ func playerID(ctx context.Context, given string) (string, error) {
 	return given, nil
 }
 
-// gameID checks an id before it goes anywhere.
+// gameID checks the form of an id.
 func gameID(given string) (string, error) {
 	switch {
 	case given == "":

@@ -25,14 +25,14 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// failure is an answer of the contract's error table.
+// failure is an error of the contract's error table.
 type failure struct {
 	code    codes.Code
 	reason  string
 	message string
-	// metadata holds whatever varies in the message.
+	// metadata holds the variable parts of the message.
 	metadata map[string]string
-	// retry is after what time the caller may come again; 0 for no hint.
+	// retry is how long the caller should wait before a retry; 0 for no hint.
 	retry time.Duration
 	field *invalid.Error
 }
@@ -59,7 +59,7 @@ func (f *failure) GRPCStatus() *status.Status {
 	return s
 }
 
-// trailer is what gRPC's own retry policy understands of the failure.
+// trailer returns the retry hint in the form that gRPC's retry policy reads.
 func (f *failure) trailer() metadata.MD {
 	if f.retry == 0 {
 		return nil
@@ -67,8 +67,8 @@ func (f *failure) trailer() metadata.MD {
 	return metadata.Pairs("grpc-retry-pushback-ms", strconv.FormatInt(f.retry.Milliseconds(), 10))
 }
 
-// After what time a caller may come again: to a server that is being replaced,
-// to a store that is restarted.
+// How long a caller should wait before a retry: while the server is replaced, and
+// while the store restarts.
 const (
 	serverRetry  = 500 * time.Millisecond
 	storageRetry = time.Second
@@ -89,11 +89,11 @@ func serverUnavailable(message string) *failure {
 	}
 }
 
-// Refuse returns the status for a limit that was exceeded before the service saw
-// the call.
+// Refuse returns the status for a limit that was exceeded before a call reached
+// the Service.
 func Refuse(e *limits.ExceededError) error { return rateLimited(e) }
 
-// ErrStopping is the status for calls to a server that stops.
+// ErrStopping is the status for calls to a server that is stopping.
 var ErrStopping error = errStopping
 
 var errStopping = serverUnavailable("this server is stopping")
@@ -113,18 +113,18 @@ var (
 	errBadToken        = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "the token is not valid"}
 )
 
-// wrongToken is the reason of a refusal that is no limit's.
+// wrongToken is the reason for a refusal without a limit.
 const wrongToken = "wrong_token"
 
-// storageUnavailable is the failure of calls that the store did not answer.
+// storageUnavailable is the failure for calls that the store did not answer.
 var storageUnavailable = &failure{
 	code: codes.Unavailable, reason: pb.ReasonStorageUnavailable,
 	message: "the store does not answer; send the call again", retry: storageRetry,
 }
 
-// fail turns an error of the rooms beneath into the contract's. It is the only
-// place that does; what it does not know is logged, and told to nobody.
-func (s *Service) fail(ctx context.Context, method string, err error) *failure {
+// toStatus translates every error of the packages below into the contract's. An
+// unknown error is logged, and its text is not sent.
+func (s *Service) toStatus(ctx context.Context, method string, err error) *failure {
 	var (
 		known    *failure
 		exceeded *limits.ExceededError
@@ -171,7 +171,7 @@ func (s *Service) fail(ctx context.Context, method string, err error) *failure {
 		s.Refused(wrongToken, s.address(ctx))
 		return errBadToken
 	case errors.Is(err, account.ErrNameTaken):
-		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name belongs to another account"}
+		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name is already taken"}
 	case errors.Is(err, account.ErrNameReserved):
 		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name is reserved; choose another"}
 	case errors.Is(err, account.ErrTooManyGames):

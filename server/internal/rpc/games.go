@@ -35,7 +35,7 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.pace(player.ID); err != nil {
+	if err := s.checkMoveRate(player.ID); err != nil {
 		return nil, err
 	}
 	seed := game.NewSeed()
@@ -236,7 +236,7 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	if err := s.pace(player.ID); err != nil {
+	if err := s.checkMoveRate(player.ID); err != nil {
 		return nil, err
 	}
 	seat, err := seatNamed(request.Seat)
@@ -385,7 +385,7 @@ func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.Re
 
 // do carries out a call on a game at the pace that its player is allowed.
 func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.Event, error) {
-	if err := s.pace(call.PlayerID); err != nil {
+	if err := s.checkMoveRate(call.PlayerID); err != nil {
 		return nil, err
 	}
 	m, err := s.acquire(ctx, givenID, call.Seat)

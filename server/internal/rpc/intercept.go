@@ -9,14 +9,14 @@ import (
 	"google.golang.org/grpc"
 )
 
-// maxCall is how long a unary call may take, whatever the caller allows.
+// maxCall bounds the time of a unary call, also if its deadline is later.
 const maxCall = 10 * time.Second
 
-// answerMargin is by how much the work on a call ends before its deadline, so
-// that the answer, which says what became of it, still arrives.
+// answerMargin is the time reserved before a call's deadline for the answer to
+// arrive.
 const answerMargin = 50 * time.Millisecond
 
-// Options are what a gRPC server needs to offer a Service.
+// Options returns the interceptors that a gRPC server with the Service needs.
 func (s *Service) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(s.unary),
@@ -24,9 +24,9 @@ func (s *Service) Options() []grpc.ServerOption {
 	}
 }
 
-// unary bounds a call in time, finds out who calls, and translates its error.
+// unary bounds a call's time, authenticates the caller and translates the error.
 func (s *Service) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if !ours(info.FullMethod) { // those answer with little
+	if !isContractMethod(info.FullMethod) { // their answers are small
 		return handler(ctx, request)
 	}
 	span := maxCall
@@ -39,14 +39,14 @@ func (s *Service) unary(ctx context.Context, request any, info *grpc.UnaryServer
 
 	response, err := s.answer(bounded, request, handler)
 	if err != nil {
-		f := s.fail(ctx, info.FullMethod, err)
+		f := s.toStatus(ctx, info.FullMethod, err)
 		_ = grpc.SetTrailer(ctx, f.trailer())
 		return nil, f
 	}
 	return response, nil
 }
 
-// answer carries out a call of the contract once there is room for it.
+// answer admits and authenticates a call of the contract, and runs its handler.
 func (s *Service) answer(ctx context.Context, request any, handler grpc.UnaryHandler) (any, error) {
 	leave, err := s.read(ctx, request)
 	if err != nil {
@@ -60,25 +60,26 @@ func (s *Service) answer(ctx context.Context, request any, handler grpc.UnaryHan
 	return handler(ctx, request)
 }
 
-// stream is unary for streams, which last as long as they like.
+// stream is unary for streams, which have no time limit.
 func (s *Service) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	if !ours(info.FullMethod) {
+	if !isContractMethod(info.FullMethod) {
 		return handler(server, stream)
 	}
 	ctx, err := s.authenticate(stream.Context())
 	if err == nil {
-		if ctx != stream.Context() { // most watchers are nobody
+		if ctx != stream.Context() { // most watchers have no token
 			stream = &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx}
 		}
 		err = handler(server, stream)
 	}
 	if err != nil {
-		f := s.fail(stream.Context(), info.FullMethod, err)
+		f := s.toStatus(stream.Context(), info.FullMethod, err)
 		stream.SetTrailer(f.trailer())
 		return f
 	}
 	return nil
 }
 
-// ours tells the contract's methods from those of health and reflection.
-func ours(method string) bool { return strings.HasPrefix(method, "/gridstand.") }
+// isContractMethod reports whether a method is one of the contract, not of health
+// or reflection.
+func isContractMethod(method string) bool { return strings.HasPrefix(method, "/gridstand.") }

@@ -102,7 +102,7 @@ func (s *Service) turn(ctx context.Context, work func() error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return s.tooMany(&s.Limits.ReplaysAtOnce, "streams that are sent a game's past at once", fullRetry)
+		return s.exceeded(&s.Limits.ReplaysAtOnce, "streams that are sent a game's past at once", fullRetry)
 	}
 	release := sync.OnceFunc(func() { s.replaying.Release(1) })
 	defer release()
@@ -127,8 +127,8 @@ func (s *Service) address(ctx context.Context) string {
 	return s.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, "x-forwarded-for"))
 }
 
-// tooMany refuses for a limit, which is one of s.Limits.
-func (s *Service) tooMany(limit *int, what string, retry time.Duration) error {
+// exceeded refuses for a limit, which is one of s.Limits.
+func (s *Service) exceeded(limit *int, what string, retry time.Duration) error {
 	return s.Limits.Exceeded(limit, *limit, what, retry)
 }
 
@@ -136,29 +136,29 @@ func (s *Service) tooMany(limit *int, what string, retry time.Duration) error {
 func (s *Service) quota(ctx context.Context, what, who string, limit *int, text string) error {
 	wait, err := s.Quotas.Take(ctx, what, who, *limit)
 	if err == nil && wait > 0 {
-		return s.tooMany(limit, text, wait)
+		return s.exceeded(limit, text, wait)
 	}
 	return err
 }
 
-// pace refuses a player who moves, or changes something else, faster than the
+// checkMoveRate refuses a player who moves, or changes something else, faster than the
 // limit.
-func (s *Service) pace(playerID string) error {
+func (s *Service) checkMoveRate(playerID string) error {
 	if s.moves.Take(playerID) {
 		return nil
 	}
-	return s.tooMany(&s.Limits.MovesPerSecond, "moves a second", s.moves.Wait())
+	return s.exceeded(&s.Limits.MovesPerSecond, "moves a second", s.moves.Wait())
 }
 
 // watching counts a watch stream of an address, until it leaves.
 func (s *Service) watching(ctx context.Context) (*visitors, error) {
 	address := s.address(ctx)
 	if !s.opens.Take(address) {
-		return nil, s.tooMany(&s.Limits.WatchesPerAddressPerSecond, "streams of one address opened in a second", opensRetry)
+		return nil, s.exceeded(&s.Limits.WatchesPerAddressPerSecond, "streams of one address opened in a second", opensRetry)
 	}
 	v := s.crowd.enter(address)
 	if v == nil {
-		return nil, s.tooMany(&s.Limits.WatchesPerAddress, "streams of one address at once", fullRetry)
+		return nil, s.exceeded(&s.Limits.WatchesPerAddress, "streams of one address at once", fullRetry)
 	}
 	return v, nil
 }
@@ -172,7 +172,7 @@ func (s *Service) verify(ctx context.Context, token string) (account.Player, err
 	address := ""
 	if s.Limits.WrongTokensPerMinute > 0 {
 		if address = s.address(ctx); s.wrong.Spent(address) {
-			return account.Player{}, s.tooMany(&s.Limits.WrongTokensPerMinute, "wrong tokens a minute", s.wrong.Wait())
+			return account.Player{}, s.exceeded(&s.Limits.WrongTokensPerMinute, "wrong tokens a minute", s.wrong.Wait())
 		}
 	}
 	player, err := s.Accounts.Verify(ctx, token)

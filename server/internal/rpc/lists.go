@@ -49,7 +49,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 			if err := cmp.Or(err, group.Wait()); err != nil {
 				return nil, err
 			}
-			return s.sift(ctx, query, candidates, heads, anyHidden)
+			return s.filter(ctx, query, candidates, heads, anyHidden)
 		})
 	if err != nil {
 		return nil, err
@@ -106,9 +106,9 @@ func (s *Service) query(ctx context.Context, request *pb.ListGamesRequest) (dire
 	return q, nil
 }
 
-// sift returns the games that belong to the list. It takes those off it that no
+// filter returns the games that belong to the list. It takes those off it that no
 // longer exist, and has the others that do not belong put right within a second.
-func (s *Service) sift(ctx context.Context, q directory.Query, candidates directory.Page, heads []gamelog.Head, anyHidden bool) (map[string]ranked, error) {
+func (s *Service) filter(ctx context.Context, q directory.Query, candidates directory.Page, heads []gamelog.Head, anyHidden bool) (map[string]ranked, error) {
 	ids := candidates.GameIDs
 	games := make(map[string]ranked, len(ids))
 	by := caller(ctx)

@@ -41,7 +41,7 @@ func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenReques
 	if err != nil {
 		return nil, err
 	}
-	if err := s.pace(p.ID); err != nil {
+	if err := s.checkMoveRate(p.ID); err != nil {
 		return nil, err
 	}
 	token, err := s.Accounts.Rotate(ctx, p.ID, request.GetSecret())

@@ -185,7 +185,7 @@ func (s *Service) read(ctx context.Context, request any) (func(), error) {
 	}
 	address := s.address(ctx)
 	if !s.reads.pace.TakeN(address, cost) {
-		return nil, s.tooMany(&s.Limits.ReadsPerAddressPerSecond, "reads of one address in a second", readRetry)
+		return nil, s.exceeded(&s.Limits.ReadsPerAddressPerSecond, "reads of one address in a second", readRetry)
 	}
 	if !needsStore {
 		return func() {}, nil

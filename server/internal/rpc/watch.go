@@ -86,10 +86,10 @@ func (s *Service) admit(v *view, counted bool) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
 	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && v.match.Watchers() >= limit {
-		return s.tooMany(&s.Limits.WatchersPerGame, "watchers of one game", fullRetry)
+		return s.exceeded(&s.Limits.WatchersPerGame, "watchers of one game", fullRetry)
 	}
 	ctx := v.stream.Context()
-	v.match.Watch(ctx, &v.watcher, counted, func() { s.giveUp(ctx) })
+	v.match.Watch(ctx, &v.watcher, counted, func() { s.onStall(ctx) })
 	return nil
 }
 
@@ -135,9 +135,9 @@ func (v *view) resume(after int32, state *replay.State) error {
 	return nil
 }
 
-// timed is of how many events that were shown to somebody one is timed: to look
+// latencySampleRate is of how many events that were shown to somebody one is latencySampleRate: to look
 // at the clock for each would take a twentieth of all that it costs to show it.
-const timed = 16
+const latencySampleRate = 16
 
 // follow sends what comes, until the game is over or the reader leaves.
 func (v *view) follow() error {
@@ -147,7 +147,7 @@ func (v *view) follow() error {
 		switch {
 		case look.Event != nil:
 			err = v.sendEvent(look.Event)
-			if rand.Uint32()%timed == 0 {
+			if rand.Uint32()%latencySampleRate == 0 {
 				v.service.Meter.FanOut(time.Since(look.Event.Seen))
 			}
 		case look.Missed != nil && (v.everyEvent || v.version < v.owed):
@@ -215,7 +215,7 @@ func (v *view) encode(m *pb.WatchResponse) any {
 
 var errStalled = serverUnavailable("nothing was read from this stream for too long")
 
-// giveUp ends a stream whose handler waits in Send, from another goroutine. The
+// onStall ends a stream whose handler waits in Send, from another goroutine. The
 // end of the context that Send waits on would get it out of there as well, but
 // then gRPC tells the reader Canceled, which it must not take for a reason to
 // come again.
@@ -223,7 +223,7 @@ var errStalled = serverUnavailable("nothing was read from this stream for too lo
 // gRPC keeps what it took for the stream until the reader takes that, and the
 // status after it. One who never does holds some 100 kB for as long as there is
 // the connection, which is why that ends too.
-func (s *Service) giveUp(ctx context.Context) {
+func (s *Service) onStall(ctx context.Context) {
 	stream, ok := grpc.ServerTransportStreamFromContext(ctx).(interface {
 		SetTrailer(md metadata.MD) error
 		WriteStatus(st *status.Status) error

@@ -44,7 +44,7 @@ func TestAccounts(t *testing.T) {
 	}
 
 	second := newUser(t, server, "ada")
-	second.fails(exitFailed, "belongs to another", "new", "--name", "ADA")
+	second.fails(exitFailed, "already taken", "new", "--name", "ADA")
 	second.ok("new")
 	assert.Contains(t, second.ok("whoami"), "ada-2 on ", "a number where the login name is taken")
 

@@ -80,7 +80,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	if n.store, err = openStore(c.Redis); err != nil {
 		return nil, err
 	}
-	if err := n.store.await(ctx); err != nil {
+	if err := n.store.waitReady(ctx); err != nil {
 		return nil, err
 	}
 	if err := n.store.check(ctx, n.logger); err != nil {

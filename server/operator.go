@@ -47,7 +47,7 @@ func Operate(ctx context.Context, c Config) (_ *Operator, err error) {
 			o.Close()
 		}
 	}()
-	if err := o.store.await(ctx); err != nil {
+	if err := o.store.waitReady(ctx); err != nil {
 		return nil, err
 	}
 	rooms, err := c.rooms(o.store, c.NewLogger())

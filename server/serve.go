@@ -9,55 +9,55 @@ import (
 	"github.com/gridstand/gridstand/internal/version"
 )
 
-// floor is what runs and is stopped together. What stands on it is stopped
-// first.
-type floor struct {
+// stage is a group of goroutines that is started and stopped together. Stages are
+// stopped in the reverse order in which they are started.
+type stage struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 	fail   context.CancelCauseFunc
 }
 
-// newFloor makes a floor that a signal does not end, only stop. Whatever fails
-// on it calls fail.
-func newFloor(ctx context.Context, fail context.CancelCauseFunc) *floor {
-	f := &floor{fail: fail}
-	f.ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	return f
+// newStage returns a stage that only stop ends, not ctx. It calls fail with the
+// first error of its goroutines.
+func newStage(ctx context.Context, fail context.CancelCauseFunc) *stage {
+	s := &stage{fail: fail}
+	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	return s
 }
 
-// run runs work, which ends when its context does.
-func (f *floor) run(name string, work func(context.Context) error) {
-	f.group.Go(func() {
-		if err := work(f.ctx); err != nil && f.ctx.Err() == nil {
-			f.fail(fmt.Errorf("%s: %w", name, err))
+// run starts a goroutine for work, which returns when its context ends.
+func (s *stage) run(name string, work func(context.Context) error) {
+	s.group.Go(func() {
+		if err := work(s.ctx); err != nil && s.ctx.Err() == nil {
+			s.fail(fmt.Errorf("%s: %w", name, err))
 		}
 	})
 }
 
-// stop ends what runs and waits for it.
-func (f *floor) stop() {
-	f.cancel()
-	f.group.Wait()
+// stop ends the goroutines and waits for them.
+func (s *stage) stop() {
+	s.cancel()
+	s.group.Wait()
 }
 
-// lingerFor is how long those who watch the server's health are given to learn
-// that it stops.
+// lingerFor is how long health watchers have to receive the news that the server
+// stops.
 const lingerFor = 200 * time.Millisecond
 
-// serve serves until ctx ends or something fails, and takes everything down
-// from the top: nothing is stopped while others still need it.
+// serve serves until ctx ends or a stage fails. Then it stops the stages from the
+// top, so that each outlives the ones that use it.
 func (n *node) serve(ctx context.Context) error {
 	defer n.close()
 	stopping, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 
-	base := newFloor(ctx, fail)
+	base := newStage(ctx, fail)
 	if n.store.embedded != nil {
 		base.run("embedded store", without(n.store.embedded.run))
 	}
 	base.run("redis", without(func(ctx context.Context) {
-		n.store.watch(ctx, n.logger, pingEvery, func(up bool) {
+		n.store.monitor(ctx, n.logger, pingEvery, func(up bool) {
 			n.storeAnswers.Store(up)
 			n.metrics.StorageUp(up)
 		})
@@ -65,14 +65,14 @@ func (n *node) serve(ctx context.Context) error {
 	if n.admin != nil {
 		base.run("metrics", n.admin.run)
 	}
-	rooms := newFloor(ctx, fail)
-	rooms.run("follower", n.follower.Run)
-	rooms.run("lists", without(n.directory.Run))
-	matches := newFloor(ctx, fail)
+	readers := newStage(ctx, fail)
+	readers.run("follower", n.follower.Run)
+	readers.run("lists", without(n.directory.Run))
+	matches := newStage(ctx, fail)
 	matches.run("matches", n.hub.Run)
-	chores := newFloor(ctx, fail)
-	chores.run("steward", func(ctx context.Context) error { return n.steward.Run(ctx, n.hub) })
-	calls := newFloor(ctx, fail)
+	background := newStage(ctx, fail)
+	background.run("steward", func(ctx context.Context) error { return n.steward.Run(ctx, n.hub) })
+	calls := newStage(ctx, fail)
 	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.admission) })
 	calls.run("admission", without(n.admission.Run))
 	n.announce()
@@ -87,27 +87,27 @@ func (n *node) serve(ctx context.Context) error {
 		n.logger.Error("stopping", "id", "server-failed", "error", failure)
 	}
 	n.health.Shutdown()
-	chores.stop()
-	// The matches send their watchers away; calls that are under way are
-	// answered, and only then nobody needs a match any more.
+	background.stop()
+	// The matches end their watch streams first. They are needed until the calls in
+	// progress are answered.
 	matches.cancel()
 	n.drain()
 	calls.stop()
 	matches.stop()
-	rooms.stop()
+	readers.stop()
 	n.steward.Heartbeat.Leave(ctx)
 	base.stop()
 	n.logger.Info("stopped", "took", time.Since(began).Round(time.Millisecond))
 	return failure
 }
 
-// flushFor is how long a stop waits for clients to take the answers to calls that
-// were carried out, and to end streams that they alone keep open.
+// flushFor is how long a stop waits for clients to receive the answers to finished
+// calls, and to close streams that only they keep open.
 const flushFor = 500 * time.Millisecond
 
-// drain waits for calls in progress, and cuts off those that take too long. It
-// waits for nothing that depends on clients alone: requests that have not arrived,
-// answers that are not read, streams and connections that are only kept open.
+// drain waits for calls in progress, up to StopTimeout. It does not wait for
+// clients: for requests that have not arrived, answers that are not read, and idle
+// streams and connections.
 func (n *node) drain() {
 	n.admission.Stop()
 	linger := time.AfterFunc(lingerFor, n.endLinger)
@@ -139,7 +139,7 @@ func (n *node) drain() {
 	}
 }
 
-// announce tells the operator what runs.
+// announce logs the addresses and the store.
 func (n *node) announce() {
 	if n.store.embedded != nil {
 		n.logger.Warn("everything is kept in this process and gone when it ends; --redis names a store that stays", "id", "store-volatile")
@@ -151,7 +151,7 @@ func (n *node) announce() {
 	}
 }
 
-// without is work that cannot fail.
+// without adapts work that cannot fail.
 func without(work func(context.Context)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		work(ctx)

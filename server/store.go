@@ -16,27 +16,26 @@ import (
 
 // store is the Redis that the server works on.
 type store struct {
-	// appends is for short commands that people wait for, and sends nothing
-	// twice: whether an append may be repeated is judged above.
+	// appends is for short commands that players wait for. It never retries: its
+	// callers know whether an append may be repeated.
 	appends redis.UniversalClient
-	// reads is for what callers ask for.
+	// reads is for the reads of calls.
 	reads redis.UniversalClient
-	// scheduler is for the heartbeat, the scheduler and health checks, and once for
-	// those of its commands that must not be repeated: they have connections of
-	// their own, so that callers cannot keep them waiting.
+	// scheduler is for the heartbeat, the scheduler and health checks, and once is
+	// for those of its commands that must not be retried. They have connections of
+	// their own, so that calls cannot keep them waiting.
 	scheduler, once redis.UniversalClient
-	// embedded is set where the store lives in this process.
+	// embedded is the store inside this process; nil for a Redis.
 	embedded *embedded
-	// name says which Redis it is, without a password.
+	// name identifies the Redis in logs, without the password.
 	name string
 }
 
-// openStore starts the embedded store or connects to the Redis that value
-// names. The caller closes it. It returns a *ConfigError for a value that
-// names none.
+// openStore starts the embedded store or connects to the Redis at value. The
+// caller closes it. The error for an invalid value is a *ConfigError.
 func openStore(value string) (*store, error) {
-	// The library has one log for the whole process, on standard error, where
-	// somebody may be drawing a screen. It tells what its errors tell, too.
+	// The library logs to standard error, where play --local draws its screen. The
+	// same texts are in its errors.
 	redislog.Disable()
 	if value == Embedded {
 		e, err := startEmbedded()
@@ -53,11 +52,11 @@ func openStore(value string) (*store, error) {
 }
 
 func newStore(base *redis.UniversalOptions, e *embedded) *store {
-	// Notices of planned maintenance are a feature of hosted products; asking
-	// for them costs each connection a command that others refuse.
+	// Maintenance notifications are a feature of hosted products. Subscribing costs
+	// each connection a command that other servers refuse.
 	base.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	base.DialTimeout = cmp.Or(base.DialTimeout, 2*time.Second)
-	// Whoever may try again does so above, and knows when to give up.
+	// Callers retry; they know their deadlines.
 	base.DialerRetries = 1
 
 	appends := *base
@@ -96,15 +95,15 @@ func (s *store) close() {
 	}
 }
 
-// patience is how long a Redis that does not answer at the start is waited
-// for, and retryEvery how often it is asked meanwhile.
+// At the start Redis is asked every retryEvery until it answers, for at most
+// patience.
 const (
 	patience   = 3 * time.Second
 	retryEvery = 200 * time.Millisecond
 )
 
-// await waits until Redis answers for the first time.
-func (s *store) await(ctx context.Context) error {
+// waitReady waits until Redis answers for the first time.
+func (s *store) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var reason error
@@ -114,10 +113,10 @@ func (s *store) await(ctx context.Context) error {
 			return nil
 		}
 		if reason == nil || ctx.Err() == nil {
-			reason = err // which says more than that time was up
+			reason = err // says more than that the time is up
 		}
 		var answer redis.Error
-		if errors.As(err, &answer) && !passing(answer) {
+		if errors.As(err, &answer) && !transient(answer) {
 			return fmt.Errorf("redis at %s refuses: %w", s.name, err)
 		}
 		select {
@@ -128,8 +127,8 @@ func (s *store) await(ctx context.Context) error {
 	}
 }
 
-// passing reports whether an error that Redis answers may pass by itself.
-func passing(answer redis.Error) bool {
+// transient reports whether a retry may succeed after an error from Redis.
+func transient(answer redis.Error) bool {
 	for _, prefix := range []string{"LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"} {
 		if redis.HasErrorPrefix(answer, prefix) {
 			return true
@@ -138,19 +137,18 @@ func passing(answer redis.Error) bool {
 	return false
 }
 
-// pingEvery is how often Redis is asked whether it is there, and pingTimeout
-// how long it has to answer.
+// The monitor pings Redis every pingEvery, with a timeout of pingTimeout.
 const (
 	pingEvery   = time.Second
 	pingTimeout = time.Second
 )
 
-// watch asks Redis every so often whether it is there, and tells up, and the
-// log, when that changes, until ctx ends.
-func (s *store) watch(ctx context.Context, logger *slog.Logger, every time.Duration, up func(bool)) {
+// monitor pings Redis until ctx ends. It calls up, and logs, when Redis stops or
+// starts to answer.
+func (s *store) monitor(ctx context.Context, logger *slog.Logger, every time.Duration, up func(bool)) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	var away time.Time // since when; zero while it answers
+	var away time.Time // when it stopped to answer; zero while it answers
 	up(true)
 	for {
 		select {

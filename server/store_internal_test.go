@@ -28,7 +28,7 @@ func TestStore_Embedded(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, Embedded)
 	ctx := t.Context()
-	require.NoError(t, s.await(ctx))
+	require.NoError(t, s.waitReady(ctx))
 	require.NoError(t, s.check(ctx, slog.New(slog.DiscardHandler)))
 
 	t.Run("nobody else gets in", func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestStore_Await(t *testing.T) {
 	t.Run("nobody there", func(t *testing.T) {
 		t.Parallel()
 		s := mustOpen(t, "redis://:sesame@127.0.0.1:1")
-		err := s.await(t.Context())
+		err := s.waitReady(t.Context())
 		assert.EqualError(t, err, "redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused")
 	})
 
@@ -71,7 +71,7 @@ func TestStore_Await(t *testing.T) {
 		s := mustOpen(t, "redis://"+silent.Addr().String())
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
-		assert.ErrorContains(t, s.await(ctx), "does not answer")
+		assert.ErrorContains(t, s.waitReady(ctx), "does not answer")
 	})
 
 	t.Run("wrong password", func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestStore_Await(t *testing.T) {
 		server := redistest.StartMiniredis(t)
 		server.RequireAuth("open sesame")
 		s := mustOpen(t, "redis://:sesame@"+server.Addr())
-		err := s.await(t.Context())
+		err := s.waitReady(t.Context())
 		assert.ErrorContains(t, err, "refuses: WRONGPASS")
 		assert.NotContains(t, err.Error(), "sesame")
 	})
@@ -89,7 +89,7 @@ func TestStore_Await(t *testing.T) {
 		server := redistest.StartMiniredis(t)
 		server.SetError("LOADING Redis is loading the dataset in memory")
 		time.AfterFunc(300*time.Millisecond, func() { server.SetError("") })
-		assert.NoError(t, mustOpen(t, "redis://"+server.Addr()).await(t.Context()))
+		assert.NoError(t, mustOpen(t, "redis://"+server.Addr()).waitReady(t.Context()))
 	})
 }
 
@@ -160,7 +160,7 @@ func TestStore_Watch(t *testing.T) {
 	defer group.Wait()
 	defer cancel()
 	group.Go(func() {
-		s.watch(ctx, slog.New(slog.DiscardHandler), 20*time.Millisecond, func(up bool) { states <- up })
+		s.monitor(ctx, slog.New(slog.DiscardHandler), 20*time.Millisecond, func(up bool) { states <- up })
 	})
 
 	next := func() bool {

@@ -13,9 +13,8 @@ import (
 // oldestRedis is the first major version that has all the commands used.
 const oldestRedis = 7
 
-// check looks at each node's version and at the settings that decide whether
-// what was acknowledged stays. It returns an error for a version that is too
-// old and warns about the rest.
+// check returns an error if a node's version is too old. It logs a warning for
+// settings under which Redis may lose acknowledged writes.
 func (s *store) check(ctx context.Context, logger *slog.Logger) error {
 	if s.embedded != nil {
 		return nil
@@ -66,10 +65,10 @@ func checkVersion(addr string, info map[string]string) error {
 	return nil
 }
 
-// lacks are the settings that let Redis lose what it acknowledged.
-var lacks = []struct {
+// durability is the settings with which Redis keeps every acknowledged write.
+var durability = []struct {
 	setting, wanted string
-	// loses is what, and when.
+	// loses says what is lost with another value, and when.
 	loses string
 }{
 	{"appendonly", "yes", "every game, account and score since the last snapshot, when redis ends"},
@@ -77,9 +76,9 @@ var lacks = []struct {
 	{"maxmemory-policy", "noeviction", "games, accounts and scores, when the memory of redis is full"},
 }
 
-// checkSettings warns about them. Two of them are in INFO; the third needs CONFIG
-// GET, which also tells passwords and which the servers' user need not be
-// allowed (see SECURITY.md).
+// checkSettings logs a warning for each setting of durability that differs. Two are
+// in INFO. The third needs CONFIG GET, which also reveals passwords, so the
+// servers' user need not be allowed to call it (see SECURITY.md).
 func checkSettings(ctx context.Context, client *redis.Client, info map[string]string, logger *slog.Logger) {
 	settings := map[string]string{"maxmemory-policy": info["maxmemory_policy"], "appendonly": "no"}
 	if info["aof_enabled"] == "1" {
@@ -90,10 +89,10 @@ func checkSettings(ctx context.Context, client *redis.Client, info map[string]st
 		}
 		settings["appendfsync"] = found["appendfsync"]
 	}
-	for _, lack := range lacks {
-		if value := settings[lack.setting]; value != "" && value != lack.wanted {
+	for _, want := range durability {
+		if value := settings[want.setting]; value != "" && value != want.wanted {
 			logger.Warn("redis can lose what it acknowledged", "id", "redis-can-lose",
-				"setting", lack.setting, "value", value, "wanted", lack.wanted, "loses", lack.loses)
+				"setting", want.setting, "value", value, "wanted", want.wanted, "loses", want.loses)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func TestEndsWith(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		ctx, gameID := t.Context(), name("a")
 		ends := func(tip Tip) bool {
-			ends, err := r.log.EndsWith(ctx, gameID, tip.ID)
+			ends, _, err := r.log.EndsWith(ctx, gameID, tip.ID)
 			require.NoError(t, err)
 			return ends
 		}

@@ -173,56 +173,9 @@ type Tail struct {
 	Watchers int
 }
 
-// Tail reads where a log ends, as of a moment within the call. It goes by a
-// connection of its own: the pipeline would take 40 µs longer.
-//
-// Plain commands take 30 µs less than a script, and others' may come between
-// them. What meta named first is the log's last entry after that: then the log,
-// which only grows, ended there all the while, since an append writes both in one
-// step. Anything else is a log that grew meanwhile, one whose meta fell behind, or
-// a damaged one; which of them only a look at one moment can tell.
+// Tail reads where a log ends, as of a moment within the call.
 func (l *Log) Tail(ctx context.Context, gameID string) (Tail, error) {
-	pipe := l.direct.Pipeline()
-	meta := pipe.HMGet(ctx, metaKey(gameID), "last", "watchers")
-	length := pipe.XLen(ctx, logKey(gameID))
-	last := pipe.XRevRangeN(ctx, logKey(gameID), "+", "-", 1)
-	audience := pipe.Exists(ctx, audienceKey(gameID))
-	if _, err := pipe.Exec(ctx); err != nil {
-		return Tail{}, err
-	}
-	end := ""
-	if len(last.Val()) > 0 {
-		end = last.Val()[0].ID
-	}
-	if t := newTail(length.Val(), end, meta.Val(), audience.Val()); t.Sound() {
-		return t, nil
-	}
-	return parseTail(tailScript.Run(ctx, l.direct, tailKeys(gameID)).Slice())
-}
-
-// EndsWith reports whether a log ends with an entry, as of a moment within the
-// call: it has as many, and meta names this one. To read the last one, too, as
-// Tail does, takes 15 µs longer, and finds only one that was altered in its place.
-func (l *Log) EndsWith(ctx context.Context, gameID string, last ID) (bool, error) {
-	pipe := l.direct.Pipeline()
-	meta := pipe.HGet(ctx, metaKey(gameID), "last")
-	length := pipe.XLen(ctx, logKey(gameID)) // behind meta: an entry in between is one more
-	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-		return false, err
-	}
-	return meta.Val() == last.String() && length.Val() == int64(last.Version), nil
-}
-
-// TailSoon is Tail for what nobody waits for: many share a round trip.
-func (l *Log) TailSoon(ctx context.Context, gameID string) (Tail, error) {
-	return parseTail(l.run(ctx, tailScript, tailKeys(gameID)).Slice())
-}
-
-func tailKeys(gameID string) []string {
-	return []string{logKey(gameID), metaKey(gameID), audienceKey(gameID)}
-}
-
-func parseTail(reply []any, err error) (Tail, error) {
+	reply, err := l.run(ctx, tailScript, []string{logKey(gameID), metaKey(gameID), audienceKey(gameID)}).Slice()
 	if err != nil {
 		return Tail{}, err
 	}
@@ -233,25 +186,48 @@ func parseTail(reply []any, err error) (Tail, error) {
 	last, _ := reply[1].(string)
 	meta, _ := reply[2].([]any)
 	audience, _ := reply[3].(int64)
-	return newTail(length, last, meta, audience), nil
+	return Tail{
+		Length: length, Last: idOrNone(last), Meta: idOrNone(stringAt(meta, 0)),
+		Watchers: watchersIf(audience, stringAt(meta, 1)),
+	}, nil
 }
 
-// newTail is made of the log's length and the ID of its last entry, meta's last
-// and watchers, and how many audiences there are: none once no server spoke of
-// its watchers for AudienceTTL.
-func newTail(length int64, last string, meta []any, audience int64) Tail {
-	field := func(n int) string {
-		if n >= len(meta) {
-			return ""
-		}
-		s, _ := meta[n].(string)
-		return s
+// EndsWith reports whether a log ended with an entry at a moment within the call,
+// and how many watch the game on all servers. To join a game takes 20 % less time
+// than with Tail: the commands need no script, and a connection of their own is
+// quicker than the pipeline. It misses only a last entry that was altered in place.
+//
+// The length is read after meta: if meta names the entry and the log has as many
+// entries as the entry's version, then nothing was appended in between.
+func (l *Log) EndsWith(ctx context.Context, gameID string, last ID) (ends bool, watchers int, err error) {
+	pipe := l.direct.Pipeline()
+	meta := pipe.HMGet(ctx, metaKey(gameID), "last", "watchers")
+	length := pipe.XLen(ctx, logKey(gameID))
+	audience := pipe.Exists(ctx, audienceKey(gameID))
+	if _, err := pipe.Exec(ctx); err != nil {
+		return false, 0, err
 	}
-	t := Tail{Length: length, Last: idOrNone(last), Meta: idOrNone(field(0))}
-	if audience > 0 {
-		t.Watchers, _, _ = cutWatchers(field(1))
+	ends = stringAt(meta.Val(), 0) == last.String() && length.Val() == int64(last.Version)
+	return ends, watchersIf(audience.Val(), stringAt(meta.Val(), 1)), nil
+}
+
+// stringAt returns the nth value of a reply, empty if it is none or no string.
+func stringAt(values []any, n int) string {
+	if n >= len(values) {
+		return ""
 	}
-	return t
+	s, _ := values[n].(string)
+	return s
+}
+
+// watchersIf is how many watch by what meta says, 0 if there is no audience key:
+// no server has reported watchers for AudienceTTL.
+func watchersIf(audience int64, meta string) int {
+	if audience == 0 {
+		return 0
+	}
+	n, _, _ := cutWatchers(meta)
+	return n
 }
 
 // idOrNone reads an ID as Tail holds it.
@@ -296,7 +272,7 @@ func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 	}
 	heads := make([]Head, len(gameIDs))
 	for i, c := range commands {
-		field := func(n int) string { s, _ := c.Val()[n].(string); return s }
+		field := func(n int) string { return stringAt(c.Val(), n) }
 		heads[i].Exists = field(0) != ""
 		last, err := ParseID(field(0))
 		if err != nil {

@@ -374,6 +374,7 @@ func (m *Match) appended(ctx context.Context, prev gamelog.Tip, next gamelog.App
 		var conflict *gamelog.ConflictError
 		if errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
 			m.hub.Observer.Conflicted()
+			m.doubt() // Length and last ID may still match.
 			return nil, errOvertaken
 		}
 		return nil, err

@@ -26,17 +26,21 @@ func TestDamage(t *testing.T) {
 			w.put(gameID, log[:n])
 		}
 	}
+	swapped := func(n int) func(*world, string) {
+		return func(w *world, gameID string) {
+			s := w.serve(w.addr)
+			s.create(name("other"+gameID), "classic")
+			s.match(name("other"+gameID)).play(w.t, n-1)
+			require.NoError(w.t, w.client.Rename(w.t.Context(), logKey(name("other"+gameID)), logKey(gameID)).Err())
+		}
+	}
 	damages := []struct {
 		name   string
 		damage func(*world, string)
 		last   int32
 	}{
-		{"swapped", func(w *world, gameID string) {
-			s := w.serve(w.addr)
-			s.create(name("other"+gameID), "classic")
-			s.match(name("other"+gameID)).play(w.t, length+2)
-			require.NoError(w.t, w.client.Rename(w.t.Context(), logKey(name("other"+gameID)), logKey(gameID)).Err())
-		}, 0},
+		{"swapped", swapped(length + 3), 0},
+		{"swapped for one as long", swapped(length), 0},
 		{"cut", cut(length - 3), length - 3},
 		{"cut to the first", cut(1), 1},
 		{"emptied", cut(0), 0},

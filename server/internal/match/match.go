@@ -9,7 +9,6 @@ package match
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -40,9 +39,9 @@ type Match struct {
 
 	tip atomic.Pointer[gamelog.Tip] // never nil
 
-	mu      sync.Mutex
-	next    *confirmation // shared by calls that came after the running one began
-	running bool          // a goroutine works through next
+	mu         sync.Mutex
+	next       *confirmation // shared by calls that came after the running one began
+	confirming bool          // confirmLoop runs
 
 	// bornOut is the tick in which the log was last asked, or written to, with
 	// the answer that it ends with the tip.
@@ -71,12 +70,6 @@ func newMatch(h *Hub, gameID string) *Match {
 // given one.
 func (m *Match) due(n, every int64) bool { return (n+m.phase)%every == 0 }
 
-// doubtful reports whether the log did not bear out the tip for followTicks, or
-// last said something else.
-func (m *Match) doubtful(now int64) bool {
-	return now-m.bornOut.Load() >= followTicks || m.failure.Load() != nil
-}
-
 // State is the game as far as this server knows it; Confirm asks the log.
 func (m *Match) State() *replay.State { return m.currentTip().State }
 
@@ -84,6 +77,7 @@ func (m *Match) currentTip() gamelog.Tip { return *m.tip.Load() }
 
 // load reads the whole log.
 func (m *Match) load(ctx context.Context) error {
+	now := m.hub.ticks.Load()
 	history, err := m.hub.log.Load(ctx, m.id, gamelog.ID{}, ringSize)
 	if err != nil {
 		return err
@@ -92,6 +86,7 @@ func (m *Match) load(ctx context.Context) error {
 		m.ring.put(newEvent(e))
 	}
 	m.tip.Store(&history.Tip)
+	m.bornOut.Store(now)
 	return nil
 }
 
@@ -221,178 +216,4 @@ func (m *Match) Published(r gamelog.Record) {
 		return
 	}
 	m.install(tip.ID, next, event)
-}
-
-// refresh confirms the tip without anybody waiting for it. Until that is done
-// the tip is in doubt: Redis may be away.
-func (m *Match) refresh() {
-	m.bornOut.Store(-followTicks)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.request()
-}
-
-// confirmation is one look at the log, shared by all who asked before it began.
-type confirmation struct {
-	done chan struct{}
-	tip  gamelog.Tip
-	err  error
-}
-
-// request returns a confirmation that begins after the call. m.mu is held.
-func (m *Match) request() *confirmation {
-	if m.next == nil {
-		m.next = &confirmation{done: make(chan struct{})}
-	}
-	c := m.next
-	if !m.running && m.hub.start(m, m.confirmAll) {
-		m.running = true
-	}
-	return c
-}
-
-// confirmAll works until nobody waits for a confirmation.
-func (m *Match) confirmAll(ctx context.Context) {
-	for {
-		m.mu.Lock()
-		c := m.next
-		m.next = nil
-		m.running = c != nil
-		m.mu.Unlock()
-		if c == nil {
-			return
-		}
-		c.tip, c.err = m.look(ctx, m.hub.log.TailSoon)
-		if c.err != nil && ctx.Err() != nil {
-			c.err = ErrStopping
-		}
-		close(c.done)
-	}
-}
-
-// glance is look where the log bore out the tip not long ago, and somebody
-// watches, so that a match hears without asking how many do: then it is enough
-// that the log neither grew nor shrank.
-func (m *Match) glance(ctx context.Context) (gamelog.Tip, error) {
-	if tip := m.currentTip(); !m.doubtful(m.hub.ticks.Load()) && m.followed() {
-		ends, err := m.hub.log.EndsWith(ctx, m.id, tip.ID)
-		if err != nil {
-			return gamelog.Tip{}, err
-		}
-		if ends {
-			return tip, nil
-		}
-	}
-	return m.look(ctx, m.hub.log.Tail)
-}
-
-// look is check, and tells watchers what came of it.
-func (m *Match) look(ctx context.Context, tailOf tailOf) (gamelog.Tip, error) {
-	tip, err := m.check(ctx, tailOf)
-	switch {
-	case err == nil:
-		m.failure.Store(nil)
-	case ctx.Err() != nil:
-	case isDamaged(err), errors.Is(err, replay.ErrUnknown):
-		m.fail(err)
-	}
-	return tip, err
-}
-
-// Confirm returns the game as its log has it at a moment within the call.
-func (m *Match) Confirm(ctx context.Context) (*replay.State, error) {
-	tip, err := m.confirm(ctx)
-	return tip.State, err
-}
-
-// confirm looks for itself where nobody else does: to wake another goroutine
-// and be woken by it takes as long as Redis. Who comes meanwhile shares the
-// next look.
-func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
-	m.mu.Lock()
-	if !m.running {
-		m.running = true
-		m.mu.Unlock()
-		defer m.handOver()
-		if m.hub.stopping.Err() != nil {
-			return gamelog.Tip{}, ErrStopping
-		}
-		tip, err := m.glance(ctx)
-		switch {
-		case err == nil:
-		case m.hub.stopping.Err() != nil:
-			err = ErrStopping
-		case ctx.Err() != nil:
-			err = ctx.Err()
-		}
-		return tip, err
-	}
-	c := m.request()
-	m.mu.Unlock()
-	select {
-	case <-c.done:
-		return c.tip, c.err
-	case <-ctx.Done():
-		return gamelog.Tip{}, ctx.Err()
-	case <-m.hub.stopped:
-		return gamelog.Tip{}, ErrStopping
-	}
-}
-
-// handOver ends looking for oneself.
-func (m *Match) handOver() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.running = false
-	if m.next != nil {
-		m.request()
-	}
-}
-
-// tailOf reads where a log ends.
-type tailOf func(ctx context.Context, gameID string) (gamelog.Tail, error)
-
-// check compares the tip with the log, reads what is missing, and mends a meta
-// that fell behind.
-func (m *Match) check(ctx context.Context, tailOf tailOf) (gamelog.Tip, error) {
-	// The tip first: a log that is read later can only be longer.
-	tip, now := m.currentTip(), m.hub.ticks.Load()
-	tail, err := tailOf(ctx, m.id)
-	if err != nil && !isDamaged(err) {
-		return gamelog.Tip{}, err
-	}
-	if err == nil && tail.Sound() {
-		m.heard(tail.Watchers)
-		if tail.Last == tip.ID {
-			m.bornOut.Store(now)
-			return tip, nil
-		}
-		if tail.Last.Version > tip.ID.Version {
-			err := m.catchUp(ctx)
-			if err == nil {
-				return m.currentTip(), nil
-			}
-			if !isDamaged(err) {
-				return gamelog.Tip{}, err
-			}
-		}
-	}
-	// It does not fit: read all of it once more before anything is said.
-	history, err := m.hub.log.Load(ctx, m.id, tip.ID, ringSize)
-	if err != nil {
-		// A finished game expires, log and meta together.
-		if errors.Is(err, gamelog.ErrNotFound) && tip.State.Status != replay.Finished {
-			err = &gamelog.DamagedError{GameID: m.id, Detail: fmt.Sprintf("it is gone, and had %s", tip.ID)}
-		}
-		return gamelog.Tip{}, err
-	}
-	if err := m.catchUp(ctx); err != nil {
-		return gamelog.Tip{}, err
-	}
-	return history.Tip, nil
-}
-
-func isDamaged(err error) bool {
-	var damaged *gamelog.DamagedError
-	return errors.As(err, &damaged)
 }

@@ -88,6 +88,9 @@ type Config struct {
 	// Logger takes the place of the one that LogLevel and LogFormat make, if
 	// it is set.
 	Logger *slog.Logger
+	// Now is the local wall clock, time.Now if it is nil. It guesses which
+	// leaderboards are current; Redis's clock decides that and everything else.
+	Now func() time.Time
 }
 
 // DefaultConfig is what the program does without flags.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"sync/atomic"
+	"time"
 
 	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"google.golang.org/grpc"
@@ -61,6 +62,9 @@ type node struct {
 // open makes everything that serving needs, and waits for Redis. After an error
 // nothing is left of it.
 func open(ctx context.Context, c Config) (_ *node, err error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
 	n := &node{Config: c, metrics: metrics.New(version.Version, version.Commit)}
 	n.lingering, n.endLinger = context.WithCancel(context.Background())
 	defer func() {
@@ -137,7 +141,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
 	games := rpc.New(rpc.Config{
-		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.reads, n.KeepAccounts), Leaderboard: leaderboard.New(n.store.reads), Directory: n.directory,
+		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.reads, n.KeepAccounts), Leaderboard: leaderboard.New(n.store.reads, n.Now), Directory: n.directory,
 		Planner: n.steward, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		StoreAnswers: n.storeAnswers.Load,
 		Version:      version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,

@@ -136,7 +136,7 @@ func (c *Config) rooms(s *store, logger *slog.Logger) (steward.Config, error) {
 	}
 	return steward.Config{
 		Client: s.scheduler, Once: s.once, Log: log,
-		Accounts: account.New(s.scheduler, c.KeepAccounts), Leaderboard: leaderboard.New(s.scheduler),
+		Accounts: account.New(s.scheduler, c.KeepAccounts), Leaderboard: leaderboard.New(s.scheduler, time.Now),
 		Directory: directory.New(s.scheduler, s.reads, max(c.KeepFinished, c.AbandonAfter), logger),
 		Logger:    logger, AbandonAfter: c.AbandonAfter, WaitingFor: c.WaitingFor,
 		KeepFinished: c.KeepFinished, BotPace: c.BotPace, Memory: c.Idle,

@@ -3,6 +3,7 @@ package leaderboard
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
@@ -16,7 +17,7 @@ import (
 func TestBoards_Hide_meanwhile(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client), t.Context()
+		boards, ctx := New(client, time.Now), t.Context()
 		hide := make(chan struct{})
 		var group sync.WaitGroup
 		for i := range 50 {
@@ -49,7 +50,7 @@ func TestBoards_Hide_meanwhile(t *testing.T) {
 func TestBoards_Prune(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client), t.Context()
+		boards, ctx := New(client, time.Now), t.Context()
 		kept, false1 := result(1, 1, 10, now()), result(2, 2, 20, now())
 		require.NoError(t, boards.Record(ctx, kept))
 		require.NoError(t, boards.Record(ctx, false1))

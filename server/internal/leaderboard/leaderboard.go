@@ -74,12 +74,14 @@ type Entry struct {
 type Boards struct {
 	client redis.UniversalClient
 	tokens *page.Tokens
+	now    func() time.Time
 }
 
 // New returns the boards in client's Redis. The client remains the caller's to
-// close.
-func New(client redis.UniversalClient) *Boards {
-	return &Boards{client: client, tokens: page.NewTokens(client)}
+// close. now is the local clock: it guesses which boards are current, and Redis's
+// clock decides.
+func New(client redis.UniversalClient, now func() time.Time) *Boards {
+	return &Boards{client: client, tokens: page.NewTokens(client), now: now}
 }
 
 // Record puts a result on its variant's three boards. Recording is idempotent

@@ -35,7 +35,7 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	boards, ctx := New(redistest.StartCluster(t, 1).Client()), t.Context()
+	boards, ctx := New(redistest.StartCluster(t, 1).Client(), time.Now), t.Context()
 	require.NoError(t, boards.Record(ctx, result(1, 1, 10, now())))
 	for _, window := range []Window{All, Week, Day} {
 		listed, err := boards.List(ctx, "classic", window, "", 10)
@@ -53,7 +53,7 @@ func TestBoards_Record_Keys(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		ctx := t.Context()
 		r := result(1, 2, 1234, now())
-		require.NoError(t, New(client).Record(ctx, r))
+		require.NoError(t, New(client, time.Now).Record(ctx, r))
 
 		member := fmt.Sprintf("%013d:%s:%s", 9_999_999_999_999-r.Time.UnixMilli(), r.PlayerID, r.GameID)
 		year, week := r.Time.ISOWeek()
@@ -84,7 +84,7 @@ func TestBoards_Record_Keys(t *testing.T) {
 func TestBoards_Record_Nothing(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client), t.Context()
+		boards, ctx := New(client, time.Now), t.Context()
 		require.NoError(t, boards.Record(ctx, result(1, 1, 0, now())))
 		bad := []Result{
 			{Variant: "classic", PlayerID: "x", GameID: id.New(), Score: 1, Time: now()},
@@ -105,7 +105,7 @@ func TestBoards_Record_LongPast(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		ctx := t.Context()
-		require.NoError(t, New(client).Record(ctx, result(1, 1, 5, now().Add(-keptFor-8*24*time.Hour))))
+		require.NoError(t, New(client, time.Now).Record(ctx, result(1, 1, 5, now().Add(-keptFor-8*24*time.Hour))))
 		assert.ElementsMatch(t, []string{"scores:{classic:all}", "scores:{classic:all}:best"}, client.Keys(ctx, "*").Val())
 	})
 }
@@ -115,7 +115,7 @@ func TestBoards_Record_LongPast(t *testing.T) {
 func TestBoards_Record_AnyOrder(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx, run := New(client), t.Context(), 0
+		boards, ctx, run := New(client, time.Now), t.Context(), 0
 		start := now().Truncate(24 * time.Hour)
 		results := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Result {
 			millis := rapid.SampledFrom([]int64{0, 1, 9, 10, 86_399_999, 86_400_000, -1}).Draw(t, "millis")
@@ -173,7 +173,7 @@ func requireBoard(t require.TestingT, ctx context.Context, client redis.Universa
 func TestBoards_Games(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client), t.Context()
+		boards, ctx := New(client, time.Now), t.Context()
 		want := map[string]bool{}
 		pipe := client.Pipeline()
 		for i := range 2 * scanCount {

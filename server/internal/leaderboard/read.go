@@ -50,9 +50,9 @@ func (b *Boards) List(ctx context.Context, variant string, window Window, token 
 		listed, _, err := b.list(ctx, board, first, size)
 		return listed, err
 	}
-	// Which board is the current one is Redis's to say. This process's clock
-	// merely guesses, so that one round trip mostly does.
-	guess := boardAt(variant, window, time.Now())
+	// Redis's clock decides which board is current. The local clock guesses, so
+	// that one round trip usually suffices.
+	guess := boardAt(variant, window, b.now())
 	listed, now, err := b.list(ctx, guess, 0, size)
 	if current := boardAt(variant, window, now); err == nil && current != guess {
 		listed, _, err = b.list(ctx, current, 0, size)
@@ -104,7 +104,7 @@ func (b *Boards) Rank(ctx context.Context, variant string, window Window, player
 		return Entry{}, nil, ErrNoScore
 	}
 	neighbors = min(neighbors, MaxNeighbors)
-	guess := boardAt(variant, window, time.Now())
+	guess := boardAt(variant, window, b.now())
 	ranked, err := b.rank(ctx, guess, playerID, neighbors, riders...)
 	if current := boardAt(variant, window, ranked.now); err == nil && current != guess {
 		ranked, err = b.rank(ctx, current, playerID, neighbors)

@@ -34,7 +34,7 @@ func record(t *testing.T, boards *Boards) []Entry {
 func TestBoards_List(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client), t.Context()
+		boards, ctx := New(client, time.Now), t.Context()
 		entries := record(t, boards)
 		for _, window := range []Window{All, Week, Day} {
 			listed, err := boards.List(ctx, "classic", window, "", 200)
@@ -63,7 +63,7 @@ func TestBoards_List(t *testing.T) {
 
 func TestBoards_List_ForeignToken(t *testing.T) {
 	t.Parallel()
-	boards := New(redistest.NewClient(t, redistest.StartMiniredis(t).Addr()))
+	boards := New(redistest.NewClient(t, redistest.StartMiniredis(t).Addr()), time.Now)
 	record(t, boards)
 	listed, err := boards.List(t.Context(), "classic", Week, "", 3)
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestBoards_List_ForeignToken(t *testing.T) {
 func TestBoards_TurnOfDay(t *testing.T) {
 	t.Parallel()
 	embedded := redistest.StartMiniredis(t)
-	boards, ctx := New(redistest.NewClient(t, embedded.Addr())), t.Context()
+	boards, ctx := New(redistest.NewClient(t, embedded.Addr()), time.Now), t.Context()
 	evening := time.Date(2031, 3, 9, 23, 59, 59, 0, time.UTC) // A Sunday.
 	embedded.SetTime(evening)
 	for i := range 3 {
@@ -143,7 +143,7 @@ func TestBoards_TurnOfDay(t *testing.T) {
 func TestBoards_Rank(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client), t.Context()
+		boards, ctx := New(client, time.Now), t.Context()
 		entries := record(t, boards)
 		for _, test := range []struct {
 			player    int
@@ -183,7 +183,7 @@ func TestBoards_Rank(t *testing.T) {
 func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client), t.Context()
+		boards, ctx := New(client, time.Now), t.Context()
 		at := now()
 		for i := range 2*MaxNeighbors + 3 {
 			require.NoError(t, boards.Record(ctx, result(i, i, int32(i)+1, at)))
@@ -201,7 +201,7 @@ func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 func TestBoards_RedisAway(t *testing.T) {
 	t.Parallel()
 	embedded := redistest.StartMiniredis(t)
-	boards, ctx := New(redistest.NewClient(t, embedded.Addr())), t.Context()
+	boards, ctx := New(redistest.NewClient(t, embedded.Addr()), time.Now), t.Context()
 	record(t, boards)
 	embedded.SetError("LOADING")
 	_, err := boards.List(ctx, "classic", Day, "", 1)

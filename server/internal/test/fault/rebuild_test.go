@@ -255,7 +255,7 @@ func TestRebuild_puppets(t *testing.T) {
 			end = events[len(events)-1]
 		}
 
-		ctx, boards, meta := t.Context(), leaderboard.New(w.store), "game:{"+game.GetId()+"}:meta"
+		ctx, boards, meta := t.Context(), leaderboard.New(w.store, time.Now), "game:{"+game.GetId()+"}:meta"
 		var head gamelogv1.Head
 		require.NoError(t, proto.Unmarshal([]byte(w.store.HGet(ctx, meta, "head").Val()), &head))
 		require.False(t, head.GetRanked())

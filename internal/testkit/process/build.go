@@ -1,7 +1,6 @@
 package process
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,41 +35,23 @@ func Build(t testing.TB, program string) string {
 	if path, ok := built.paths[program]; ok {
 		return path
 	}
-	var options []string
-	if Race {
-		options = append(options, "-race")
-	}
-	path, err := build(compiler, program, program, options)
-	if err != nil {
-		t.Fatalf("building %s: %v", program, err)
-	}
-	return path
-}
-
-// build builds a program and notes it under a name.
-func build(compiler, program, name string, options []string) (string, error) {
-	dir, err := buildDir()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, name)
-	args := append([]string{"build", "-buildvcs=false", "-o", path}, options...)
-	if out, err := exec.Command(compiler, append(args, module+program)...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	built.paths[name] = path
-	return path, nil
-}
-
-func buildDir() (string, error) {
 	if built.dir == "" {
-		dir, err := os.MkdirTemp("", "gridstand-test-")
+		dir, err := os.MkdirTemp("", "gridstand-test-") //nolint:usetesting // It outlives the test.
 		if err != nil {
-			return "", err
+			t.Fatal(err)
 		}
 		built.dir, built.paths = dir, map[string]string{}
 	}
-	return built.dir, nil
+	path := filepath.Join(built.dir, program)
+	args := []string{"build", "-buildvcs=false", "-o", path}
+	if Race {
+		args = append(args, "-race")
+	}
+	if out, err := exec.Command(compiler, append(args, module+program)...).CombinedOutput(); err != nil {
+		t.Fatalf("building %s: %v: %s", program, err, out)
+	}
+	built.paths[program] = path
+	return path
 }
 
 // RemoveBuilt removes what Build built, after all tests.

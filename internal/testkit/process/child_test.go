@@ -2,7 +2,6 @@ package process
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"testing"
@@ -11,8 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
-
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 )
 
 func TestMain(m *testing.M) {
@@ -65,24 +62,5 @@ func TestFreePort(t *testing.T) {
 		assert.False(t, seen[port])
 		assert.Less(t, port+10000, 32768)
 		seen[port] = true
-	}
-}
-
-// Ensure a program can have a clock that is off, both ways.
-func TestBuildOff_long(t *testing.T) {
-	longtest.Skip(t)
-	t.Parallel()
-	path := BuildOff(t, "cmd/gridstand-server")
-	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {
-		cmd := exec.Command(path, "--listen", "127.0.0.1:0", "--log-format", "json")
-		cmd.Env = append(os.Environ(), Off(off))
-		stderr, err := cmd.StderrPipe()
-		require.NoError(t, err)
-		p, err := Start(cmd)
-		require.NoError(t, err)
-		var line struct{ Time time.Time }
-		require.NoError(t, json.NewDecoder(stderr).Decode(&line))
-		p.Kill()
-		assert.WithinDuration(t, time.Now().Add(off), line.Time, 10*time.Minute)
 	}
 }

@@ -29,22 +29,22 @@ import (
 
 const (
 	idlers, sleepers, flooders = 2000, 200, 4
-	// dialers is how many connections are opened at once.
+	// dialers is the number of connections that are opened concurrently.
 	dialers = 100
-	// connects and watches are what one address may do of each in a second.
+	// connects and watches are the limits per address and second.
 	connects, watches = 200, 20
 )
 
-// badClient keeps a server busy with anything but games.
+// badClient is a client that sends a server anything but moves.
 type badClient struct {
 	name string
-	// limited says that the server refuses it before long: calls with a hint when
-	// to come again, connections by closing them.
+	// limited says that the server must refuse it eventually: calls with a
+	// retry hint, connections by closing them.
 	limited bool
-	// perSecond is how often it may do that, where a machine may be too slow to do
-	// it more often; else 0.
+	// perSecond is the limit that it meets; 0 unless a slow machine may stay
+	// below the limit.
 	perSecond int
-	// work works until ctx ends.
+	// work runs until ctx ends.
 	work func(ctx context.Context, f *flood) error
 }
 
@@ -67,11 +67,12 @@ var badClients = []badClient{
 		<-ctx.Done()
 		return nil
 	}},
-	{"lists that nobody reads", true, 0, func(ctx context.Context, f *flood) error {
-		return f.again(ctx, func() func(*rand.Rand) error {
+	{"lists that are not read", true, 0, func(ctx context.Context, f *flood) error {
+		return f.repeat(ctx, func() func(*rand.Rand) error {
 			client := slowClient(f.dialer)
 			return func(*rand.Rand) error {
-				// The server hangs up before long; the next goes over a new connection.
+				// The server closes the connection soon; the next request uses
+				// a new one.
 				response, err := slowCall(ctx, client, f.server.addr, pb.GameService_ListGames_FullMethodName, &pb.ListGamesRequest{PageSize: 200})
 				if err == nil {
 					context.AfterFunc(ctx, func() { _ = response.Body.Close() })
@@ -84,7 +85,7 @@ var badClients = []badClient{
 		garbage := make([]byte, 64<<10)
 		random := rand.NewChaCha8([32]byte{31})
 		_, _ = random.Read(garbage)
-		return f.again(ctx, same(func(rng *rand.Rand) error {
+		return f.repeat(ctx, always(func(rng *rand.Rand) error {
 			conn, err := f.dialer.DialContext(ctx, "tcp", f.server.addr)
 			if err != nil {
 				return err
@@ -99,22 +100,22 @@ var badClients = []badClient{
 		}))
 	}},
 	{"floods of games", true, 0, func(ctx context.Context, f *flood) error {
-		c := f.w.player(f.server, f.from())
-		return f.again(ctx, same(func(*rand.Rand) error {
+		c := f.w.player(f.server, f.dialOption())
+		return f.repeat(ctx, always(func(*rand.Rand) error {
 			_, err := c.create(ctx, ofVariant("classic"))
 			return err
 		}))
 	}},
 	{"floods of players", true, 0, func(ctx context.Context, f *flood) error {
-		c := f.w.anybody(f.server, f.from())
-		return f.again(ctx, same(func(*rand.Rand) error {
+		c := f.w.anonymous(f.server, f.dialOption())
+		return f.repeat(ctx, always(func(*rand.Rand) error {
 			_, err := c.players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "f" + id.New()[:20]})
 			return err
 		}))
 	}},
 	{"watching and leaving", true, watches, func(ctx context.Context, f *flood) error {
-		c := f.w.anybody(f.server, f.from())
-		return f.again(ctx, same(func(*rand.Rand) error {
+		c := f.w.anonymous(f.server, f.dialOption())
+		return f.repeat(ctx, always(func(*rand.Rand) error {
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
 			stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: f.gameID})
@@ -125,8 +126,8 @@ var badClients = []badClient{
 		}))
 	}},
 	{"wrong tokens", true, 0, func(ctx context.Context, f *flood) error {
-		c := f.w.anybody(f.server, f.from())
-		return f.again(ctx, same(func(*rand.Rand) error {
+		c := f.w.anonymous(f.server, f.dialOption())
+		return f.repeat(ctx, always(func(*rand.Rand) error {
 			c := *c
 			c.token = id.New() + "." + id.New()
 			_, err := c.players.GetPlayer(c.authorized(ctx), &pb.GetPlayerRequest{PlayerId: "me"})
@@ -183,12 +184,12 @@ var badClients = []badClient{
 		})
 	}},
 	{"reflection", true, 0, func(ctx context.Context, f *flood) error {
-		conn, err := grpc.NewClient(f.server.addr, f.from(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		conn, err := grpc.NewClient(f.server.addr, f.dialOption(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
 			return err
 		}
 		defer func() { _ = conn.Close() }()
-		return f.again(ctx, same(func(*rand.Rand) error {
+		return f.repeat(ctx, always(func(*rand.Rand) error {
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
 			stream, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
@@ -208,31 +209,33 @@ var badClients = []badClient{
 	}},
 }
 
-// flood is what a bad client works on.
+// flood is the target and the counts of one bad client.
 type flood struct {
-	w      *world
+	w      *env
 	server *testServer
 	gameID string
-	// dialer connects from an address of the bad client's own, where there is
-	// more than one.
+	// dialer connects from the bad client's own address, if the system has more
+	// than one.
 	dialer *net.Dialer
 	ready  func() // tells that it is at work
-	// granted and refused are how many calls of again were answered and refused.
+	// granted and refused count the calls of repeat that were answered and
+	// refused.
 	granted, refused atomic.Int64
-	// over ends again once the calls under way are answered.
+	// over makes repeat return once its in-flight calls are answered.
 	over atomic.Bool
 }
 
-// within reports whether for long nobody asked for more than so much a second, as
-// it is where everything takes long: then there is nothing to refuse.
+// within reports whether the calls stayed below a limit for long: on a slow
+// machine there may be nothing to refuse.
 func (f *flood) within(perSecond int, since time.Time) bool {
 	took := time.Since(since)
 	return perSecond > 0 && took > patience && f.granted.Load() <= int64(float64(perSecond)*(quota.Burst+took.Seconds()))
 }
 
-// place is an address of this machine by number, for bad clients. Systems that
-// have but one get that.
-func place(t *testing.T, n int) *net.Dialer {
+// dialFrom dials from this machine's n-th loopback address, so that bad clients
+// have different addresses. It uses the default address if the system has only
+// one.
+func dialFrom(t *testing.T, n int) *net.Dialer {
 	t.Helper()
 	local := &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(n))}
 	probe, err := net.ListenTCP("tcp", local)
@@ -243,16 +246,16 @@ func place(t *testing.T, n int) *net.Dialer {
 	return &net.Dialer{LocalAddr: local}
 }
 
-// from is what connects from the bad client's address.
-func (f *flood) from() grpc.DialOption {
+// dialOption dials from the bad client's address.
+func (f *flood) dialOption() grpc.DialOption {
 	return grpc.WithContextDialer(func(ctx context.Context, target string) (net.Conn, error) {
 		return f.dialer.DialContext(ctx, "tcp", target)
 	})
 }
 
-// connect opens connections, writes something to each, and leaves them so. Many
-// are opened at once: one after another, each waiting for its turn on a busy
-// machine, the first would be given up before there are too many.
+// connect opens connections, writes a greeting to each and leaves them open. It
+// opens many concurrently: one at a time, on a busy machine, the server would
+// time out the first before there are too many.
 func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) error {
 	conns := make([]net.Conn, n)
 	defer func() {
@@ -281,9 +284,8 @@ func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) e
 	return nil
 }
 
-// raw does something on connections over which little is sent, each time with its
-// number, as fast as it goes, and counts what is refused. A connection that is
-// closed is opened again.
+// raw calls do on raw connections as fast as possible, each time with the next
+// number, and counts refusals. It reopens connections that are closed.
 func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n uint32) error) error {
 	var group errgroup.Group
 	for range connections {
@@ -321,14 +323,14 @@ func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n 
 	return group.Wait()
 }
 
-// same has everybody do the same.
-func same(do func(*rand.Rand) error) func() func(*rand.Rand) error {
+// always begins with the same function for every worker.
+func always(do func(*rand.Rand) error) func() func(*rand.Rand) error {
 	return func() func(*rand.Rand) error { return do }
 }
 
-// again does something as fast as it goes, several times at once, each of them
-// on its own.
-func (f *flood) again(ctx context.Context, begin func() func(*rand.Rand) error) error {
+// repeat calls a function as fast as possible in several workers; begin makes
+// the function of each worker.
+func (f *flood) repeat(ctx context.Context, begin func() func(*rand.Rand) error) error {
 	group, failed := errgroup.WithContext(ctx)
 	for n := range flooders {
 		rng, do := rand.New(rand.NewPCG(uint64(n), 31)), begin()

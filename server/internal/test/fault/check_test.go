@@ -23,23 +23,23 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// check holds the store, read directly and through a fresh server, against what
-// the clients were told.
-func check(t *testing.T, w *world) {
+// check compares the store, read directly and through a fresh server, with what
+// the clients observed.
+func check(t *testing.T, env *env) {
 	if t.Failed() || t.Skipped() {
 		return
 	}
 	ctx := context.WithoutCancel(t.Context())
-	logs := w.logs(ctx, t)
-	for gameID := range w.told.events {
+	logs := env.logs(ctx, t)
+	for gameID := range env.observed.events {
 		require.Contains(t, logs, gameID, "clients were told of a game that is not there")
 	}
-	for gameID := range w.told.games {
+	for gameID := range env.observed.games {
 		require.Contains(t, logs, gameID, "clients were told of a game that is not there")
 	}
-	fresh := w.serve(w.addr)
+	fresh := env.serve(env.addr)
 	defer fresh.stop()
-	anybody := w.anybody(fresh)
+	reader := env.anonymous(fresh)
 
 	bests := map[string]map[string]score{} // by variant and player
 	for _, v := range variants.All() {
@@ -47,7 +47,7 @@ func check(t *testing.T, w *world) {
 	}
 	var open, over []string
 	for gameID, entries := range logs {
-		final := w.checkGame(ctx, t, anybody, gameID, entries)
+		final := env.checkGame(ctx, t, reader, gameID, entries)
 		if final.Status != replay.Finished {
 			open = append(open, gameID)
 			continue
@@ -63,29 +63,29 @@ func check(t *testing.T, w *world) {
 			}
 		}
 	}
-	// A result that its server did not come to record is recorded by another
-	// one some ten seconds later.
+	// If a server failed to record a result, another server records it some ten
+	// seconds later.
 	require.Eventually(t, func() bool {
 		for _, gameID := range over {
-			if w.store.ZScore(ctx, "due", gameID).Err() == nil {
+			if env.store.ZScore(ctx, "due", gameID).Err() == nil {
 				return false
 			}
 		}
 		return true
 	}, patience, 20*time.Millisecond, "results are not recorded")
 	for variant, best := range bests {
-		checkBoard(ctx, t, anybody, variant, best)
+		checkBoard(ctx, t, reader, variant, best)
 	}
 	for _, gameID := range open {
-		assert.NoError(t, w.store.ZScore(ctx, "due", gameID).Err(), "nobody will see to an open game")
+		assert.NoError(t, env.store.ZScore(ctx, "due", gameID).Err(), "an open game is not scheduled")
 	}
-	readLists(ctx, t, anybody)
+	readLists(ctx, t, reader)
 	fresh.stop()
-	checkRebuilt(ctx, t, w)
+	checkRebuilt(ctx, t, env)
 }
 
-// keys lists the keys that match, of all nodes.
-func (w *world) keys(ctx context.Context, t *testing.T, pattern string) []string {
+// keys lists the matching keys of all nodes.
+func (env *env) keys(ctx context.Context, t *testing.T, pattern string) []string {
 	t.Helper()
 	var mu sync.Mutex
 	var all []string
@@ -96,7 +96,7 @@ func (w *world) keys(ctx context.Context, t *testing.T, pattern string) []string
 		all = append(all, keys...)
 		return err
 	}
-	switch store := w.store.(type) {
+	switch store := env.store.(type) {
 	case *redis.ClusterClient:
 		require.NoError(t, store.ForEachMaster(ctx, node))
 	case *redis.Client:
@@ -105,28 +105,29 @@ func (w *world) keys(ctx context.Context, t *testing.T, pattern string) []string
 	return all
 }
 
-// logs reads all logs but those that the test damaged, by game.
-func (w *world) logs(ctx context.Context, t *testing.T) map[string][]redis.XMessage {
+// logs reads all logs, except those that the test damaged, by game.
+func (env *env) logs(ctx context.Context, t *testing.T) map[string][]redis.XMessage {
 	t.Helper()
 	logs := map[string][]redis.XMessage{}
-	for _, key := range w.keys(ctx, t, "game:{*}:log") {
+	for _, key := range env.keys(ctx, t, "game:{*}:log") {
 		gameID := strings.TrimSuffix(strings.TrimPrefix(key, "game:{"), "}:log")
-		entries, err := w.store.XRange(ctx, key, "-", "+").Result()
+		entries, err := env.store.XRange(ctx, key, "-", "+").Result()
 		require.NoError(t, err)
-		if !w.isSpoiled(gameID) {
+		if !env.isDamaged(gameID) {
 			logs[gameID] = entries
 		}
 	}
-	for gameID := range w.spoiled {
-		delete(w.told.events, gameID)
-		delete(w.told.games, gameID)
+	for gameID := range env.damaged {
+		delete(env.observed.events, gameID)
+		delete(env.observed.games, gameID)
 	}
 	return logs
 }
 
-// checkGame plays a game again from its seed and holds the result against what
-// a fresh server and all before it said. It returns how the game stands.
-func (w *world) checkGame(ctx context.Context, t *testing.T, c *caller, gameID string, entries []redis.XMessage) *replay.State {
+// checkGame replays a game from its seed and compares the result with the
+// answers of a fresh server and with what clients observed. It returns the
+// game's final state.
+func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID string, entries []redis.XMessage) *replay.State {
 	t.Helper()
 	for i, entry := range entries {
 		version, _, _ := strings.Cut(entry.ID, "-")
@@ -134,12 +135,12 @@ func (w *world) checkGame(ctx context.Context, t *testing.T, c *caller, gameID s
 	}
 	events, err := c.transcript(ctx, gameID, int32(len(entries)))
 	require.NoError(t, err)
-	told, toldGames := w.told.events[gameID], w.told.games[gameID]
+	told, toldGames := env.observed.events[gameID], env.observed.games[gameID]
 	for version, event := range told {
-		require.LessOrEqual(t, int(version), len(events), "somebody was told of an event that is not in the log: %v", event)
+		require.LessOrEqual(t, int(version), len(events), "a client was told of an event that is not in the log: %v", event)
 	}
 	for version, g := range toldGames {
-		require.LessOrEqual(t, int(version), len(events), "somebody was told of an event that is not in the log: %v", g)
+		require.LessOrEqual(t, int(version), len(events), "a client was told of an event that is not in the log: %v", g)
 	}
 
 	secret, _ := entries[0].Values["s"].(string)
@@ -205,13 +206,14 @@ type score struct {
 	gameID string
 }
 
-// less reports whether other is the better one: of equal scores the earlier.
+// less reports whether other is better; of equal scores the earlier one is
+// better.
 func (s score) less(other score) bool {
 	return cmp.Or(cmp.Compare(s.points, other.points), other.at.Compare(s.at), cmp.Compare(s.gameID, other.gameID)) < 0
 }
 
-// checkBoard requires a variant's board of all time to hold each player's best
-// and nothing else, in order.
+// checkBoard requires a variant's all-time leaderboard to hold each player's
+// best score and nothing else, in order.
 func checkBoard(ctx context.Context, t *testing.T, c *caller, variant string, best map[string]score) {
 	t.Helper()
 	var entries []*pb.Entry

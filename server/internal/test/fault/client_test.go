@@ -25,19 +25,19 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// client is an account on a connection of its own to one server. It repeats
-// nothing by itself, and notes what it is told.
+// caller is a client: an account on a connection of its own to one server. It
+// never retries unless servers die, and notes all that it observes.
 type caller struct {
-	w           *world
+	env         *env
 	server      *testServer
-	id, token   string // empty for nobody
+	id, token   string // empty without an account
 	games       pb.GameServiceClient
 	leaderboard pb.LeaderboardServiceClient
 	players     pb.PlayerServiceClient
 }
 
-// behind is one name for several servers, over which clients spread their calls
-// as the client library does.
+// behind returns one name for several servers; clients spread their calls over
+// them as the client library does.
 func behind(servers ...*testServer) *testServer {
 	var addrs []string
 	for _, s := range servers {
@@ -46,56 +46,57 @@ func behind(servers ...*testServer) *testServer {
 	return &testServer{addr: strings.Join(addrs, ",")}
 }
 
-// insist makes a call; where servers are killed, until it is answered.
-func (c *caller) insist(ctx context.Context, call func(context.Context) error) error {
-	if !c.w.rough {
+// untilAnswered makes a call. If servers die, it retries until a server
+// answers.
+func (c *caller) untilAnswered(ctx context.Context, call func(context.Context) error) error {
+	if !c.env.serversDie {
 		return call(ctx)
 	}
-	return retry(ctx, func(ctx context.Context) error { return c.rough(ctx, call(ctx)) })
+	return retry(ctx, func(ctx context.Context) error { return c.retryable(ctx, call(ctx)) })
 }
 
-// rough is err; where servers are killed, and it is no server's word, it is one
-// that asks to come again.
-func (c *caller) rough(ctx context.Context, err error) error {
-	if c.w.rough && ctx.Err() == nil && brokenOff(err) {
+// retryable returns err. If servers die, it turns an error that no server sent
+// into Unavailable.
+func (c *caller) retryable(ctx context.Context, err error) error {
+	if c.env.serversDie && ctx.Err() == nil && brokenOff(err) {
 		return status.Error(codes.Unavailable, err.Error())
 	}
 	return err
 }
 
-// comesBack has clients look for a server that went away as often as is needed
-// to tell when it is there again.
+// comesBack makes clients redial a lost server often enough to notice soon that
+// it is back.
 var comesBack = grpc.WithConnectParams(grpc.ConnectParams{
 	Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, MaxDelay: 200 * time.Millisecond},
 	MinConnectTimeout: 5 * time.Second,
 })
 
-// anybody connects to a server without an account.
-func (w *world) anybody(s *testServer, options ...grpc.DialOption) *caller {
-	w.t.Helper()
+// anonymous connects to a server without an account.
+func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
+	env.t.Helper()
 	if strings.Contains(s.addr, ",") {
 		named, err := client.Dial(client.Config{Target: s.addr})
-		require.NoError(w.t, err)
-		w.t.Cleanup(func() { _ = named.Close() })
-		return &caller{w: w, server: s, games: named.Games, leaderboard: named.Leaderboard, players: named.Players}
+		require.NoError(env.t, err)
+		env.t.Cleanup(func() { _ = named.Close() })
+		return &caller{env: env, server: s, games: named.Games, leaderboard: named.Leaderboard, players: named.Players}
 	}
 	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()), comesBack)
 	conn, err := grpc.NewClient(s.addr, options...)
-	require.NoError(w.t, err)
-	w.t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(env.t, err)
+	env.t.Cleanup(func() { _ = conn.Close() })
 	return &caller{
-		w: w, server: s, games: pb.NewGameServiceClient(conn),
+		env: env, server: s, games: pb.NewGameServiceClient(conn),
 		leaderboard: pb.NewLeaderboardServiceClient(conn), players: pb.NewPlayerServiceClient(conn),
 	}
 }
 
 // player connects to a server with a new account.
-func (w *world) player(s *testServer, options ...grpc.DialOption) *caller {
-	w.t.Helper()
-	c := w.anybody(s, options...)
+func (env *env) player(s *testServer, options ...grpc.DialOption) *caller {
+	env.t.Helper()
+	c := env.anonymous(s, options...)
 	request := &pb.CreatePlayerRequest{Name: "p" + id.New()[:20], Secret: id.New()}
 	var response *pb.CreatePlayerResponse
-	require.NoError(w.t, c.insist(w.t.Context(), func(ctx context.Context) (err error) {
+	require.NoError(env.t, c.untilAnswered(env.t.Context(), func(ctx context.Context) (err error) {
 		response, err = c.players.CreatePlayer(ctx, request)
 		return err
 	}))
@@ -103,10 +104,10 @@ func (w *world) player(s *testServer, options ...grpc.DialOption) *caller {
 	return c
 }
 
-// on is the same account, connected to a server once more.
+// on returns the same account on a new connection to a server.
 func (c *caller) on(s *testServer, options ...grpc.DialOption) *caller {
-	c.w.t.Helper()
-	other := c.w.anybody(s, options...)
+	c.env.t.Helper()
+	other := c.env.anonymous(s, options...)
 	other.id, other.token = c.id, c.token
 	return other
 }
@@ -118,25 +119,25 @@ func (c *caller) authorized(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+c.token)
 }
 
-// create creates a game; the same request finds it again.
+// create creates a game; repeating the request returns the same game.
 func (c *caller) create(ctx context.Context, request *pb.CreateGameRequest) (*pb.Game, error) {
 	var response *pb.CreateGameResponse
-	err := c.insist(ctx, func(ctx context.Context) (err error) {
+	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
 		response, err = c.games.CreateGame(c.authorized(ctx), request)
 		return err
 	})
 	if err != nil {
 		return nil, checkError(err)
 	}
-	return response.GetGame(), c.w.told.game(response.GetGame())
+	return response.GetGame(), c.env.observed.game(response.GetGame())
 }
 
-// ofVariant asks for a new game of a variant.
+// ofVariant returns a request for a new game of a variant.
 func ofVariant(variant string) *pb.CreateGameRequest {
 	return &pb.CreateGameRequest{Variant: variant, RequestId: id.New()}
 }
 
-// start creates a game that the test needs.
+// start creates a game and fails the test if it cannot.
 func (c *caller) start(t *testing.T, variant string) *pb.Game {
 	t.Helper()
 	game, err := c.create(t.Context(), ofVariant(variant))
@@ -144,10 +145,10 @@ func (c *caller) start(t *testing.T, variant string) *pb.Game {
 	return game
 }
 
-// move moves, and looks whether the answer is that to its question.
+// move moves and checks that the event answers this request.
 func (c *caller) move(ctx context.Context, gameID string, version int32, d pb.Direction) (*pb.Event, error) {
 	var response *pb.MoveResponse
-	err := c.insist(ctx, func(ctx context.Context) (err error) {
+	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
 		response, err = c.games.Move(c.authorized(ctx), &pb.MoveRequest{
 			GameId: gameID, Version: version, Move: &pb.MoveRequest_Direction{Direction: d},
 		})
@@ -160,13 +161,13 @@ func (c *caller) move(ctx context.Context, gameID string, version int32, d pb.Di
 	if e.GetGameId() != gameID || e.GetVersion() != version+1 || e.GetMoved().GetDirection() != d {
 		return nil, fmt.Errorf("moving %v at version %d was answered with %v", d, version, e)
 	}
-	return e, c.w.told.event(e)
+	return e, c.env.observed.event(e)
 }
 
-// resign gives a game up, in whatever version it is.
+// resign resigns at the game's current version.
 func (c *caller) resign(ctx context.Context, gameID string) (*pb.Event, error) {
 	var response *pb.ResignResponse
-	err := c.insist(ctx, func(ctx context.Context) (err error) {
+	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
 		response, err = c.games.Resign(c.authorized(ctx), &pb.ResignRequest{GameId: gameID})
 		return err
 	})
@@ -177,20 +178,20 @@ func (c *caller) resign(ctx context.Context, gameID string) (*pb.Event, error) {
 	if e.GetGameId() != gameID || e.GetResigned() == nil || e.GetResult() == nil {
 		return nil, fmt.Errorf("resigning was answered with %v", e)
 	}
-	return e, c.w.told.event(e)
+	return e, c.env.observed.event(e)
 }
 
 // get reads a game.
 func (c *caller) get(ctx context.Context, gameID string) (*pb.Game, error) {
 	var response *pb.GetGameResponse
-	err := c.insist(ctx, func(ctx context.Context) (err error) {
+	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
 		response, err = c.games.GetGame(c.authorized(ctx), &pb.GetGameRequest{GameId: gameID})
 		return err
 	})
 	if err != nil {
 		return nil, checkError(err)
 	}
-	return response.GetGame(), c.w.told.game(response.GetGame())
+	return response.GetGame(), c.env.observed.game(response.GetGame())
 }
 
 // random draws one of the legal moves of a position.
@@ -199,9 +200,9 @@ func random(rng *rand.Rand, p *pb.Position) pb.Direction {
 	return legal[rng.IntN(len(legal))]
 }
 
-// play moves at random, through each of the clients, who are one player, by
-// chance, until the game ends. At version giveUp, 0 for never, it resigns.
-// After each event it calls seen with its version.
+// play makes random moves, each through a random one of the clients, which are
+// one player's, until the game ends. It resigns at version giveUp, unless that
+// is 0. It calls seen with the version of each event.
 func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen func(version int32), clients ...*caller) error {
 	version, position := game.GetVersion(), game.GetPosition()
 	for over := false; !over; {
@@ -222,8 +223,8 @@ func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen
 	return nil
 }
 
-// lasting returns left or down by chance while one of them is legal, so that the
-// game lasts: random moves now and then end one of 6x6 before version 800.
+// lasting returns left or down at random while one of them is legal, so that
+// the game lasts: random moves sometimes end a game of 6x6 before version 800.
 func lasting(rng *rand.Rand, p *pb.Position) pb.Direction {
 	legal := p.GetTwenty48().GetLegalMoves()
 	order := []pb.Direction{pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_DOWN, pb.Direction_DIRECTION_RIGHT, pb.Direction_DIRECTION_UP}
@@ -238,33 +239,33 @@ func lasting(rng *rand.Rand, p *pb.Position) pb.Direction {
 	return pb.Direction_DIRECTION_UNSPECIFIED
 }
 
-// playTo moves up to a version, which the game must live to see, and returns the
-// last event.
+// playTo moves up to a version and returns the last event. It fails the test if
+// the game ends before.
 func (c *caller) playTo(t *testing.T, rng *rand.Rand, game *pb.Game, version int32) *pb.Event {
 	t.Helper()
 	at, position := game.GetVersion(), game.GetPosition()
 	var event *pb.Event
 	for at < version {
-		event = again(t, c, game.GetId(), at, lasting(rng, position))
+		event = resend(t, c, game.GetId(), at, lasting(rng, position))
 		require.Nil(t, event.GetResult(), "the game is too short")
 		at, position = event.GetVersion(), event.GetPosition()
 	}
 	return event
 }
 
-// after is a game as far as one who plays on has to know it.
+// after returns what a client needs to know of a game to play on.
 func after(last *pb.Event) *pb.Game {
 	return &pb.Game{Id: last.GetGameId(), Version: last.GetVersion(), Position: last.GetPosition()}
 }
 
-// seeded is a source of moves that are the same each time.
+// seeded returns a source of moves that depends on nothing but the test's name.
 func seeded(t *testing.T) *rand.Rand {
 	var seed [32]byte
 	copy(seed[:], strings.TrimPrefix(t.Name(), "Test"))
 	return rand.New(rand.NewChaCha8(seed))
 }
 
-// refusal is what the contract says of an error.
+// refusal is an error as the contract defines it.
 type refusal struct {
 	code     codes.Code
 	reason   string
@@ -286,8 +287,8 @@ func refusalOf(err error) refusal {
 	return r
 }
 
-// checkError returns err, or another one, which is no status, where no caller
-// should have met it.
+// checkError returns err, or another error without a status if the contract
+// does not allow err.
 func checkError(err error) error {
 	r := refusalOf(err)
 	hinted := r.reason == pb.ReasonStorageUnavailable || r.reason == pb.ReasonServerUnavailable
@@ -303,12 +304,12 @@ func checkError(err error) error {
 	}
 }
 
-// unavailable reports whether the call is to be sent again: the server said
-// so, or there is none.
+// unavailable reports whether the call should be retried: the server says so,
+// or cannot be reached.
 func unavailable(err error) bool { return status.Code(err) == codes.Unavailable }
 
-// brokenOff reports whether a call or a stream ended without the server's word:
-// the connection broke, or the client library gave up waiting.
+// brokenOff reports whether a call or a stream ended without a status from the
+// server: the connection broke, or the client library timed out.
 func brokenOff(err error) bool {
 	s := status.Convert(err)
 	switch s.Code() {
@@ -322,8 +323,7 @@ func brokenOff(err error) bool {
 	}
 }
 
-// retry makes a call until it is answered with anything but a request to come
-// again.
+// retry makes a call until the answer is anything but Unavailable.
 func retry(ctx context.Context, call func(context.Context) error) error {
 	err := call(ctx)
 	for unavailable(err) {
@@ -335,8 +335,8 @@ func retry(ctx context.Context, call func(context.Context) error) error {
 	return err
 }
 
-// pause lets a moment pass before something is tried again: less than servers
-// ask for, which have people in mind.
+// pause waits before a retry, for less time than servers ask for: their hints
+// are for real clients.
 func pause(ctx context.Context) error {
 	select {
 	case <-time.After(5 * time.Millisecond):

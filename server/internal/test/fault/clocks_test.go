@@ -16,40 +16,40 @@ import (
 )
 
 const (
-	// takeOver is how long the bots of a server that was killed may stand still, on
-	// a machine that is busy.
+	// takeOver is how long the bots of a killed server may stand still on a
+	// busy machine.
 	takeOver = 8 * time.Second
-	// punctual is how late a clock may run out, on a machine that is busy.
+	// punctual is how late a clock may run out on a busy machine.
 	punctual = 15 * time.Second
 )
 
-// Ensure that bots whose server was killed are moved soon by another one: they do
-// not wait for the end of its leases.
+// Ensure that another server soon moves the bots of a killed server, without
+// waiting for the end of its leases.
 func TestBots_ServerKilled(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	// The servers end in the middle of games: there is nothing to check then.
-	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	// The servers end in the middle of games, so there is nothing to check.
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	const pace = 250 * time.Millisecond // so that no game ends before the server does
-	doomed := w.serveProcess(w.addr, "--bot-pace", pace.String())
-	other := w.serveProcess(w.addr, "--bot-pace", pace.String())
-	w.acknowledged(t, 2)
-	host := w.player(doomed)
-	var all []*sitter
+	doomed := env.serveProcess(env.addr, "--bot-pace", pace.String())
+	other := env.serveProcess(env.addr, "--bot-pace", pace.String())
+	env.awaitAckedHeartbeats(t, 2)
+	host := env.player(doomed)
+	var all []*participant
 	for range 24 {
-		game := host.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{greedy, chance, greedy}})
-		all = append(all, sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(doomed), w.anybody(other)}}))
+		game := host.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{greedyBot, randomBot, greedyBot}})
+		all = append(all, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(doomed), env.anonymous(other)}}))
 	}
 	for _, each := range all {
-		each.sees(t, "a move", func(e *pb.Event) bool { return e.GetMoved() != nil })
+		each.awaitEvent(t, "a move", func(e *pb.Event) bool { return e.GetMoved() != nil })
 	}
 	doomed.stop()
-	killed, err := w.store.Time(t.Context()).Result()
+	killed, err := env.store.Time(t.Context()).Result()
 	require.NoError(t, err)
 
 	var waits []time.Duration
 	for _, each := range all {
-		next := each.sees(t, "a move of another server", func(e *pb.Event) bool { return e.GetTime().AsTime().After(killed) })
+		next := each.awaitEvent(t, "a move of another server", func(e *pb.Event) bool { return e.GetTime().AsTime().After(killed) })
 		waits = append(waits, next.GetTime().AsTime().Sub(killed))
 	}
 	slices.Sort(waits)
@@ -57,45 +57,45 @@ func TestBots_ServerKilled(t *testing.T) {
 	assert.Less(t, waits[len(waits)-1], takeOver)
 }
 
-// Ensure that bots go on after the server that moved them was killed, again and
-// again, and that games in which they play lose nothing and repeat nothing.
+// Ensure that bots go on when the server that moves them is killed, again and
+// again, and that their games lose no event and repeat none.
 func TestTables_ServersKilled_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
-	w := newWorld(t, redis.Addr())
-	servers := []*testServer{w.serveProcess(w.addr), w.serveProcess(w.addr), w.serve(w.addr)}
+	env := newEnv(t, redis.Addr())
+	servers := []*testServer{env.serveProcess(env.addr), env.serveProcess(env.addr), env.serve(env.addr)}
 	everywhere := func(c *caller) []*caller {
 		return []*caller{c, c.on(servers[1]), c.on(servers[2])}
 	}
-	var all []*sitter
+	var all []*participant
 	for range 3 {
 		for _, seats := range [][]*pb.SeatRequest{
-			{greedy, minimax, chance}, {me, greedy, greedy}, {greedy, me, anyone}, {me, anyone, anyone},
+			{greedyBot, minimaxBot, randomBot}, {callerSeat, greedyBot, greedyBot}, {greedyBot, callerSeat, openSeat}, {callerSeat, openSeat, openSeat},
 		} {
-			host := w.player(servers[0])
+			host := env.player(servers[0])
 			game := host.table(t, &pb.CreateGameRequest{Seats: seats})
 			all = append(all,
-				sit(t, &sitter{gameID: game.GetId(), clients: everywhere(w.anybody(servers[0]))}),
-				sit(t, &sitter{gameID: game.GetId(), clients: everywhere(host)}))
+				participate(t, &participant{gameID: game.GetId(), clients: everywhere(env.anonymous(servers[0]))}),
+				participate(t, &participant{gameID: game.GetId(), clients: everywhere(host)}))
 			for _, seat := range seats {
-				if seat == anyone {
-					guest := w.player(servers[0])
+				if seat == openSeat {
+					guest := env.player(servers[0])
 					_, err := guest.join(t.Context(), game.GetId())
 					require.NoError(t, err)
-					all = append(all, sit(t, &sitter{gameID: game.GetId(), clients: everywhere(guest)}))
+					all = append(all, participate(t, &participant{gameID: game.GetId(), clients: everywhere(guest)}))
 				}
 			}
 		}
 	}
 	for n, reached := range []int32{15, 50} {
 		for _, each := range all {
-			each.sees(t, "progress", func(e *pb.Event) bool { return e.GetVersion() >= reached || e.GetResult() != nil })
+			each.awaitEvent(t, "progress", func(e *pb.Event) bool { return e.GetVersion() >= reached || e.GetResult() != nil })
 		}
 		servers[n].stop()
 	}
 	for _, each := range all {
-		events := each.ends(t)
+		events := each.awaitEnd(t)
 		for i, e := range events[1:] {
 			still := e.GetTime().AsTime().Sub(events[i].GetTime().AsTime())
 			assert.Less(t, still, takeOver, "before %s", brief(e))
@@ -104,14 +104,14 @@ func TestTables_ServersKilled_long(t *testing.T) {
 	}
 }
 
-// waitingTable is a game in which two people have a clock, one of them is to
-// move, and neither does. The third seat is a bot's.
-func waitingTable(t *testing.T, w *world, s *testServer, limit time.Duration) (*pb.Game, []*caller) {
+// waitingTable creates a game in which two human players have a clock and
+// neither moves. The third seat is a bot's.
+func waitingTable(t *testing.T, env *env, s *testServer, limit time.Duration) (*pb.Game, []*caller) {
 	t.Helper()
-	players := []*caller{w.player(s), w.player(s)}
+	players := []*caller{env.player(s), env.player(s)}
 	for {
 		game := players[0].table(t, &pb.CreateGameRequest{
-			Seats: []*pb.SeatRequest{me, anyone, greedy}, TurnLimit: durationpb.New(limit),
+			Seats: []*pb.SeatRequest{callerSeat, openSeat, greedyBot}, TurnLimit: durationpb.New(limit),
 		})
 		game, err := players[1].join(t.Context(), game.GetId())
 		require.NoError(t, err)
@@ -125,8 +125,9 @@ func waitingTable(t *testing.T, w *world, s *testServer, limit time.Duration) (*
 	}
 }
 
-// runsOut holds the events of a waitingTable to their end against the rules.
-func runsOut(t *testing.T, limit time.Duration, events []*pb.Event) {
+// requireTimeOut requires the events of a waitingTable to follow the rules to
+// the end.
+func requireTimeOut(t *testing.T, limit time.Duration, events []*pb.Event) {
 	t.Helper()
 	var out []*pb.Event
 	for i, e := range events {
@@ -154,25 +155,26 @@ func runsOut(t *testing.T, limit time.Duration, events []*pb.Event) {
 	}
 }
 
-// Ensure that clocks run out on time after the only server that knew of them was
-// killed, and that stand-ins move and the last human's time-out ends the game.
+// Ensure that clocks run out on time after the only server that knew of them
+// was killed, that stand-ins move, and that the last human's time-out ends the
+// game.
 func TestClocks_ServerKilled(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
-	doomed, other := w.serveProcess(w.addr), w.serve(w.addr)
+	env := newEnv(t, redis.Addr())
+	doomed, other := env.serveProcess(env.addr), env.serve(env.addr)
 	const limit = 1500*time.Millisecond + 1
-	game, _ := waitingTable(t, w, doomed, limit)
+	game, _ := waitingTable(t, env, doomed, limit)
 	doomed.stop()
-	runsOut(t, limit, sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(other)}}).ends(t))
+	requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(other)}}).awaitEnd(t))
 }
 
-// extended requires that the first thing that happens to a clock is that it is
-// given back an outage of at least the given length, and that it runs on.
-func extended(t *testing.T, w *world, game *pb.Game, s *testServer, outage time.Duration) {
+// requireClockExtended requires a clock's first event to credit an outage of at
+// least the given length, and the clock to run on.
+func requireClockExtended(t *testing.T, env *env, game *pb.Game, s *testServer, outage time.Duration) {
 	t.Helper()
 	limit := game.GetTurnLimit().AsDuration()
-	events := sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(s)}}).ends(t)
+	events := participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(s)}}).awaitEnd(t)
 	first := events[game.GetVersion()]
 	by := first.GetClockExtended().GetBy().AsDuration()
 	require.NotZero(t, by, brief(first))
@@ -180,80 +182,80 @@ func extended(t *testing.T, w *world, game *pb.Game, s *testServer, outage time.
 	began := game.GetPosition().GetTurnDeadline().AsTime()
 	assert.Equal(t, began.Add(by), first.GetPosition().GetTurnDeadline().AsTime())
 	assert.Equal(t, game.GetPosition().GetTurn(), first.GetSeat())
-	runsOut(t, limit, events)
+	requireTimeOut(t, limit, events)
 	for _, e := range events[game.GetVersion()+1:] {
 		assert.Nil(t, e.GetClockExtended(), "an outage is given back once")
 	}
 }
 
-// beats waits until a server has said that it is there.
-func (w *world) beats(t *testing.T) {
+// awaitHeartbeat waits for a server's first heartbeat.
+func (env *env) awaitHeartbeat(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool { return w.store.Exists(t.Context(), "heartbeats:{beat}").Val() > 0 }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return env.store.Exists(t.Context(), "heartbeats:{beat}").Val() > 0 }, patience, 5*time.Millisecond)
 }
 
-// Ensure that the time in which Redis was away is given back to clocks.
+// Ensure that clocks are credited with the time in which Redis was unavailable.
 func TestClocks_RedisAway_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
-	s := w.serve(w.addr)
-	w.serve(w.addr)
-	w.beats(t)
-	game, _ := waitingTable(t, w, s, 3*time.Second)
+	env := newEnv(t, redis.Addr())
+	s := env.serve(env.addr)
+	env.serve(env.addr)
+	env.awaitHeartbeat(t)
+	game, _ := waitingTable(t, env, s, 3*time.Second)
 	const outage = 5 * time.Second
 	redis.Pause()
 	t.Cleanup(redis.Resume)
 	<-time.After(outage)
 	redis.Resume()
-	extended(t, w, game, s, outage-time.Second)
+	requireClockExtended(t, env, game, s, outage-time.Second)
 }
 
-// Ensure that the time in which there was no server is given back to clocks.
+// Ensure that clocks are credited with the time in which no server was running.
 func TestClocks_ServersAway_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes")
-	w := newWorld(t, redis.Addr())
-	doomed := w.serveProcess(w.addr)
-	w.beats(t)
-	game, _ := waitingTable(t, w, doomed, 3*time.Second)
+	env := newEnv(t, redis.Addr())
+	doomed := env.serveProcess(env.addr)
+	env.awaitHeartbeat(t)
+	game, _ := waitingTable(t, env, doomed, 3*time.Second)
 	doomed.stop()
 	const outage = 5 * time.Second
 	<-time.After(outage)
-	extended(t, w, game, w.serve(w.addr), outage-time.Second)
+	requireClockExtended(t, env, game, env.serve(env.addr), outage-time.Second)
 }
 
-// Ensure that time is given back when an outage is over, and not only when the
-// old time is up: players and watchers see clocks that are right.
+// Ensure that clocks are credited as soon as an outage is over, not only when
+// they would run out: players and watchers see the right clocks.
 func TestClocks_GivenBackAtOnce(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
-	s := w.serve(w.addr)
-	other := w.serve(w.addr)
-	w.beats(t)
-	game, players := waitingTable(t, w, s, time.Hour)
-	watcher := sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(other)}})
+	env := newEnv(t, redis.Addr())
+	s := env.serve(env.addr)
+	other := env.serve(env.addr)
+	env.awaitHeartbeat(t)
+	game, players := waitingTable(t, env, s, time.Hour)
+	watcher := participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(other)}})
 	const outage = 5 * time.Second
 	redis.Pause()
 	t.Cleanup(redis.Resume)
 	<-time.After(outage)
 	redis.Resume()
-	e := watcher.sees(t, "time given back", func(e *pb.Event) bool { return e.GetClockExtended() != nil })
+	e := watcher.awaitEvent(t, "time given back", func(e *pb.Event) bool { return e.GetClockExtended() != nil })
 	by := e.GetClockExtended().GetBy().AsDuration()
 	assert.GreaterOrEqual(t, by, outage-2*time.Second)
 	began := game.GetPosition().GetTurnDeadline().AsTime()
 	assert.Equal(t, began.Add(by), e.GetPosition().GetTurnDeadline().AsTime())
 	assert.True(t, e.GetTime().AsTime().Before(began))
 	for _, each := range players {
-		require.NoError(t, each.insist(t.Context(), func(ctx context.Context) error {
+		require.NoError(t, each.untilAnswered(t.Context(), func(ctx context.Context) error {
 			_, err := each.games.Resign(each.authorized(ctx), &pb.ResignRequest{GameId: game.GetId()})
 			return checkError(err)
 		}))
 	}
-	events := watcher.ends(t)
+	events := watcher.awaitEnd(t)
 	extensions := 0
 	for _, e := range events {
 		if e.GetClockExtended() != nil {
@@ -263,21 +265,21 @@ func TestClocks_GivenBackAtOnce(t *testing.T) {
 	assert.Equal(t, 1, extensions, "once")
 }
 
-// Ensure that a gap in the heartbeats of all servers is credited to no clock for
-// the time in which moves succeed, and that one without moves is.
+// Ensure that clocks are credited for a gap in all servers' heartbeats only if
+// no moves succeeded in it.
 func TestClocks_HeartbeatsAway_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
-	servers := []*testServer{w.serve(w.addr), w.serve(w.addr)}
-	w.acknowledged(t, 2)
-	game, players := waitingTable(t, w, servers[0], time.Hour)
-	watcher := sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(servers[1])}})
+	env := newEnv(t, redis.Addr())
+	servers := []*testServer{env.serve(env.addr), env.serve(env.addr)}
+	env.awaitAckedHeartbeats(t, 2)
+	game, players := waitingTable(t, env, servers[0], time.Hour)
+	watcher := participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(servers[1])}})
 	const gap = 4500 * time.Millisecond
 	without := func(during func(ctx context.Context)) {
 		rules := func(words ...any) {
-			require.NoError(t, w.store.Do(t.Context(), append([]any{"ACL", "SETUSER", "default", "resetkeys"}, words...)...).Err())
+			require.NoError(t, env.store.Do(t.Context(), append([]any{"ACL", "SETUSER", "default", "resetkeys"}, words...)...).Err())
 		}
 		rules("~game*", "~scores:*", "~player*", "~rate:*", "~due", "~hidden", "~patrolled")
 		ctx, cancel := context.WithTimeout(t.Context(), gap)
@@ -285,23 +287,23 @@ func TestClocks_HeartbeatsAway_long(t *testing.T) {
 		during(ctx)
 		<-ctx.Done()
 		rules("~*")
-		w.acknowledged(t, 2)
+		env.awaitAckedHeartbeats(t, 2)
 	}
 
 	moves := 0
 	without(func(ctx context.Context) {
-		busy := w.player(servers[1])
+		busy := env.player(servers[1])
 		for ctx.Err() == nil {
 			moves += int(busy.playTo(t, seeded(t), busy.start(t, "6x6"), whole).GetVersion())
 		}
 	})
 	t.Logf("%d moves while no heartbeat succeeded", moves)
-	outages, err := w.store.ZRange(t.Context(), "outages:{beat}", 0, -1).Result()
+	outages, err := env.store.ZRange(t.Context(), "outages:{beat}", 0, -1).Result()
 	require.NoError(t, err)
 	require.Empty(t, outages)
 
 	without(func(context.Context) {})
-	e := watcher.sees(t, "time credited", func(e *pb.Event) bool { return e.GetClockExtended() != nil })
+	e := watcher.awaitEvent(t, "time credited", func(e *pb.Event) bool { return e.GetClockExtended() != nil })
 	by := e.GetClockExtended().GetBy().AsDuration()
 	assert.GreaterOrEqual(t, by, gap-time.Second)
 	assert.Less(t, by, 2*gap, "the first gap is credited too")
@@ -309,36 +311,36 @@ func TestClocks_HeartbeatsAway_long(t *testing.T) {
 		_, err := each.games.Resign(each.authorized(t.Context()), &pb.ResignRequest{GameId: game.GetId()})
 		require.NoError(t, err)
 	}
-	watcher.ends(t)
+	watcher.awaitEnd(t)
 }
 
-// Ensure that whoever comes back gets the seat and a full turn, and that the
-// others' results count and the late one's does not.
+// Ensure that a returning player gets the seat and a full turn, and that the
+// others' results count and the returning player's does not.
 func TestClocks_TakenBack(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		first, second := w.serve(w.addr), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		first, second := env.serve(env.addr), env.serve(env.addr)
 		const limit = 2 * time.Second
-		game, players := waitingTable(t, w, first, limit)
+		game, players := waitingTable(t, env, first, limit)
 		late := int(game.GetPosition().GetTurn())
-		prompt := sit(t, &sitter{gameID: game.GetId(), clients: []*caller{players[1-late].on(second)}})
-		lazy := sit(t, &sitter{gameID: game.GetId(), clients: []*caller{players[late]}, idle: true})
-		timedOut := lazy.sees(t, "a time-out", func(e *pb.Event) bool { return e.GetTimedOut() != nil })
+		prompt := participate(t, &participant{gameID: game.GetId(), clients: []*caller{players[1-late].on(second)}})
+		lazy := participate(t, &participant{gameID: game.GetId(), clients: []*caller{players[late]}, idle: true})
+		timedOut := lazy.awaitEvent(t, "a time-out", func(e *pb.Event) bool { return e.GetTimedOut() != nil })
 		require.EqualValues(t, late, timedOut.GetSeat())
 
-		// Until it is taken back, the seat is the stand-in's.
+		// Until the player returns, the seat is the stand-in's.
 		held, err := players[late].get(t.Context(), game.GetId())
 		require.NoError(t, err)
 		require.Equal(t, "greedy", held.GetSeats()[late].GetStandIn())
-		lazy.sees(t, "a move of the stand-in", func(e *pb.Event) bool {
+		lazy.awaitEvent(t, "a move of the stand-in", func(e *pb.Event) bool {
 			return e.GetMoved().GetByBot() && int(e.GetSeat()) == late
 		})
 		joined, err := players[late].join(t.Context(), game.GetId())
 		require.NoError(t, err)
 		require.Empty(t, joined.GetSeats()[late].GetStandIn())
-		back := sit(t, &sitter{gameID: game.GetId(), clients: []*caller{players[late].on(second)}, returns: true})
-		events := prompt.ends(t)
-		back.ends(t)
+		back := participate(t, &participant{gameID: game.GetId(), clients: []*caller{players[late].on(second)}, returns: true})
+		events := prompt.awaitEnd(t)
+		back.awaitEnd(t)
 		for _, e := range events {
 			if e.GetJoined() != nil && int(e.GetPosition().GetTurn()) == late && e.GetVersion() > timedOut.GetVersion() {
 				assert.Equal(t, e.GetTime().AsTime().Add(limit), e.GetPosition().GetTurnDeadline().AsTime())

@@ -20,10 +20,10 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// whole is the version of a game before something happens to its log.
+// whole is the game's version before its log is damaged.
 const whole = 9
 
-// stored is a log and its meta as they stand in Redis.
+// stored is a game's log and meta as stored in Redis.
 type stored struct {
 	entries []redis.XMessage
 	meta    map[string]string
@@ -32,21 +32,22 @@ type stored struct {
 func logKey(gameID string) string  { return "game:{" + gameID + "}:log" }
 func metaKey(gameID string) string { return "game:{" + gameID + "}:meta" }
 
-// read reads what a move would change. The number of watchers comes and goes.
-func (w *world) read(t *testing.T, gameID string) stored {
+// read reads everything that a move would change. The number of watchers may
+// change without one.
+func (env *env) read(t *testing.T, gameID string) stored {
 	t.Helper()
-	entries, err := w.store.XRange(t.Context(), logKey(gameID), "-", "+").Result()
+	entries, err := env.store.XRange(t.Context(), logKey(gameID), "-", "+").Result()
 	require.NoError(t, err)
-	meta, err := w.store.HGetAll(t.Context(), metaKey(gameID)).Result()
+	meta, err := env.store.HGetAll(t.Context(), metaKey(gameID)).Result()
 	require.NoError(t, err)
 	delete(meta, "watchers")
 	return stored{entries, meta}
 }
 
-// write puts a log and its meta in the place of what is there.
-func (w *world) write(t *testing.T, gameID string, s stored) {
+// write replaces a game's log and meta.
+func (env *env) write(t *testing.T, gameID string, s stored) {
 	t.Helper()
-	_, err := w.store.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
+	_, err := env.store.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
 		p.Del(t.Context(), logKey(gameID), metaKey(gameID))
 		for _, e := range s.entries {
 			p.XAdd(t.Context(), &redis.XAddArgs{Stream: logKey(gameID), ID: e.ID, Values: e.Values})
@@ -59,35 +60,35 @@ func (w *world) write(t *testing.T, gameID string, s stored) {
 	require.NoError(t, err)
 }
 
-// damages are what may happen to a log, with the last version that can be read
-// then.
+// damages are ways to damage a log, each with the last version that can still
+// be read.
 var damages = []struct {
 	name     string
 	readable string
-	// do damages the game's log; other is a game of the same length.
-	do func(t *testing.T, w *world, gameID, other string)
-	// inside says that it cannot be seen from where the log ends, which is
-	// where a server looks that has the game in memory.
+	// do damages the game's log; other is another game of the same length.
+	do func(t *testing.T, env *env, gameID, other string)
+	// inside says that the end of the log does not show the damage; a server
+	// with the game in memory reads only the end.
 	inside bool
 }{
-	{name: "emptied", readable: "0", do: func(t *testing.T, w *world, gameID, _ string) {
-		require.NoError(t, w.store.XTrimMaxLen(t.Context(), logKey(gameID), 0).Err())
+	{name: "emptied", readable: "0", do: func(t *testing.T, env *env, gameID, _ string) {
+		require.NoError(t, env.store.XTrimMaxLen(t.Context(), logKey(gameID), 0).Err())
 	}},
-	{name: "deleted", readable: "0", do: func(t *testing.T, w *world, gameID, _ string) {
-		require.NoError(t, w.store.Del(t.Context(), logKey(gameID)).Err())
+	{name: "deleted", readable: "0", do: func(t *testing.T, env *env, gameID, _ string) {
+		require.NoError(t, env.store.Del(t.Context(), logKey(gameID)).Err())
 	}},
-	{name: "swapped", readable: "0", do: func(t *testing.T, w *world, gameID, other string) {
-		w.write(t, gameID, stored{w.read(t, other).entries, w.read(t, gameID).meta})
+	{name: "swapped", readable: "0", do: func(t *testing.T, env *env, gameID, other string) {
+		env.write(t, gameID, stored{env.read(t, other).entries, env.read(t, gameID).meta})
 	}},
-	{name: "swapped with its meta", readable: "0", do: func(t *testing.T, w *world, gameID, other string) {
-		w.write(t, gameID, w.read(t, other))
+	{name: "swapped with its meta", readable: "0", do: func(t *testing.T, env *env, gameID, other string) {
+		env.write(t, gameID, env.read(t, other))
 	}},
 	{name: "without its first entry", readable: "0", do: without(1)},
 	{name: "without one of its entries", readable: "3", do: without(4)},
 	{name: "without its last entry", readable: "8", do: without(whole)},
 	{name: "without its last entries", readable: "5", do: without(6, 7, 8, 9)},
-	{name: "with an entry that says something else", readable: "4", do: func(t *testing.T, w *world, gameID, _ string) {
-		s := w.read(t, gameID)
+	{name: "with an entry that says something else", readable: "4", do: func(t *testing.T, env *env, gameID, _ string) {
+		s := env.read(t, gameID)
 		said, ok := s.entries[4].Values["e"].(string)
 		require.True(t, ok)
 		for _, e := range s.entries[1:] {
@@ -97,37 +98,37 @@ var damages = []struct {
 			}
 		}
 		require.NotEqual(t, said, s.entries[4].Values["e"])
-		w.write(t, gameID, s)
+		env.write(t, gameID, s)
 	}, inside: true},
-	{name: "with an entry too many", readable: "9", do: func(t *testing.T, w *world, gameID, _ string) {
-		s := w.read(t, gameID)
+	{name: "with an entry too many", readable: "9", do: func(t *testing.T, env *env, gameID, _ string) {
+		s := env.read(t, gameID)
 		s.entries = append(s.entries, redis.XMessage{ID: "10-1", Values: s.entries[whole-1].Values})
-		w.write(t, gameID, s)
+		env.write(t, gameID, s)
 	}},
-	{name: "shorter than its meta says", readable: "9", do: func(t *testing.T, w *world, gameID, _ string) {
-		require.NoError(t, w.store.HSet(t.Context(), metaKey(gameID), "last", "10-1").Err())
+	{name: "shorter than its meta says", readable: "9", do: func(t *testing.T, env *env, gameID, _ string) {
+		require.NoError(t, env.store.HSet(t.Context(), metaKey(gameID), "last", "10-1").Err())
 	}},
 }
 
 // without removes versions from a log.
-func without(versions ...int) func(*testing.T, *world, string, string) {
-	return func(t *testing.T, w *world, gameID, _ string) {
-		entries := w.read(t, gameID).entries
+func without(versions ...int) func(*testing.T, *env, string, string) {
+	return func(t *testing.T, env *env, gameID, _ string) {
+		entries := env.read(t, gameID).entries
 		for _, v := range versions {
-			require.NoError(t, w.store.XDel(t.Context(), logKey(gameID), entries[v-1].ID).Err())
+			require.NoError(t, env.store.XDel(t.Context(), logKey(gameID), entries[v-1].ID).Err())
 		}
 	}
 }
 
-// Ensure that a game whose log was damaged is reported so, by a server that has
-// it in memory and by one that has not, that nothing is written to it, and that
-// it goes on once its log is back.
+// Ensure that a game with a damaged log is reported as damaged, by a server
+// that has it in memory and by one that has not, that nothing is written to it,
+// and that it goes on once its log is restored.
 func TestDamagedLog(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		running := w.player(w.serve(w.addr))
-		fresh := running.on(w.serve(w.addr))
-		guest := w.anybody(running.server)
+	each(t, func(t *testing.T, env *env) {
+		running := env.player(env.serve(env.addr))
+		fresh := running.on(env.serve(env.addr))
+		guest := env.anonymous(running.server)
 		for _, damage := range damages {
 			t.Run(damage.name, func(t *testing.T) {
 				t.Parallel()
@@ -139,13 +140,13 @@ func TestDamagedLog(t *testing.T) {
 				last := running.playTo(t, seeded(t), game, whole)
 				running.playTo(t, seeded(t), other, whole)
 				for _, each := range watchers {
-					each.sees(t, whole)
+					each.awaitVersion(t, whole)
 				}
 
-				before := w.read(t, game.GetId())
-				w.spoil(game.GetId())
-				damage.do(t, w, game.GetId(), other.GetId())
-				damaged := w.read(t, game.GetId())
+				before := env.read(t, game.GetId())
+				env.markDamaged(game.GetId())
+				damage.do(t, env, game.GetId(), other.GetId())
+				damaged := env.read(t, game.GetId())
 				seenBy := []*caller{running, fresh}
 				if damage.inside {
 					seenBy, watchers = []*caller{fresh}, nil
@@ -154,16 +155,16 @@ func TestDamagedLog(t *testing.T) {
 					wantRefused(t, c, last, func(t *testing.T, err error) { wantDamaged(t, err, damage.readable) })
 				}
 				for _, each := range watchers {
-					wantDamaged(t, each.ends(t), damage.readable)
+					wantDamaged(t, each.awaitEnd(t), damage.readable)
 				}
-				assert.Equal(t, damaged, w.read(t, game.GetId()), "something was written")
+				assert.Equal(t, damaged, env.read(t, game.GetId()), "something was written")
 
-				w.write(t, game.GetId(), before)
-				w.unspoil(game.GetId())
+				env.write(t, game.GetId(), before)
+				env.unmarkDamaged(game.GetId())
 				back := guest.watch(t, game.GetId(), watching{after: proto.Int32(whole)})
 				_, err := fresh.resign(t.Context(), game.GetId())
 				require.NoError(t, err)
-				require.NoError(t, back.ends(t))
+				require.NoError(t, back.awaitEnd(t))
 				final, err := running.get(t.Context(), game.GetId())
 				require.NoError(t, err)
 				assert.EqualValues(t, whole+1, final.GetVersion())
@@ -172,7 +173,7 @@ func TestDamagedLog(t *testing.T) {
 	})
 }
 
-// wantRefused requires that every call about a game is refused.
+// wantRefused requires every call about a game to be refused.
 func wantRefused(t *testing.T, c *caller, last *pb.Event, want func(*testing.T, error)) {
 	t.Helper()
 	gameID := last.GetGameId()
@@ -185,42 +186,43 @@ func wantRefused(t *testing.T, c *caller, last *pb.Event, want func(*testing.T, 
 	_, err = c.get(t.Context(), gameID)
 	want(t, err)
 	for _, after := range []*int32{nil, fromStart(), proto.Int32(3), proto.Int32(last.GetVersion())} {
-		want(t, c.watch(t, gameID, watching{after: after}).ends(t))
+		want(t, c.watch(t, gameID, watching{after: after}).awaitEnd(t))
 	}
 }
 
-// Ensure that a server whose memory holds more of a game than a store that went
-// back in time, or lost it, does not go along, whatever happens there next.
+// Ensure that a server that has more of a game in memory than Redis, which went
+// back in time or lost the game, refuses to continue it, whatever Redis holds
+// next.
 func TestDamagedLog_rolledBack(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		running := w.player(w.serve(w.addr))
+	each(t, func(t *testing.T, env *env) {
+		running := env.player(env.serve(env.addr))
 		game, lost := running.start(t, "6x6"), running.start(t, "6x6")
 		rng := seeded(t)
 		early := running.playTo(t, rng, game, 5)
-		past := w.read(t, game.GetId())
+		past := env.read(t, game.GetId())
 		game.Version, game.Position = early.GetVersion(), early.GetPosition()
 		last := running.playTo(t, rng, game, whole)
 		lastOfLost := running.playTo(t, rng, lost, whole)
-		w.spoil(game.GetId())
-		w.spoil(lost.GetId())
+		env.markDamaged(game.GetId())
+		env.markDamaged(lost.GetId())
 
-		w.write(t, game.GetId(), past)
-		w.write(t, lost.GetId(), stored{})
+		env.write(t, game.GetId(), past)
+		env.write(t, lost.GetId(), stored{})
 		wantRefused(t, running, last, func(t *testing.T, err error) { wantDamaged(t, err, "5") })
 		wantRefused(t, running, lastOfLost, func(t *testing.T, err error) { wantDamaged(t, err, "0") })
-		assert.Equal(t, past, w.read(t, game.GetId()))
+		assert.Equal(t, past, env.read(t, game.GetId()))
 
-		// A server that saw nothing of it plays on from there.
-		fresh := running.on(w.serve(w.addr))
+		// A server that knows nothing of the loss plays on from there.
+		fresh := running.on(env.serve(env.addr))
 		wantRefused(t, fresh, lastOfLost, func(t *testing.T, err error) {
 			require.Equal(t, pb.ReasonGameNotFound, refusalOf(err).reason)
 		})
-		r := refusalOf(fresh.watch(t, game.GetId(), watching{after: proto.Int32(whole)}).ends(t))
+		r := refusalOf(fresh.watch(t, game.GetId(), watching{after: proto.Int32(whole)}).awaitEnd(t))
 		assert.Equal(t, pb.ReasonVersionConflict, r.reason)
 		assert.Equal(t, map[string]string{"version": "5"}, r.metadata)
 
-		other := fresh.elsewhere(t)
+		other := fresh.withOwnObservations(t)
 		at, position := early.GetVersion(), early.GetPosition()
 		for at < whole+3 {
 			legal := position.GetTwenty48().GetLegalMoves()
@@ -233,17 +235,17 @@ func TestDamagedLog_rolledBack(t *testing.T) {
 	})
 }
 
-// elsewhere is the same client with a ledger of its own, for a game that goes
-// two ways.
-func (c *caller) elsewhere(t *testing.T) *caller {
+// withOwnObservations returns the same client with observations of its own, for
+// a game with two futures.
+func (c *caller) withOwnObservations(t *testing.T) *caller {
 	t.Helper()
-	w := &world{t: c.w.t, addr: c.w.addr, store: c.w.store, told: newLedger(), spoiled: maps.Clone(c.w.spoiled)}
+	env := &env{t: c.env.t, addr: c.env.addr, store: c.env.store, observed: newObservations(), damaged: maps.Clone(c.env.damaged)}
 	other := *c
-	other.w = w
+	other.env = env
 	return &other
 }
 
-// warnings counts what a server logs about a game from warnings on.
+// warnings counts a server's warnings and errors about one game.
 type warnings struct {
 	slog.Handler
 	gameID string
@@ -260,36 +262,36 @@ func (w warnings) Handle(ctx context.Context, r slog.Record) error {
 	return w.Handler.Handle(ctx, r)
 }
 
-// Ensure that a damaged game whose clock is to be credited is neither warned of
-// again and again nor kept in memory.
+// Ensure that a server warns once of a damaged game whose clock is to be
+// credited, and does not keep the game in memory.
 func TestDamagedLog_clock_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	w := newWorld(t, redistest.StartRedis(t).Addr())
-	game, _ := waitingTable(t, w, w.serve(w.addr), time.Hour)
+	env := newEnv(t, redistest.StartRedis(t).Addr())
+	game, _ := waitingTable(t, env, env.serve(env.addr), time.Hour)
 	var count atomic.Int32
-	config := quick(w.addr)
+	config := testConfig(env.addr)
 	config.Metrics, config.Idle = "127.0.0.1:0", 4*time.Second
 	config.Logger = slog.New(warnings{slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}), game.GetId(), &count})
 	running, _ := servertest.Start(t, config)
 	metrics := gauges{"http://" + running.MetricsAddr().String()}
-	other := w.anybody(&testServer{addr: running.Addr().String()})
-	w.acknowledged(t, 2) // so that the outage is none of a time in which there were appends
+	other := env.anonymous(&testServer{addr: running.Addr().String()})
+	env.awaitAckedHeartbeats(t, 2) // so that the outage is none of a time in which there were appends
 	_, err := other.get(t.Context(), game.GetId())
 	require.NoError(t, err)
 
-	w.spoil(game.GetId())
-	before := w.read(t, game.GetId())
-	damages[0].do(t, w, game.GetId(), "")
+	env.markDamaged(game.GetId())
+	before := env.read(t, game.GetId())
+	damages[0].do(t, env, game.GetId(), "")
 	began := game.GetPosition().GetTurnDeadline().AsTime().Add(-time.Hour).UnixMilli()
-	require.NoError(t, w.store.ZAdd(t.Context(), "outages:{beat}", redis.Z{
+	require.NoError(t, env.store.ZAdd(t.Context(), "outages:{beat}", redis.Z{
 		Score: float64(began + 1), Member: fmt.Sprintf("%d %d", began-10_000, began+1),
 	}).Err())
 	require.Eventually(t, func() bool { return metrics.read(t, "gridstand_games_live") == 0 }, patience, 100*time.Millisecond)
 	require.LessOrEqual(t, count.Load(), int32(1))
 
-	w.write(t, game.GetId(), before)
-	w.unspoil(game.GetId())
+	env.write(t, game.GetId(), before)
+	env.unmarkDamaged(game.GetId())
 	_, err = other.get(t.Context(), game.GetId())
 	require.NoError(t, err)
 }

@@ -19,19 +19,19 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// disk is a filesystem in memory, in a namespace of its own, which can be as
-// large as the test likes.
+// disk is a file system in memory, in a namespace of its own, that can be
+// resized.
 type disk struct {
 	t      *testing.T
 	holder *process.Process // in that namespace
 	dir    string           // as that namespace has it
 }
 
-// newDisk mounts a disk of so many bytes that ends with the test. It skips the
-// test where the system does not let it.
+// newDisk mounts a disk of so many bytes until the test ends. It skips the test
+// if the system does not allow that.
 func newDisk(t *testing.T, size int64) *disk {
 	t.Helper()
-	// cat ends when this process does, however that comes about.
+	// cat ends when this process does, for whatever reason.
 	holder := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
 		`mount -t tmpfs -o "size=$1" tmpfs "$0" && touch "$0/mounted" && exec cat`, t.TempDir(), strconv.FormatInt(size, 10))
 	stdin, err := holder.StdinPipe()
@@ -59,10 +59,10 @@ func newDisk(t *testing.T, size int64) *disk {
 	}
 }
 
-// path is where those outside the namespace find the disk.
+// path is the disk's path outside the namespace.
 func (d *disk) path() string { return fmt.Sprintf("/proc/%d/root%s", d.holder.Pid(), d.dir) }
 
-// resize makes the disk as large as that.
+// resize changes the disk's size.
 func (d *disk) resize(size int64) {
 	d.t.Helper()
 	out, err := exec.Command("nsenter", "--user", "--preserve-credentials", "--mount", "--target", strconv.Itoa(d.holder.Pid()),
@@ -70,7 +70,7 @@ func (d *disk) resize(size int64) {
 	require.NoError(d.t, err, "%s", out)
 }
 
-// used is how many bytes of the disk are taken.
+// used is the number of bytes used.
 func (d *disk) used() int64 {
 	d.t.Helper()
 	var s syscall.Statfs_t
@@ -78,10 +78,9 @@ func (d *disk) used() int64 {
 	return int64((s.Blocks - s.Bfree) * uint64(s.Bsize))
 }
 
-// Ensure that when the disk under Redis is full, moves are refused with a hint,
-// and that nothing which was acknowledged before is lost when it has room again:
-// with a Redis that ends rather than acknowledge what it cannot write, and with
-// one that lives on and refuses to write.
+// Ensure that moves are refused with a hint if Redis's disk is full, and that
+// no acknowledged move is lost once there is room again: with a Redis that
+// exits if it cannot write, and with one that keeps running and refuses writes.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	const roomy = 64 << 20
@@ -90,8 +89,8 @@ func TestDiskFull(t *testing.T) {
 			t.Parallel()
 			d := newDisk(t, roomy)
 			redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", fsync, "--dir", d.path())
-			w := newWorld(t, redis.Addr())
-			o := startOutage(t, w)
+			env := newEnv(t, redis.Addr())
+			o := startOutage(t, env)
 			d.resize(d.used())
 			direction := o.position.GetTwenty48().GetLegalMoves()[0]
 			for n := 0; ; n++ {
@@ -126,8 +125,8 @@ func TestDiskFull(t *testing.T) {
 			if fsync == "always" {
 				redis.Restart()
 			}
-			o.goesOn(t, direction)
-			o.end(t)
+			o.requireRecovered(t, direction)
+			o.finish(t)
 		})
 	}
 }

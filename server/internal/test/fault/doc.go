@@ -1,16 +1,55 @@
 // Package fault holds tests of whole servers through their public API while
-// something breaks: servers are killed, Redis is stopped, loses answers or
-// forgets scripts, connections are cut, logs are damaged, clocks are off, clients
-// behave badly, and players race each other. Servers run in the test's process
-// as package server starts them, or as processes of the server's program where they
-// have to die; bad networks are toxiproxy's. TestStorm_long does it all at once, drawn
-// from a seed: -storm says for how long, -storm.seed which one.
+// something fails: servers are killed or paused, Redis is stopped, loses replies
+// or forgets scripts, connections are cut, logs are damaged, clocks are wrong,
+// clients misbehave, and players race each other.
 //
-// Everything that a client is told during a test is noted, and what watchers are
-// shown is judged by watchtest. After each test one checker reads the store with
-// a fresh server and holds what it finds against the notes: logs without gaps,
-// every event told in its log and told alike to everybody, boards that follow
-// from the seeds, leaderboards with each player's best and nothing else.
-// TestLinearizable keeps whole histories of calls and answers, and searches an
-// order of them in which the rules give every answer; TestStorm_long does so too.
+// # Cast
+//
+//   - env is one Redis, the servers on it, and what their clients observed. A
+//     testServer runs in the test's process, as package server starts it, or as a
+//     process of the server's program if it has to die. each runs a test on the
+//     embedded Redis and on a real one.
+//   - caller is an account on a connection to one server. watcher follows a game
+//     in one of several ways; participant follows it and moves when its seat is to
+//     move; mover plays game after game on whichever server failover says is
+//     current. baseline is a player whose move latency is measured.
+//   - badClient floods a server over raw connections; throughProxy puts the shipped
+//     HAProxy configuration before a server.
+//   - redistest.Proxy cuts, holds and loses what a server exchanges with Redis; link
+//     is a connection with toxiproxy's faults, for the storm.
+//   - observations are all events and games that clients were sent; history is the
+//     operations of many clients on one game, with their answers; workload makes
+//     such operations; scenario is the game that a workload is about.
+//   - storm injects faults into traffic: players and watchers on two servers, drawn
+//     from a seed.
+//
+// # Invariants
+//
+// Every client is sent the same event for a version of a game: observations fail
+// the test otherwise. Package watchtest checks each stream: no gap, no repetition,
+// no step back. After each test check reads the store, directly and with a fresh
+// server, and requires:
+//
+//   - logs without gaps, with every event that a client was sent;
+//   - boards that follow from the games' seeds;
+//   - leaderboards with each player's best score and nothing else;
+//   - every open game scheduled and every result recorded;
+//   - the same leaderboards and lists after a rebuild from the logs.
+//
+// TestLinearizable and the storm also require each history to be linearizable:
+// porcupine searches for an order of the operations in which the rules and the
+// contract (model) give every answer. TestPlantedLies shows that the search
+// finds wrong answers.
+//
+// # Replay a seed
+//
+// Most tests draw moves from their own name (seeded) and so repeat them. The storm
+// and TestLinearizable draw a new seed and log it. To repeat a storm's schedule:
+//
+//	TEST_LONG=1 go test ./server/internal/test/fault -run '^TestStorm_long$' -v -timeout 0 -args -storm=10m -storm.seed=42
+//
+// The seed fixes the faults, their order and length, and what players choose. It
+// does not fix what goroutines and processes do in between, so a failure may take
+// several runs; a history that is not linearizable is drawn in an HTML file, whose
+// path the test logs.
 package fault

@@ -13,10 +13,10 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// info is a number that Redis tells of itself.
-func (w *world) info(t *testing.T, section, name string) int {
+// info is a number of Redis's INFO.
+func (env *env) info(t *testing.T, section, name string) int {
 	t.Helper()
-	text, err := w.store.Info(t.Context(), section).Result()
+	text, err := env.store.Info(t.Context(), section).Result()
 	require.NoError(t, err)
 	for line := range strings.Lines(text) {
 		if value, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
@@ -29,35 +29,36 @@ func (w *world) info(t *testing.T, section, name string) int {
 	return 0
 }
 
-// Ensure that a Redis which throws keys away when its memory is full, against
-// what servers ask for at their start, loses games and says so: none is shown or
-// played on over a hole, by a server that knew it or by one that did not.
+// Ensure that games are reported as damaged if Redis evicts keys when its
+// memory is full, which servers warn of at their start: no server shows or
+// continues a game with missing events, whether or not it has the game in
+// memory.
 func TestRedisEvicts(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	// What is lost is lost: there is nothing to check at its end.
-	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	running := w.player(w.serve(w.addr))
+	// Evicted games are lost, so there is nothing to check.
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	running := env.player(env.serve(env.addr))
 	var games []*pb.Event
 	for range 60 {
 		games = append(games, running.playTo(t, seeded(t), running.start(t, "6x6"), 5))
 	}
-	set := func(name, value string) { require.NoError(t, w.store.ConfigSet(t.Context(), name, value).Err()) }
+	set := func(name, value string) { require.NoError(t, env.store.ConfigSet(t.Context(), name, value).Err()) }
 	set("maxmemory-policy", "allkeys-random")
-	set("maxmemory", strconv.Itoa(w.info(t, "memory", "used_memory")-30_000))
-	for n := 0; len(w.keys(t.Context(), t, "game:{*}:log")) > len(games)*3/4; n++ {
+	set("maxmemory", strconv.Itoa(env.info(t, "memory", "used_memory")-30_000))
+	for n := 0; len(env.keys(t.Context(), t, "game:{*}:log")) > len(games)*3/4; n++ {
 		require.Less(t, n, 10_000, "redis finds room on and on")
-		_ = w.store.Set(t.Context(), "more:"+strconv.Itoa(n), strings.Repeat("x", 2000), 0).Err()
+		_ = env.store.Set(t.Context(), "more:"+strconv.Itoa(n), strings.Repeat("x", 2000), 0).Err()
 	}
 	set("maxmemory", "0")
 	set("maxmemory-policy", "noeviction")
 
-	fresh := running.on(w.serve(w.addr))
-	// Reads are anonymous: the player's account may be gone too.
-	readers := map[*caller]*caller{running: w.anybody(running.server), fresh: w.anybody(fresh.server)}
+	fresh := running.on(env.serve(env.addr))
+	// Reads are anonymous: the player's account may be evicted, too.
+	readers := map[*caller]*caller{running: env.anonymous(running.server), fresh: env.anonymous(fresh.server)}
 	lost, kept := 0, 0
 	for _, last := range games {
-		n := w.length(t, last.GetGameId())
+		n := env.length(t, last.GetGameId())
 		if n > 0 {
 			kept++
 			continue // Whether it is damaged depends on what else is gone.
@@ -71,7 +72,7 @@ func TestRedisEvicts(t *testing.T) {
 		}
 		_, err := readers[running].get(t.Context(), last.GetGameId())
 		wantDamaged(t, err, "0")
-		assert.Zero(t, w.length(t, last.GetGameId()), "it is continued over the hole")
+		assert.Zero(t, env.length(t, last.GetGameId()), "it is continued over the hole")
 	}
 	require.Positive(t, lost)
 	t.Logf("%d games lost, %d not", lost, kept)

@@ -8,41 +8,42 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// where a fault happens; two of one place do not go together.
-type where int
+// faultLocation is where a fault happens; two faults of one location are not
+// injected together.
+type faultLocation int
 
 const (
-	inRedis  where = iota
-	toRedis        // between a server and Redis
-	inServer       // in a server's process
-	toServer       // between a server and its clients
+	inRedis  faultLocation = iota
+	toRedis                // between a server and Redis
+	inServer               // in a server's process
+	toServer               // between a server and its clients
 )
 
 type fault struct {
-	name  string
-	where where
-	// cause begins it, at the given host if it is about one, with all that is
-	// drawn drawn at once. The function returned ends it.
-	cause func(s *storm, h *host, rng *rand.Rand) (heal func())
+	name     string
+	location faultLocation
+	// inject begins the fault, at the given server if it is about one. It draws
+	// all its random numbers at once. The function returned ends the fault.
+	inject func(s *storm, h *stormServer, rng *rand.Rand) (heal func())
 }
 
-// faults are all that are tried.
+// faults are all faults that a storm injects.
 var faults = []fault{
-	{"redis is killed (appendfsync always)", inRedis, func(s *storm, _ *host, _ *rand.Rand) func() {
+	{"redis is killed (appendfsync always)", inRedis, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		s.redis.Kill()
 		return s.redis.Restart
 	}},
-	{"redis stands still (SIGSTOP)", inRedis, func(s *storm, _ *host, _ *rand.Rand) func() {
+	{"redis stands still (SIGSTOP)", inRedis, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		s.redis.Pause()
 		return s.redis.Resume
 	}},
 	{"redis is out of memory", inRedis, setting("maxmemory", "1", "0")},
 	{"redis takes no writes (min-replicas)", inRedis, setting("min-replicas-to-write", "1", "0")},
-	{"redis is a replica, read-only", inRedis, func(s *storm, _ *host, _ *rand.Rand) func() {
-		require.NoError(s.t, s.w.store.Do(s.t.Context(), "REPLICAOF", "127.0.0.1", "1").Err())
-		return func() { require.NoError(s.t, s.w.store.Do(s.t.Context(), "REPLICAOF", "NO", "ONE").Err()) }
+	{"redis is a replica, read-only", inRedis, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+		require.NoError(s.t, s.env.store.Do(s.t.Context(), "REPLICAOF", "127.0.0.1", "1").Err())
+		return func() { require.NoError(s.t, s.env.store.Do(s.t.Context(), "REPLICAOF", "NO", "ONE").Err()) }
 	}},
-	{"the disk under redis is full", inRedis, func(s *storm, _ *host, rng *rand.Rand) func() {
+	{"the disk under redis is full", inRedis, func(s *storm, _ *stormServer, rng *rand.Rand) func() {
 		room := rng.Int64N(20_000)
 		if !s.redis.FillDisk(room) {
 			s.t.Log("there is no prlimit")
@@ -57,65 +58,65 @@ var faults = []fault{
 			s.redis.Restart()
 		}
 	}},
-	{"redis forgets its scripts", inRedis, func(s *storm, _ *host, _ *rand.Rand) func() {
-		require.NoError(s.t, s.w.store.ScriptFlush(s.t.Context()).Err())
+	{"redis forgets its scripts", inRedis, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+		require.NoError(s.t, s.env.store.ScriptFlush(s.t.Context()).Err())
 		return func() {}
 	}},
-	{"redis is slow (latency and jitter)", toRedis, func(_ *storm, h *host, rng *rand.Rand) func() {
+	{"redis is slow (latency and jitter)", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
 		slow := map[string]int{"latency": rng.IntN(200), "jitter": rng.IntN(100)}
-		return both(h.back.poison(there, "latency", slow), h.back.poison(back, "latency", slow))
+		return both(h.toRedis.addToxic(there, "latency", slow), h.toRedis.addToxic(back, "latency", slow))
 	}},
-	{"redis answers in crumbs", toRedis, func(_ *storm, h *host, rng *rand.Rand) func() {
-		return h.back.poison(back, "slicer", map[string]int{"average_size": 1 + rng.IntN(10), "delay": 100})
+	{"redis answers in crumbs", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+		return h.toRedis.addToxic(back, "slicer", map[string]int{"average_size": 1 + rng.IntN(10), "delay": 100})
 	}},
-	{"redis gives half an answer", toRedis, func(_ *storm, h *host, rng *rand.Rand) func() {
-		return h.back.poison(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
+	{"redis gives half an answer", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+		return h.toRedis.addToxic(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
 	}},
-	{"half a command reaches redis", toRedis, func(_ *storm, h *host, rng *rand.Rand) func() {
-		return h.back.poison(there, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
+	{"half a command reaches redis", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+		return h.toRedis.addToxic(there, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
 	}},
-	{"the way to redis is cut", toRedis, func(_ *storm, h *host, _ *rand.Rand) func() { return h.back.cut() }},
-	{"the way to redis is reset", toRedis, func(_ *storm, h *host, _ *rand.Rand) func() {
-		return h.back.poison(back, "reset_peer", nil)
+	{"the way to redis is cut", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toRedis.cut() }},
+	{"the way to redis is reset", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toRedis.addToxic(back, "reset_peer", nil)
 	}},
-	{"commands to redis vanish (half open)", toRedis, func(_ *storm, h *host, _ *rand.Rand) func() {
-		return h.back.poison(there, "timeout", nil)
+	{"commands to redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toRedis.addToxic(there, "timeout", nil)
 	}},
-	{"answers of redis vanish (half open)", toRedis, func(_ *storm, h *host, _ *rand.Rand) func() {
-		return h.back.poison(back, "timeout", nil)
+	{"answers of redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toRedis.addToxic(back, "timeout", nil)
 	}},
-	{"a server is killed", inServer, func(_ *storm, h *host, _ *rand.Rand) func() {
+	{"a server is killed", inServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		h.server.stop()
 		return h.restart
 	}},
-	{"a server stands still (SIGSTOP)", inServer, func(s *storm, h *host, _ *rand.Rand) func() {
+	{"a server stands still (SIGSTOP)", inServer, func(s *storm, h *stormServer, _ *rand.Rand) func() {
 		require.NoError(s.t, h.server.process.Pause())
 		return func() { require.NoError(s.t, h.server.process.Resume()) }
 	}},
-	{"a server is far away (latency and jitter)", toServer, func(_ *storm, h *host, rng *rand.Rand) func() {
+	{"a server is far away (latency and jitter)", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
 		slow := map[string]int{"latency": rng.IntN(300), "jitter": rng.IntN(100)}
-		return both(h.front.poison(there, "latency", slow), h.front.poison(back, "latency", slow))
+		return both(h.toClients.addToxic(there, "latency", slow), h.toClients.addToxic(back, "latency", slow))
 	}},
-	{"the way to a server is cut", toServer, func(_ *storm, h *host, _ *rand.Rand) func() { return h.front.cut() }},
-	{"the way to a server is reset", toServer, func(_ *storm, h *host, _ *rand.Rand) func() {
-		return h.front.poison(back, "reset_peer", nil)
+	{"the way to a server is cut", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toClients.cut() }},
+	{"the way to a server is reset", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toClients.addToxic(back, "reset_peer", nil)
 	}},
-	{"half a message reaches a client", toServer, func(_ *storm, h *host, rng *rand.Rand) func() {
-		return h.front.poison(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(2000)})
+	{"half a message reaches a client", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+		return h.toClients.addToxic(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(2000)})
 	}},
-	{"calls to a server vanish (half open)", toServer, func(_ *storm, h *host, _ *rand.Rand) func() {
-		return h.front.poison(there, "timeout", nil)
+	{"calls to a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toClients.addToxic(there, "timeout", nil)
 	}},
-	{"answers of a server vanish (half open)", toServer, func(_ *storm, h *host, _ *rand.Rand) func() {
-		return h.front.poison(back, "timeout", nil)
+	{"answers of a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toClients.addToxic(back, "timeout", nil)
 	}},
 }
 
 // setting changes one of Redis's settings.
-func setting(name, to, from string) func(*storm, *host, *rand.Rand) func() {
-	return func(s *storm, _ *host, _ *rand.Rand) func() {
-		require.NoError(s.t, s.w.store.ConfigSet(s.t.Context(), name, to).Err())
-		return func() { require.NoError(s.t, s.w.store.ConfigSet(s.t.Context(), name, from).Err()) }
+func setting(name, to, from string) func(*storm, *stormServer, *rand.Rand) func() {
+	return func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+		require.NoError(s.t, s.env.store.ConfigSet(s.t.Context(), name, to).Err())
+		return func() { require.NoError(s.t, s.env.store.ConfigSet(s.t.Context(), name, from).Err()) }
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
 	"slices"
 	"sync"
 	"testing"
@@ -22,17 +21,17 @@ import (
 )
 
 const (
-	// calmMoves are what is measured before and beside each of the bad clients.
+	// calmMoves is the number of moves that a measurement takes.
 	calmMoves = 100
-	// longestMove is what a move may take beside them until it is made, on any
-	// machine.
+	// longestMove bounds a move's latency beside a flood, on any machine.
 	longestMove = 10 * time.Second
-	// roomFor is the memory that bad clients may cost a server, in bytes.
+	// roomFor is the memory in bytes that bad clients may cost a server.
 	roomFor = 256 << 20
 )
 
-// steady is somebody who plays on and on.
-type steady struct {
+// baseline is a player whose move latency is measured without load and beside a
+// flood.
+type baseline struct {
 	player   *caller
 	rng      *rand.Rand
 	gameID   string
@@ -40,81 +39,87 @@ type steady struct {
 	position *pb.Position
 }
 
-func (s *steady) begin(t *testing.T) {
+// newBaseline returns a baseline with a game.
+func newBaseline(t *testing.T, player *caller) *baseline {
+	t.Helper()
+	b := &baseline{player: player, rng: seeded(t)}
+	b.newGame(t)
+	return b
+}
+
+func (b *baseline) newGame(t *testing.T) {
 	t.Helper()
 	request := ofVariant("6x6")
 	require.NoError(t, retry(t.Context(), func(ctx context.Context) error {
-		game, err := s.player.create(ctx, request)
-		s.gameID, s.version, s.position = game.GetId(), game.GetVersion(), game.GetPosition()
+		game, err := b.player.create(ctx, request)
+		b.gameID, b.version, b.position = game.GetId(), game.GetVersion(), game.GetPosition()
 		return err
 	}))
 }
 
-// moves makes some moves and returns how long each took, the quickest first.
-func (s *steady) moves(t *testing.T) []time.Duration {
+// measureMoves makes some moves and returns their latencies in order.
+func (b *baseline) measureMoves(t *testing.T) []time.Duration {
 	t.Helper()
 	var took []time.Duration
 	for range calmMoves {
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), longestMove)
-		direction := random(s.rng, s.position)
+		direction := random(b.rng, b.position)
 		var event *pb.Event
-		// Redis may be kept waiting, too, and the server does not wait for it for long.
+		// Redis may be slow, too, and the server waits for it for a short time
+		// only.
 		err := retry(ctx, func(ctx context.Context) (err error) {
-			event, err = s.player.move(ctx, s.gameID, s.version, direction)
+			event, err = b.player.move(ctx, b.gameID, b.version, direction)
 			return err
 		})
 		cancel()
 		require.NoError(t, err)
 		took = append(took, time.Since(began))
-		s.version, s.position = event.GetVersion(), event.GetPosition()
+		b.version, b.position = event.GetVersion(), event.GetPosition()
 		if event.GetResult() != nil {
-			s.begin(t)
+			b.newGame(t)
 		}
 	}
 	slices.Sort(took)
 	return took
 }
 
-// at is a percentile of times in order.
+// at returns a percentile of sorted latencies.
 func at(took []time.Duration, percent int) time.Duration { return took[percent*(len(took)-1)/100] }
 
-// Ensure people's moves go on beside clients who do anything but play, that
-// those cost a server no more than so much memory, and that whoever asks for too
-// much is refused. How much longer moves take is logged, at first and once limits
-// are met, and how much of the machine the server had: the rest the bad clients
-// took themselves.
+// Ensure that moves go on beside bad clients, that bad clients cost a server no
+// more than a fixed amount of memory, and that clients over a limit are
+// refused. The log says how much longer moves take, at first and once limits
+// are met, and how much processor time the server got: the bad clients take the
+// rest.
 func TestFloods_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	server := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr,
-		"--max-moves-per-second=0", "--metrics", "127.0.0.1:0", "--pprof",
-		// Less than it is by default, so that nobody has to wait for it, and so that
-		// machines meet it on which everything takes long; enough for idlers, but for
-		// the last of them, and for sleepers to come at once.
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	server, g := env.serveMeasured("--max-moves-per-second=0",
+		// Lower limits than the defaults, so that slow machines reach them,
+		// too; high enough for all idle connections but the last, and for
+		// sleepers to connect at once.
 		"--max-connections-per-address=1500", fmt.Sprint("--max-new-connections-per-address-per-second=", connects),
 		fmt.Sprint("--max-watches-per-address-per-second=", watches))
-	g := server.gauges(t)
-	s := &steady{player: w.player(server), rng: seeded(t)}
-	s.begin(t)
-	long := s.player.start(t, "6x6")
-	s.player.playTo(t, s.rng, long, longer)
+	b := newBaseline(t, env.player(server))
+	long := b.player.start(t, "6x6")
+	b.player.playTo(t, b.rng, long, longer)
 	for range 50 { // for lists
-		_, err := s.player.create(t.Context(), ofVariant("6x6"))
+		_, err := b.player.create(t.Context(), ofVariant("6x6"))
 		require.NoError(t, err)
 	}
-	s.moves(t) // to warm up
+	b.measureMoves(t) // to warm up
 	g.collect(t)
 	before := g.read(t, "process_resident_memory_bytes")
 	for n, bad := range badClients {
-		calm := s.moves(t)
+		calm := b.measureMoves(t)
 		closed := g.read(t, "gridstand_connections_refused_total")
 		ctx, cancel := context.WithCancel(t.Context())
 		atWork := make(chan struct{})
 		f := &flood{
-			w: w, server: server, gameID: long.GetId(), dialer: place(t, n+1),
+			w: env, server: server, gameID: long.GetId(), dialer: dialFrom(t, n+1),
 			ready: sync.OnceFunc(func() { close(atWork) }),
 		}
 		done := make(chan error, 1)
@@ -126,12 +131,12 @@ func TestFloods_long(t *testing.T) {
 			require.NoError(t, err, bad.name)
 		}
 		began, worked := time.Now(), g.exactly(t, "process_cpu_seconds_total")
-		busy := s.moves(t)
+		busy := b.measureMoves(t)
 		closes := func() int { return g.read(t, "gridstand_connections_refused_total") - closed }
 		assert.Eventually(t, func() bool {
 			return !bad.limited || f.refused.Load() > 0 || closes() > 0 || f.within(bad.perSecond, began)
-		}, 5*patience, 20*time.Millisecond, "%s: nobody is refused", bad.name)
-		later := s.moves(t)
+		}, 5*patience, 20*time.Millisecond, "%s: no call is refused", bad.name)
+		later := b.measureMoves(t)
 		memory := g.read(t, "process_resident_memory_bytes")
 		cores := (g.exactly(t, "process_cpu_seconds_total") - worked) / time.Since(began).Seconds()
 		cancel()
@@ -143,27 +148,29 @@ func TestFloods_long(t *testing.T) {
 			f.granted.Load(), f.refused.Load(), closes(), cores, memory>>20, before>>20)
 		if !process.Race {
 			assert.Less(t, memory, before+roomFor, bad.name)
-			// The bad clients take as much of the machine as they can.
+			// The bad clients take as much processor time as they can.
 			assert.Less(t, at(busy, 99), longestMove/2+50*at(calm, 99), bad.name)
 		}
 		g.collect(t)
 	}
 }
 
-// Ensure what one account and one address may create in a minute they may over
-// all servers together, and that others may meanwhile.
+// Ensure that the limits on what one account and one address may create in a
+// minute hold over all servers together, and that other accounts and addresses
+// are not affected.
 func TestFloods_overServers(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	const players, games, together = 60, 30, 90
 	servers := make([]*testServer, 3)
 	for i := range servers {
-		servers[i] = w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr,
+		servers[i] = env.serveProgram(env.addr,
 			"--max-new-players-per-minute=60", "--max-new-games-per-minute=30", "--max-new-games-per-address-per-minute=90")
 	}
-	// everywhere floods all servers from one place until each refused, and returns how
-	// much it got, and how much of a minute's worth came anew meanwhile.
+	// everywhere floods all servers from one address until each has refused. It
+	// returns the number granted, and the share of a minute's quota that was
+	// refilled during the flood.
 	everywhere := func(t *testing.T, n int, work func(ctx context.Context, f *flood) error) (granted int, minutes float64) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -172,13 +179,13 @@ func TestFloods_overServers(t *testing.T) {
 		began := time.Now()
 		floods := make([]*flood, len(servers))
 		for i, server := range servers {
-			f := &flood{w: w, server: server, dialer: place(t, n), ready: func() {}}
+			f := &flood{w: env, server: server, dialer: dialFrom(t, n), ready: func() {}}
 			floods[i] = f
 			group.Go(func() error { return work(ctx, f) })
 		}
 		require.Eventually(t, func() bool {
 			return !slices.ContainsFunc(floods, func(f *flood) bool { return f.refused.Load() < 10 })
-		}, patience, 5*time.Millisecond, "a server refuses nobody")
+		}, patience, 5*time.Millisecond, "a server refuses no call")
 		for _, f := range floods {
 			f.over.Store(true)
 		}
@@ -189,7 +196,7 @@ func TestFloods_overServers(t *testing.T) {
 		}
 		return granted, minutes
 	}
-	// within requires that of so many a minute no more was got.
+	// within requires that no more than the quota was granted.
 	within := func(t *testing.T, what string, perMinute, granted int, minutes float64) {
 		t.Helper()
 		assert.GreaterOrEqual(t, granted, perMinute, what)
@@ -198,18 +205,18 @@ func TestFloods_overServers(t *testing.T) {
 	}
 
 	granted, minutes := everywhere(t, 100, func(ctx context.Context, f *flood) error {
-		c := f.w.anybody(f.server, f.from())
-		return f.again(ctx, same(func(*rand.Rand) error {
+		c := f.w.anonymous(f.server, f.dialOption())
+		return f.repeat(ctx, always(func(*rand.Rand) error {
 			_, err := c.players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "f" + id.New()[:20]})
 			return err
 		}))
 	})
 	within(t, "players of an address", players, granted, minutes)
 
-	one := w.player(servers[0])
+	one := env.player(servers[0])
 	granted, minutes = everywhere(t, 101, func(ctx context.Context, f *flood) error {
-		c := one.on(f.server, f.from())
-		return f.again(ctx, same(func(*rand.Rand) error {
+		c := one.on(f.server, f.dialOption())
+		return f.repeat(ctx, always(func(*rand.Rand) error {
 			_, err := c.create(ctx, ofVariant("classic"))
 			return err
 		}))
@@ -217,8 +224,8 @@ func TestFloods_overServers(t *testing.T) {
 	within(t, "games of an account", games, granted, minutes)
 
 	granted, minutes = everywhere(t, 102, func(ctx context.Context, f *flood) error {
-		return f.again(ctx, func() func(*rand.Rand) error {
-			c := f.w.player(servers[0]).on(f.server, f.from())
+		return f.repeat(ctx, func() func(*rand.Rand) error {
+			c := f.w.player(servers[0]).on(f.server, f.dialOption())
 			return func(*rand.Rand) error {
 				_, err := c.create(ctx, ofVariant("classic"))
 				return err
@@ -227,6 +234,6 @@ func TestFloods_overServers(t *testing.T) {
 	})
 	within(t, "games of an address", together, granted, minutes)
 
-	other := w.player(servers[2])
+	other := env.player(servers[2])
 	other.playTo(t, seeded(t), other.start(t, "6x6"), 3)
 }

@@ -15,45 +15,46 @@ import (
 )
 
 const (
-	// Games on large boards last for thousands of random moves; at these
-	// versions they are given up. Of the long one, some 500 events fit into the
-	// buffers that gRPC has for a stream, and the server remembers 64 more:
-	// whoever reads nothing of it until the end has to be given a game for them.
+	// Games on large boards last for thousands of random moves; the tests
+	// resign at these versions. Of the long game, some 500 events fit into
+	// gRPC's buffers for a stream, and the server remembers 64 more: a watcher
+	// that reads nothing until the end must be sent the whole game instead.
 	shortened = 100
 	longGame  = 680
 )
 
-// giveUps is by variant; the others are played to their end.
+// giveUps is the version to resign at by variant; the others are played to
+// their end.
 var giveUps = map[string]int32{"5x5": shortened, "6x6": longGame}
 
-// solo are the variants for one player.
+// solo returns the variants for one player.
 func solo() []game.Variant {
 	return slices.DeleteFunc(variants.All(), func(v game.Variant) bool { return v.Seats > 1 })
 }
 
-// Ensure that everybody who watches a game of one player, of whatever variant, is shown every
-// event once and in order, on either of two servers, and that the game can be
-// recomputed.
+// Ensure that every watcher of a game for one player, of every variant, is
+// shown every event once and in order, on either of two servers, and that the
+// game can be recomputed.
 func TestWholeGames(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		first, second := w.serve(w.addr), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		first, second := env.serve(env.addr), env.serve(env.addr)
 		for _, v := range solo() {
 			t.Run(v.ID, func(t *testing.T) {
 				t.Parallel()
-				watchWholeGame(t, w, v.ID, first, second)
+				watchWholeGame(t, env, v.ID, first, second)
 			})
 		}
 	})
 }
 
-func watchWholeGame(t *testing.T, w *world, variant string, first, second *testServer) {
-	here := w.player(first)
+func watchWholeGame(t *testing.T, env *env, variant string, first, second *testServer) {
+	here := env.player(first)
 	there := here.on(second)
 	game := here.start(t, variant)
 	gate := make(chan struct{})
 
-	guest, guestThere := w.anybody(first), w.anybody(second)
+	guest, guestThere := env.anonymous(first), env.anonymous(second)
 	watchers := map[string]*watcher{
 		"from the start":               guest.watch(t, game.GetId(), watching{}),
 		"on the other server":          guestThere.watch(t, game.GetId(), watching{}),
@@ -67,7 +68,7 @@ func watchWholeGame(t *testing.T, w *world, variant string, first, second *testS
 		"slow, on the other server": guestThere.watch(t, game.GetId(), watching{gate: gate, after: proto.Int32(1)}),
 	}
 	for _, each := range watchers {
-		each.sees(t, 1)
+		each.awaitVersion(t, 1)
 	}
 	err := play(t.Context(), seeded(t), game, giveUps[variant], func(version int32) {
 		if version == 20 {
@@ -80,22 +81,22 @@ func watchWholeGame(t *testing.T, w *world, variant string, first, second *testS
 	final, err := there.get(t.Context(), game.GetId())
 	require.NoError(t, err)
 	for name, each := range watchers {
-		require.NoError(t, each.ends(t), name)
+		require.NoError(t, each.awaitEnd(t), name)
 		assert.Equal(t, final.GetVersion(), each.version(), name)
 	}
 	for name, each := range slow {
-		require.NoError(t, each.ends(t), name)
+		require.NoError(t, each.awaitEnd(t), name)
 		assert.Equal(t, final.GetVersion(), each.version(), name)
 		if giveUps[variant] == longGame && !each.every {
 			assert.NotZero(t, each.covered(), "%s: it was sent everything", name)
 		}
 	}
 	watchers["afterwards"] = guest.watch(t, game.GetId(), watching{})
-	require.NoError(t, watchers["afterwards"].ends(t))
+	require.NoError(t, watchers["afterwards"].awaitEnd(t))
 	checkAltered(t, guest, final)
 }
 
-// checkAltered requires that a transcript is found right as it is, and wrong
+// checkAltered requires that verification accepts a transcript, and rejects it
 // with any one tile altered.
 func checkAltered(t *testing.T, c *caller, final *pb.Game) {
 	t.Helper()

@@ -23,8 +23,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// throughProxy starts HAProxy, where it is installed, with the configuration that
-// is shipped but for addresses and what edit changes, in front of a server.
+// throughProxy starts HAProxy, if it is installed, in front of a server. The
+// configuration is the one that is shipped, except for addresses and edit's
+// replacements.
 func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer {
 	t.Helper()
 	program, err := exec.LookPath("haproxy")
@@ -57,27 +58,24 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 	return &testServer{addr: addr, stop: process.Kill, process: process}
 }
 
-// Ensure that behind the proxy as it is shipped a client who reads nothing of what
-// it asks for costs the server no more than so much memory, and that others play
-// on meanwhile through the same proxy.
+// Ensure that, behind the shipped proxy, a client that reads none of its
+// answers costs the server a bounded amount of memory, and that others play on
+// through the same proxy.
 func TestThroughProxy_unread(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	backend := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr,
-		"--proxies", "127.0.0.1", "--max-moves-per-second=0", "--max-new-games-per-minute=0", "--metrics", "127.0.0.1:0", "--pprof",
-		// That would keep a client from asking for so much.
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--max-new-games-per-minute=0",
+		// This limit would keep a client from asking for so much.
 		"--max-reads-per-address-per-second=0")
-	g := backend.gauges(t)
-	player := w.player(backend)
+	player := env.player(backend)
 	for range 200 {
 		_, err := player.create(t.Context(), ofVariant("6x6"))
 		require.NoError(t, err)
 	}
 	front := throughProxy(t, backend)
-	s := &steady{player: player.on(front), rng: seeded(t)}
-	s.begin(t)
-	calm := s.moves(t)
+	b := newBaseline(t, player.on(front))
+	calm := b.measureMoves(t)
 	g.collect(t)
 	before := g.read(t, "process_resident_memory_bytes")
 
@@ -89,7 +87,7 @@ func TestThroughProxy_unread(t *testing.T) {
 	var clients sync.WaitGroup
 	request := frame(&pb.ListGamesRequest{PageSize: 200})
 	for n := range 3 {
-		c, err := dialRaw(ctx, place(t, n+1), front.addr, 0)
+		c, err := dialRaw(ctx, dialFrom(t, n+1), front.addr, 0)
 		require.NoError(t, err)
 		context.AfterFunc(ctx, func() { _ = c.conn.Close() })
 		clients.Go(func() {
@@ -112,7 +110,7 @@ func TestThroughProxy_unread(t *testing.T) {
 			}
 		})
 	}
-	busy := s.moves(t)
+	busy := b.measureMoves(t)
 	for asked.Load() < 3*2000 && t.Context().Err() == nil {
 		measure()
 	}
@@ -127,26 +125,24 @@ func TestThroughProxy_unread(t *testing.T) {
 	}
 	cancel()
 	clients.Wait()
-	// What was held is let go of with the streams.
+	// The memory is freed with the streams.
 	require.Eventually(t, func() bool {
-		_, err := w.anybody(front, (&flood{dialer: place(t, 1)}).from()).games.ListGames(t.Context(), &pb.ListGamesRequest{PageSize: 200})
+		_, err := env.anonymous(front, (&flood{dialer: dialFrom(t, 1)}).dialOption()).games.ListGames(t.Context(), &pb.ListGamesRequest{PageSize: 200})
 		return err == nil
 	}, patience, 20*time.Millisecond)
 }
 
-// Ensure that the proxy ends streams of which nobody takes anything, so that the
-// server lets go of them, and no Watch of a game in which nothing happens.
+// Ensure that the proxy ends streams that their clients do not read, so that
+// the server frees them, and does not end a Watch of a game without events.
 func TestThroughProxy_quiet_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
-	backend := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr,
-		"--proxies", "127.0.0.1", "--max-moves-per-second=0", "--stall=1h", "--metrics", "127.0.0.1:0")
-	g := backend.gauges(t)
-	// The server says something every 20 seconds.
+	env := newEnv(t, redis.Addr())
+	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--stall=1h")
+	// The server sends something every 20 seconds.
 	front := throughProxy(t, backend, "timeout client 65s", "timeout client 25s")
-	player := w.player(front)
+	player := env.player(front)
 	game := player.start(t, "6x6")
 	last := player.playTo(t, seeded(t), game, longer)
 	quiet := player.watch(t, game.GetId(), watching{})
@@ -157,11 +153,11 @@ func TestThroughProxy_quiet_long(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return g.read(t, "gridstand_streams") == 6 }, patience, 20*time.Millisecond)
 	require.Eventually(t, func() bool { return g.read(t, "gridstand_streams") == 1 }, 2*patience, 100*time.Millisecond)
-	t.Logf("streams that nobody reads end after %v", time.Since(began))
+	t.Logf("streams that are not read end after %v", time.Since(began))
 	require.Eventually(t, func() bool { return time.Since(began) > 55*time.Second }, patience, time.Second)
 	require.Equal(t, 1, g.read(t, "gridstand_streams"), "the quiet one was ended")
-	player.goesOn(t, last)
+	player.requirePlayable(t, last)
 	_, err := player.resign(t.Context(), game.GetId())
 	require.NoError(t, err)
-	require.NoError(t, quiet.ends(t))
+	require.NoError(t, quiet.awaitEnd(t))
 }

@@ -23,60 +23,61 @@ const (
 	movesAlive = 400 // acknowledged by a server before it is killed
 )
 
-// Ensure that nothing which a server acknowledged is lost when it is killed in
-// the middle of many games, that what it was doing then is done once, and that
-// all results are recorded in the end.
+// Ensure that no acknowledged call is lost when a server is killed in the
+// middle of many games, that its in-flight calls take effect once at most, and
+// that all results are recorded in the end.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
-	w := newWorld(t, redis.Addr())
-	severed := killAtTheEnd(t, w)
+	env := newEnv(t, redis.Addr())
+	severed := killAtTheEnd(t, env)
 
-	f := newFleet(w.serveProcess(w.addr))
-	all, group, ctx := f.crew(t, w, movers, 4)
-	lived := watchThroughKills(ctx, t, w, f, group)
+	f := newFailover(env.serveProcess(env.addr))
+	all, group, ctx := f.startMovers(t, env, movers, 4)
+	lived := watchThroughKills(ctx, t, env, f, group)
 
 	for range kills {
-		f.acknowledged(t, movesAlive)
+		f.awaitAcks(t, movesAlive)
 		f.current().stop()
-		f.allWait(t, movers+1)
+		f.awaitWaiting(t, movers+1)
 		for _, m := range all {
-			m.checkLog(t, w)
+			m.checkLog(t, env)
 		}
-		f.replace(w.serveProcess(w.addr))
+		f.replace(env.serveProcess(env.addr))
 	}
-	f.acknowledged(t, movesAlive/2)
+	f.awaitAcks(t, movesAlive/2)
 	f.stop()
 	require.NoError(t, group.Wait())
 	assert.True(t, *lived)
 
-	// The same server that players used last answers about the others too.
+	// The server that players used last answers about other servers' games,
+	// too.
 	c := severed.player.on(f.current())
 	again, err := c.resign(t.Context(), severed.gameID)
 	require.NoError(t, err)
 	assert.Equal(t, severed.version+1, again.GetVersion())
 }
 
-// killedAtTheEnd is a game whose server died between the last event and the
-// recording of the result.
+// killedAtTheEnd is a game whose server was killed between the last event and
+// the recording of the result.
 type killedAtTheEnd struct {
 	player  *caller
 	gameID  string
 	version int32 // before the last event
 }
 
-// killAtTheEnd has a server end a game and die before it can do anything else.
-func killAtTheEnd(t *testing.T, w *world) killedAtTheEnd {
+// killAtTheEnd ends a game and kills its server before it can do anything else.
+func killAtTheEnd(t *testing.T, env *env) killedAtTheEnd {
 	t.Helper()
-	proxy := redistest.StartProxy(t, w.addr)
-	doomed := w.serveProcess(proxy.Addr())
-	c := w.player(doomed)
+	proxy := redistest.StartProxy(t, env.addr)
+	doomed := env.serveProcess(proxy.Addr())
+	c := env.player(doomed)
 	game := c.start(t, "classic")
 	rng := seeded(t)
 	last := c.playTo(t, rng, game, 12)
 	require.Positive(t, last.GetPosition().GetScores()[0])
 
-	lost := proxy.Sever(appending(game.GetId(), w.last(t, game.GetId())))
+	lost := proxy.Sever(appending(game.GetId(), env.last(t, game.GetId())))
 	failed := make(chan error, 1)
 	go func() {
 		_, err := c.resign(t.Context(), game.GetId())
@@ -86,23 +87,23 @@ func killAtTheEnd(t *testing.T, w *world) killedAtTheEnd {
 	doomed.stop()
 	require.True(t, unavailable(<-failed))
 
-	require.EqualValues(t, last.GetVersion()+1, w.length(t, game.GetId()))
-	assert.Zero(t, w.store.Exists(t.Context(), "scores:{classic:all}").Val(), "the result is recorded already")
-	due, err := w.store.ZScore(t.Context(), "due", game.GetId()).Result()
+	require.EqualValues(t, last.GetVersion()+1, env.length(t, game.GetId()))
+	assert.Zero(t, env.store.Exists(t.Context(), "scores:{classic:all}").Val(), "the result is recorded already")
+	due, err := env.store.ZScore(t.Context(), "due", game.GetId()).Result()
 	require.NoError(t, err)
-	now, err := w.store.Time(t.Context()).Result()
+	now, err := env.store.Time(t.Context()).Result()
 	require.NoError(t, err)
 	assert.LessOrEqual(t, time.UnixMilli(int64(due)).Sub(now), 10*time.Second)
 	return killedAtTheEnd{c, game.GetId(), last.GetVersion()}
 }
 
-// watchThroughKills has one more player play one game all the time, and
-// somebody watch it with a client that finds another server when one dies. What
-// is returned is true in the end if the game was seen whole.
-func watchThroughKills(ctx context.Context, t *testing.T, w *world, f *fleet, group *errgroup.Group) *bool {
+// watchThroughKills adds a player with one long game, and a watcher that
+// reconnects to another server when one is killed. The result becomes true if
+// the watcher has seen the whole game.
+func watchThroughKills(ctx context.Context, t *testing.T, env *env, f *failover, group *errgroup.Group) *bool {
 	t.Helper()
-	spare := w.serve(w.addr)
-	m := newMover(w.player(f.current()), f)
+	spare := env.serve(env.addr)
+	m := newMover(env.player(f.current()), f)
 	game := m.client(f.current()).start(t, "6x6")
 	seen := new(bool)
 	watcher, err := client.Dial(client.Config{Target: f.current().addr + "," + spare.addr})
@@ -124,7 +125,7 @@ func watchThroughKills(ctx context.Context, t *testing.T, w *world, f *fleet, gr
 				if version++; update.Event.GetVersion() != version {
 					return errors.New("the watcher was shown a version out of its turn")
 				}
-				if err := w.told.event(update.Event); err != nil {
+				if err := env.observed.event(update.Event); err != nil {
 					return err
 				}
 			}
@@ -133,15 +134,15 @@ func watchThroughKills(ctx context.Context, t *testing.T, w *world, f *fleet, gr
 	return seen
 }
 
-// checkLog holds the log of the game that a mover plays against what the mover
-// knows: the log has every event that was acknowledged, and beyond them at most
-// the one that the mover waits for.
-func (m *mover) checkLog(t *testing.T, w *world) {
+// checkLog compares the log of a mover's game with what the mover knows: the
+// log has every acknowledged event and at most one more, which the mover waits
+// for.
+func (m *mover) checkLog(t *testing.T, env *env) {
 	t.Helper()
 	if m.acked == 0 {
 		return // A new game is being created.
 	}
-	n := w.length(t, m.gameID)
+	n := env.length(t, m.gameID)
 	require.GreaterOrEqual(t, n, int64(m.acked), "an acknowledged event is lost")
 	require.LessOrEqual(t, n, int64(m.acked)+1, "more than the call under way was done")
 }

@@ -13,31 +13,30 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// Ensure that everything that many clients are told of a game, on two servers
-// whose ways to Redis break again and again, can be told in one order in which
-// each call happens at a moment between its beginning and its end. TestStorm_long
-// takes such histories under all other faults.
+// Ensure that all answers to many clients about a game, on two servers that
+// lose their connection to Redis again and again, are linearizable: there is an
+// order in which each call happens between its beginning and its end.
+// TestStorm_long checks the same under all other faults.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		proxies := []*redistest.Proxy{redistest.StartProxy(t, w.addr), redistest.StartProxy(t, w.addr)}
-		first, second := w.serve(proxies[0].Addr()), w.serve(proxies[1].Addr())
-		seed := rand.Uint64()
-		t.Logf("seed %d", seed)
-		all := map[string]*arena{}
+	each(t, func(t *testing.T, env *env) {
+		proxies := []*redistest.Proxy{redistest.StartProxy(t, env.addr), redistest.StartProxy(t, env.addr)}
+		first, second := env.serve(proxies[0].Addr()), env.serve(proxies[1].Addr())
+		seed := drawSeed(t)
+		all := map[string]*workload{}
 		group, ctx := errgroup.WithContext(t.Context())
-		for name, stage := range stages {
-			a, err := stage.open(t.Context(), accounts(w, first, second))
+		for name, scenario := range scenarios {
+			w, err := scenario.open(t.Context(), accounts(env, first, second))
 			require.NoError(t, err)
-			all[name] = a
-			group.Go(func() error { return a.run(ctx, seed) })
+			all[name] = w
+			group.Go(func() error { return w.run(ctx, seed) })
 		}
 		done := make(chan error, 1)
 		go func() { done <- group.Wait() }()
 		rng := rand.New(rand.NewPCG(seed, 99))
 		var faults int
 		for running := true; running; faults++ {
-			harass(t, w, rng, proxies[rng.IntN(2)])
+			injectRedisFault(t, env, rng, proxies[rng.IntN(2)])
 			select {
 			case err := <-done:
 				require.NoError(t, err)
@@ -45,16 +44,16 @@ func TestLinearizable(t *testing.T) {
 			case <-time.After(time.Duration(rng.IntN(100)) * time.Millisecond):
 			}
 		}
-		fresh := w.anybody(w.serve(w.addr))
-		for name, a := range all {
-			t.Logf("%s: %d calls, %d of unknown outcome, among %d faults", name, len(a.history.all), a.history.unknown(), faults)
-			assert.Equal(t, porcupine.Ok, a.judge(t, w.genesis(t, fresh, a.game)), name)
+		fresh := env.anonymous(env.serve(env.addr))
+		for name, w := range all {
+			t.Logf("%s: %d calls, %d of unknown outcome, among %d faults", name, len(w.history.all), w.history.unknownOutcomes(), faults)
+			assert.Equal(t, porcupine.Ok, w.checkLinearizable(t, env.genesis(t, fresh, w.game)), name)
 		}
 	})
 }
 
-// harass does something to one server's way to Redis, and ends it.
-func harass(t *testing.T, w *world, rng *rand.Rand, proxy *redistest.Proxy) {
+// injectRedisFault injects a fault between one server and Redis, and ends it.
+func injectRedisFault(t *testing.T, env *env, rng *rand.Rand, proxy *redistest.Proxy) {
 	wait := func() { <-time.After(time.Duration(rng.IntN(150)) * time.Millisecond) }
 	switch rng.IntN(5) {
 	case 0:
@@ -70,6 +69,6 @@ func harass(t *testing.T, w *world, rng *rand.Rand, proxy *redistest.Proxy) {
 	case 3:
 		proxy.Lose(1+rng.IntN(3), "evalsha")
 	case 4:
-		assert.NoError(t, w.store.ScriptFlush(t.Context()).Err())
+		assert.NoError(t, env.store.ScriptFlush(t.Context()).Err())
 	}
 }

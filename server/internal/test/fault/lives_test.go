@@ -18,48 +18,48 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// turns is how often each player of a life does something.
+// turns is the number of actions of each player.
 const turns = 60
 
-// Ensure whatever players do in a game, at once and on two servers, while bots
-// move and clocks run out: what comes of it is one history, which everybody is
-// shown alike and which anybody can recompute from its seed.
+// Ensure that whatever players do in a game, concurrently and on two servers,
+// while bots move and clocks run out, the game has one history, which every
+// watcher is shown alike and which can be recomputed from its seed.
 func TestLives(t *testing.T) {
 	t.Parallel()
 	lives := map[string]*pb.CreateGameRequest{
-		"solo":             {Variant: "classic"},
-		"solo, twos":       {Variant: "twos", TurnLimit: durationpb.New(time.Hour)},
-		"in every seat":    {Variant: "tribolo", Seats: []*pb.SeatRequest{me, me, me}},
-		"among bots":       {Variant: "tribolo", Seats: []*pb.SeatRequest{greedy, me, minimax}},
-		"among bots, late": {Variant: "tribolo", Seats: []*pb.SeatRequest{me, me, greedy}, TurnLimit: durationpb.New(40 * time.Millisecond)},
-		"people":           {Variant: "tribolo", Seats: []*pb.SeatRequest{me, anyone, anyone}},
-		"people, late":     {Variant: "tribolo", Seats: []*pb.SeatRequest{anyone, anyone, anyone}, TurnLimit: durationpb.New(40 * time.Millisecond)},
-		"who comes twice":  {Variant: "tribolo", Seats: []*pb.SeatRequest{anyone, me, anyone}, TurnLimit: durationpb.New(300 * time.Millisecond)},
+		"solo":               {Variant: "classic"},
+		"solo, twos":         {Variant: "twos", TurnLimit: durationpb.New(time.Hour)},
+		"in every seat":      {Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, callerSeat, callerSeat}},
+		"among bots":         {Variant: "tribolo", Seats: []*pb.SeatRequest{greedyBot, callerSeat, minimaxBot}},
+		"among bots, late":   {Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, callerSeat, greedyBot}, TurnLimit: durationpb.New(40 * time.Millisecond)},
+		"people":             {Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, openSeat, openSeat}},
+		"people, late":       {Variant: "tribolo", Seats: []*pb.SeatRequest{openSeat, openSeat, openSeat}, TurnLimit: durationpb.New(40 * time.Millisecond)},
+		"players who return": {Variant: "tribolo", Seats: []*pb.SeatRequest{openSeat, callerSeat, openSeat}, TurnLimit: durationpb.New(300 * time.Millisecond)},
 	}
-	each(t, func(t *testing.T, w *world) {
-		first, second := w.serve(w.addr), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		first, second := env.serve(env.addr), env.serve(env.addr)
 		for name, request := range lives {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				live(t, w, request, first, second)
+				playLife(t, env, request, first, second)
 			})
 		}
 	})
 }
 
-func live(t *testing.T, w *world, request *pb.CreateGameRequest, first, second *testServer) {
-	host := w.player(first)
+func playLife(t *testing.T, env *env, request *pb.CreateGameRequest, first, second *testServer) {
+	host := env.player(first)
 	response, err := host.games.CreateGame(host.authorized(t.Context()), request)
 	require.NoError(t, err)
 	gameID := response.GetGame().GetId()
-	followers := []*sitter{
-		sit(t, &sitter{gameID: gameID, clients: []*caller{w.anybody(first)}}),
-		sit(t, &sitter{gameID: gameID, clients: []*caller{w.anybody(second)}}),
+	followers := []*participant{
+		participate(t, &participant{gameID: gameID, clients: []*caller{env.anonymous(first)}}),
+		participate(t, &participant{gameID: gameID, clients: []*caller{env.anonymous(second)}}),
 	}
 	players := []*caller{host}
 	for _, seat := range request.GetSeats() {
-		if seat == anyone {
-			players = append(players, w.player(second))
+		if seat == openSeat {
+			players = append(players, env.player(second))
 		}
 	}
 	group, ctx := errgroup.WithContext(t.Context())
@@ -84,8 +84,8 @@ func live(t *testing.T, w *world, request *pb.CreateGameRequest, first, second *
 			require.NoError(t, tolerated(err))
 		}
 	}
-	events := followers[0].ends(t)
-	require.Len(t, followers[1].ends(t), len(events))
+	events := followers[0].awaitEnd(t)
+	require.Len(t, followers[1].awaitEnd(t), len(events))
 	report, err := verify.Transcript(all(events))
 	require.NoError(t, err)
 	assert.Equal(t, len(events), report.Versions)
@@ -96,7 +96,7 @@ func live(t *testing.T, w *world, request *pb.CreateGameRequest, first, second *
 	t.Log(sorts)
 }
 
-// act does something with a game that may or may not be possible.
+// act makes a random call about a game, which may be refused.
 func act(ctx context.Context, rng *rand.Rand, c *caller, gameID string, mayResign bool) error {
 	g, err := c.get(ctx, gameID)
 	if err != nil {
@@ -129,7 +129,7 @@ func act(ctx context.Context, rng *rand.Rand, c *caller, gameID string, mayResig
 	return tolerated(err)
 }
 
-// tolerated is nil for the refusals of what somebody else prevented.
+// tolerated returns nil for a refusal that another player's action can cause.
 func tolerated(err error) error {
 	switch refusalOf(err).code {
 	case codes.Aborted, codes.FailedPrecondition, codes.PermissionDenied:

@@ -15,67 +15,67 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// last is the ID of the last entry of a game's log.
-func (w *world) last(t *testing.T, gameID string) string {
+// last is the ID of a log's last entry.
+func (env *env) last(t *testing.T, gameID string) string {
 	t.Helper()
-	entries, err := w.store.XRevRangeN(t.Context(), logKey(gameID), "+", "-", 1).Result()
+	entries, err := env.store.XRevRangeN(t.Context(), logKey(gameID), "+", "-", 1).Result()
 	require.NoError(t, err)
 	require.NotEmpty(t, entries)
 	return entries[0].ID
 }
 
-// length is the number of entries of a game's log.
-func (w *world) length(t *testing.T, gameID string) int64 {
+// length is the number of a log's entries.
+func (env *env) length(t *testing.T, gameID string) int64 {
 	t.Helper()
-	n, err := w.store.XLen(t.Context(), logKey(gameID)).Result()
+	n, err := env.store.XLen(t.Context(), logKey(gameID)).Result()
 	require.NoError(t, err)
 	return n
 }
 
-// appending is what the request of an append contains that builds on the given
-// last entry of a game, and no other request: the last of its keys, and the
-// first of its arguments.
+// appending is a part of the request that appends after the given last entry of
+// a game, and of no other request: the last of its keys and the first of its
+// arguments.
 func appending(gameID, last string) string {
 	return fmt.Sprintf("game:{%s}:meta\r\n$%d\r\n%s\r\n", gameID, len(last), last)
 }
 
-// Ensure that an append whose answer is lost counts once, and that the caller
-// still gets its event.
+// Ensure that an append whose reply is lost takes effect once, and that the
+// caller still gets the event.
 func TestLostReply(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		c := w.player(w.serve(proxy.Addr()))
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		c := env.player(env.serve(proxy.Addr()))
 		game := c.start(t, "classic")
-		guest := w.anybody(c.server).watch(t, game.GetId(), watching{})
-		guest.sees(t, 1)
+		guest := env.anonymous(c.server).watch(t, game.GetId(), watching{})
+		guest.awaitVersion(t, 1)
 		rng := seeded(t)
 		version, position := game.GetVersion(), game.GetPosition()
 		for range 5 {
-			lost := proxy.Lose(1, appending(game.GetId(), w.last(t, game.GetId())))
+			lost := proxy.Lose(1, appending(game.GetId(), env.last(t, game.GetId())))
 			event, err := c.move(t.Context(), game.GetId(), version, random(rng, position))
 			require.NoError(t, err)
 			<-lost
 			version, position = event.GetVersion(), event.GetPosition()
-			require.EqualValues(t, version, w.length(t, game.GetId()))
-			requireSame(t, event, again(t, c, game.GetId(), version-1, event.GetMoved().GetDirection()))
+			require.EqualValues(t, version, env.length(t, game.GetId()))
+			requireSame(t, event, resend(t, c, game.GetId(), version-1, event.GetMoved().GetDirection()))
 		}
-		lost := proxy.Lose(1, appending(game.GetId(), w.last(t, game.GetId())))
+		lost := proxy.Lose(1, appending(game.GetId(), env.last(t, game.GetId())))
 		event, err := c.resign(t.Context(), game.GetId())
 		require.NoError(t, err)
 		<-lost
 		assert.Equal(t, version+1, event.GetVersion())
-		require.NoError(t, guest.ends(t))
+		require.NoError(t, guest.awaitEnd(t))
 		assert.Zero(t, guest.covered())
 	})
 }
 
-// Ensure that a game whose creation has no answer is created once.
+// Ensure that a game is created once if the reply to its creation is lost.
 func TestLostReply_create(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		c := w.player(w.serve(proxy.Addr()))
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		c := env.player(env.serve(proxy.Addr()))
 		lost := proxy.Lose(1, ":meta\r\n$0\r\n\r\n")
 		request := ofVariant("classic")
 		game, err := c.create(t.Context(), request)
@@ -84,59 +84,59 @@ func TestLostReply_create(t *testing.T) {
 		again, err := c.create(t.Context(), request)
 		require.NoError(t, err)
 		requireSame(t, game, again)
-		logs, err := w.store.Keys(t.Context(), "game:{*}:log").Result()
+		logs, err := env.store.Keys(t.Context(), "game:{*}:log").Result()
 		require.NoError(t, err)
 		assert.Len(t, logs, 1)
 	})
 }
 
-// Ensure that a caller whose call is in the log, but whose server cannot know,
-// is told to come again, and then gets the event: from that server or another.
+// Ensure that a caller whose call is in the log, but whose server cannot know
+// that, is told to retry and then gets the event, from that server or another.
 func TestLostReply_unsettled(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		here := w.player(w.serve(proxy.Addr()))
-		there := here.on(w.serve(w.addr))
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		here := env.player(env.serve(proxy.Addr()))
+		there := here.on(env.serve(env.addr))
 		rng := seeded(t)
 		for _, asksAgain := range []*caller{here, there} {
 			game := here.start(t, "classic")
-			watcher := w.anybody(here.server).watch(t, game.GetId(), watching{})
-			watcher.sees(t, 1)
+			watcher := env.anonymous(here.server).watch(t, game.GetId(), watching{})
+			watcher.awaitVersion(t, 1)
 			direction := random(rng, game.GetPosition())
 
-			lost := proxy.Sever(appending(game.GetId(), w.last(t, game.GetId())))
+			lost := proxy.Sever(appending(game.GetId(), env.last(t, game.GetId())))
 			wantUnavailable(t, func(ctx context.Context) error {
 				_, err := here.move(ctx, game.GetId(), 1, direction)
 				return err
 			})
 			<-lost
-			require.EqualValues(t, 2, w.length(t, game.GetId()))
+			require.EqualValues(t, 2, env.length(t, game.GetId()))
 			if asksAgain == here {
 				proxy.Accept()
 			}
-			event := again(t, asksAgain, game.GetId(), 1, direction)
+			event := resend(t, asksAgain, game.GetId(), 1, direction)
 			proxy.Accept()
-			require.EqualValues(t, 2, w.length(t, game.GetId()))
+			require.EqualValues(t, 2, env.length(t, game.GetId()))
 
-			again(t, here, game.GetId(), 2, random(rng, event.GetPosition()))
+			resend(t, here, game.GetId(), 2, random(rng, event.GetPosition()))
 			_, err := there.resign(t.Context(), game.GetId())
 			require.NoError(t, err)
-			require.NoError(t, watcher.ends(t))
+			require.NoError(t, watcher.awaitEnd(t))
 		}
 	})
 }
 
-// Ensure that an answer which comes long after its caller was told to come
-// again is not taken for the answer to something else.
+// Ensure that a reply that comes long after its caller was told to retry is not
+// taken for the reply to another request.
 func TestLateReply(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		c := w.player(w.serve(proxy.Addr()))
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		c := env.player(env.serve(proxy.Addr()))
 		game := c.start(t, "6x6")
-		watcher := w.anybody(c.server).watch(t, game.GetId(), watching{})
-		watcher.sees(t, 1)
+		watcher := env.anonymous(c.server).watch(t, game.GetId(), watching{})
+		watcher.awaitVersion(t, 1)
 		rng := seeded(t)
 		version, position := game.GetVersion(), game.GetPosition()
 		for range 3 {
@@ -147,20 +147,20 @@ func TestLateReply(t *testing.T) {
 				return err
 			})
 			release()
-			event := again(t, c, game.GetId(), version, direction)
+			event := resend(t, c, game.GetId(), version, direction)
 			version, position = event.GetVersion(), event.GetPosition()
-			require.EqualValues(t, version, w.length(t, game.GetId()))
+			require.EqualValues(t, version, env.length(t, game.GetId()))
 		}
 		require.NoError(t, retry(t.Context(), func(ctx context.Context) error {
 			_, err := c.resign(ctx, game.GetId())
 			return err
 		}))
-		require.NoError(t, watcher.ends(t))
+		require.NoError(t, watcher.awaitEnd(t))
 	})
 }
 
-// again makes a move until it is answered.
-func again(t *testing.T, c *caller, gameID string, version int32, d pb.Direction) *pb.Event {
+// resend makes a move until a server answers it.
+func resend(t *testing.T, c *caller, gameID string, version int32, d pb.Direction) *pb.Event {
 	t.Helper()
 	var event *pb.Event
 	require.NoError(t, retry(t.Context(), func(ctx context.Context) (err error) {
@@ -170,9 +170,9 @@ func again(t *testing.T, c *caller, gameID string, version int32, d pb.Direction
 	return event
 }
 
-// wantUnavailable makes a call until it is answered, within its deadline, with
-// a request to come again. Where the machine is so busy that the answer misses
-// the deadline, it tries with a later one.
+// wantUnavailable requires a call to be refused as unavailable within its
+// deadline. On a busy machine the answer may miss the deadline; it then tries a
+// longer one.
 func wantUnavailable(t *testing.T, call func(context.Context) error) {
 	t.Helper()
 	for allowed := 300 * time.Millisecond; allowed < patience; allowed *= 2 {
@@ -192,33 +192,34 @@ func wantUnavailable(t *testing.T, call func(context.Context) error) {
 	require.Fail(t, "no answer within any deadline")
 }
 
-// Ensure that Redis can forget every script, as after a restart, while people
-// move.
+// Ensure that players can move on if Redis forgets all scripts, as after a
+// restart.
 func TestScriptsForgotten(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		moveThrough(t, w, w.addr, 15, func(ctx context.Context) error { return w.store.ScriptFlush(ctx).Err() })
+	each(t, func(t *testing.T, env *env) {
+		moveThrough(t, env, env.addr, 15, func(ctx context.Context) error { return env.store.ScriptFlush(ctx).Err() })
 	})
 }
 
-// Ensure that connections to Redis can be cut while people move.
+// Ensure that players can move on if connections to Redis are cut.
 func TestConnectionsCut(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		moveThrough(t, w, proxy.Addr(), 15, func(context.Context) error {
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		moveThrough(t, env, proxy.Addr(), 15, func(context.Context) error {
 			proxy.Cut()
 			return nil
 		})
 	})
 }
 
-// Ensure that Redis can end its connections, those on which servers listen too.
+// Ensure that players can move on if Redis closes connections, including those
+// that servers subscribe on.
 func TestConnectionsKilled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, redistest.StartRedis(t).Addr())
-	moveThrough(t, w, w.addr, 15, func(ctx context.Context) error {
-		_, err := w.store.Pipelined(ctx, func(p redis.Pipeliner) error {
+	env := newEnv(t, redistest.StartRedis(t).Addr())
+	moveThrough(t, env, env.addr, 15, func(ctx context.Context) error {
+		_, err := env.store.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, kind := range []string{"normal", "pubsub"} {
 				p.ClientKillByFilter(ctx, "TYPE", kind, "SKIPME", "yes")
 			}

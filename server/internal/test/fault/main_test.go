@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) {
 	testmain.Run(m, redistest.StillDialing,
-		// Toxiproxy leaves some behind where a connection ends while it is bad:
-		// those that hold what nobody takes any more.
+		// Toxiproxy leaks goroutines if a connection ends while a toxic holds
+		// data that is never read.
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"),
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).write"),
@@ -26,13 +26,12 @@ func TestMain(m *testing.M) {
 		}))
 }
 
-// botPace lets a game of bots alone last for some seconds.
+// botPace makes a game between bots last for some seconds.
 const botPace = 15 * time.Millisecond
 
-// quick is the configuration of every server: with clocks and bots that nobody
-// has to wait for, and time for those who read nothing before a whole game is
-// played.
-func quick(redis string) server.Config {
+// testConfig is the configuration of every server: with fast clocks and bots,
+// and with a stall limit longer than any game here lasts.
+func testConfig(redis string) server.Config {
 	config := server.DefaultConfig().Unlimited()
 	config.Listen, config.Redis = "127.0.0.1:0", "redis://"+redis
 	config.MinTurnLimit, config.BotPace, config.Stall = time.Millisecond, botPace, time.Hour

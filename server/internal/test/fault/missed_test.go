@@ -12,72 +12,72 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a clock which runs out while Redis is away does so soon after it is
-// back, also where the server had just taken the game on itself.
+// Ensure that a clock that would have run out while Redis was unavailable runs
+// out soon afterwards, also if the server had just leased the game.
 func TestClocks_RedisAwayWhenDue(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		const limit = time.Second
-		proxy := redistest.StartProxy(t, w.addr)
-		s := w.serve(proxy.Addr())
-		game, _ := waitingTable(t, w, s, limit)
-		// What reads the log next is the look at the clock.
-		happens(t, proxy.Sever(logKey(game.GetId())), "a look at the clock")
+		proxy := redistest.StartProxy(t, env.addr)
+		s := env.serve(proxy.Addr())
+		game, _ := waitingTable(t, env, s, limit)
+		// The next read of the log is the check of the clock.
+		awaitSignal(t, proxy.Sever(logKey(game.GetId())), "a look at the clock")
 		<-time.After(time.Second)
 		proxy.Accept()
-		runsOut(t, limit, sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(s)}}).ends(t))
+		requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(s)}}).awaitEnd(t))
 	})
 }
 
-// Ensure the same where the server does not even hear that it took the game on.
+// Ensure the same if the reply to the lease is lost.
 func TestClocks_RedisSilentWhenDue(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		const limit = 3 * time.Second
-		proxy := redistest.StartProxy(t, w.addr)
-		s := w.serve(proxy.Addr())
-		game := claimLost(t, w, proxy, s, limit)
+		proxy := redistest.StartProxy(t, env.addr)
+		s := env.serve(proxy.Addr())
+		game := loseLeaseReply(t, env, proxy, s, limit)
 		proxy.Accept()
-		runsOut(t, limit, sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(s)}}).ends(t))
+		requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(s)}}).awaitEnd(t))
 	})
 }
 
-// Ensure the same where that server is killed, so that only others are left.
+// Ensure the same if that server is killed, so that only others are left.
 func TestClocks_ClaimantKilled_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
+	env := newEnv(t, redis.Addr())
 	const limit = 3 * time.Second
-	proxy := redistest.StartProxy(t, w.addr)
-	doomed := w.serveProcess(proxy.Addr())
-	game := claimLost(t, w, proxy, doomed, limit)
+	proxy := redistest.StartProxy(t, env.addr)
+	doomed := env.serveProcess(proxy.Addr())
+	game := loseLeaseReply(t, env, proxy, doomed, limit)
 	doomed.stop()
-	other := w.serve(w.addr)
-	runsOut(t, limit, sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(other)}}).ends(t))
+	other := env.serve(env.addr)
+	requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(other)}}).awaitEnd(t))
 }
 
-// claimLost returns a waitingTable that its server, the only one there is, has just
-// claimed without hearing of it: it is cut off from Redis.
-func claimLost(t *testing.T, w *world, proxy *redistest.Proxy, s *testServer, limit time.Duration) *pb.Game {
+// loseLeaseReply returns a waitingTable that its server, the only one, has just
+// leased without getting the reply: it is cut off from Redis.
+func loseLeaseReply(t *testing.T, env *env, proxy *redistest.Proxy, s *testServer, limit time.Duration) *pb.Game {
 	t.Helper()
 	for range 20 {
-		game, _ := waitingTable(t, w, s, limit)
+		game, _ := waitingTable(t, env, s, limit)
 		lost := proxy.Sever("\r\ndue\r\n")
-		require.NoError(t, w.store.ZAdd(t.Context(), "due", redis.Z{Member: game.GetId()}).Err())
-		happens(t, lost, "a look at what is due")
-		if w.store.ZScore(t.Context(), "due", game.GetId()).Val() > 0 {
+		require.NoError(t, env.store.ZAdd(t.Context(), "due", redis.Z{Member: game.GetId()}).Err())
+		awaitSignal(t, lost, "a look at what is due")
+		if env.store.ZScore(t.Context(), "due", game.GetId()).Val() > 0 {
 			return game
 		}
-		// Something else about what is due was cut off, or the game is over.
+		// Another request about due games was cut off, or the game is over.
 		proxy.Accept()
 	}
 	require.Fail(t, "no claim is ever lost")
 	return nil
 }
 
-// happens waits for something that a channel tells of.
-func happens(t *testing.T, told <-chan struct{}, what string) {
+// awaitSignal waits until a channel is closed.
+func awaitSignal(t *testing.T, told <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-told:

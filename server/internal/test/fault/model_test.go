@@ -20,42 +20,42 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// ask is a call about a game.
-type ask struct {
+// operation is a call about a game.
+type operation struct {
 	player  string
-	kind    askKind
+	kind    operationKind
 	version int32 // 0 for a Resign in whatever version
 	seat    int   // to resign
 	move    game.Move
 	to      int32 // version to undo to, 0 for none named
 }
 
-type askKind int
+type operationKind int
 
 const (
-	askMove askKind = iota
-	askUndo
-	askResign
-	askGet
+	opMove operationKind = iota
+	opUndo
+	opResign
+	opGet
 )
 
-func (a ask) String() string {
-	switch a.kind {
-	case askMove:
-		return fmt.Sprintf("move %v at %d", a.move, a.version)
-	case askUndo:
-		return fmt.Sprintf("undo to %d at %d", a.to, a.version)
-	case askResign:
-		return fmt.Sprintf("resign seat %d at %d", a.seat, a.version)
+func (op operation) String() string {
+	switch op.kind {
+	case opMove:
+		return fmt.Sprintf("move %v at %d", op.move, op.version)
+	case opUndo:
+		return fmt.Sprintf("undo to %d at %d", op.to, op.version)
+	case opResign:
+		return fmt.Sprintf("resign seat %d at %d", op.seat, op.version)
 	default:
 		return "get"
 	}
 }
 
-// answer is what an ask came to: a message without its times, which no rule
-// decides, or a refusal.
+// answer is the result of an operation: a message without its times, which the
+// rules do not determine, or a refusal.
 type answer struct {
-	unknown bool // nobody said what became of it
+	unknown bool // the outcome
 	said    string
 	version int32
 }
@@ -67,7 +67,7 @@ func (a answer) String() string {
 	return fmt.Sprintf("%.40q at %d", a.said, a.version)
 }
 
-// node is a game at one version, with the history that led there.
+// node is a game at one version, with the path that led there.
 type node struct {
 	*replay.State
 	parent *node
@@ -108,7 +108,7 @@ func say(m proto.Message, version int32) answer {
 
 func refuse(reason string) answer { return answer{said: reason} }
 
-// at is the game at an earlier version of the same history.
+// at returns the game at an earlier version of the same path.
 func (n *node) at(version int32) *node {
 	for n.Version > version {
 		n = n.parent
@@ -116,25 +116,25 @@ func (n *node) at(version int32) *node {
 	return n
 }
 
-// respond is what the contract answers to a call, and the game after it: the
-// same unless the call took effect.
-func (n *node) respond(a ask) (answer, *node) {
-	if a.kind == askGet {
+// respond returns the answer that the contract requires, and the game after the
+// call: the same node if the call has no effect.
+func (n *node) respond(op operation) (answer, *node) {
+	if op.kind == opGet {
 		return n.game, n
 	}
-	own := n.SeatsOf(a.player)
-	if len(own) == 0 || a.kind == askResign && !slices.Contains(own, a.seat) {
+	own := n.SeatsOf(op.player)
+	if len(own) == 0 || op.kind == opResign && !slices.Contains(own, op.seat) {
 		return refuse(pb.ReasonNotSeated), n
 	}
-	entry := a.entry(n, own)
-	if a.kind == askResign {
-		own = []int{a.seat}
-		if n.Seats[a.seat].Resigned {
+	entry := op.entry(n, own)
+	if op.kind == opResign {
+		own = []int{op.seat}
+		if n.Seats[op.seat].Resigned {
 			return n.latest(entry).event, n
 		}
 	}
-	if a.version > 0 && a.version < n.Version {
-		standing, meant := n.at(a.version+1), a.entry(n.at(a.version), own)
+	if op.version > 0 && op.version < n.Version {
+		standing, meant := n.at(op.version+1), op.entry(n.at(op.version), own)
 		if slices.Contains(own, standing.entry.Seat) && standing.entry.Action == meant.Action {
 			return standing.event, n
 		}
@@ -142,7 +142,7 @@ func (n *node) respond(a ask) (answer, *node) {
 	switch {
 	case n.Status == replay.Finished:
 		return refuse(pb.ReasonGameOver), n
-	case a.version > 0 && a.version != n.Version:
+	case op.version > 0 && op.version != n.Version:
 		return answer{said: pb.ReasonVersionConflict, version: n.Version}, n
 	}
 	next, err := n.apply(entry)
@@ -160,7 +160,7 @@ func (n *node) respond(a ask) (answer, *node) {
 	}
 }
 
-// latest is the last version at which an entry stands.
+// latest returns the last node that an entry led to.
 func (n *node) latest(entry replay.Entry) *node {
 	for n.entry != entry {
 		n = n.parent
@@ -168,11 +168,12 @@ func (n *node) latest(entry replay.Entry) *node {
 	return n
 }
 
-// entry is what an ask of who has the given seats comes down to in a game: at
-// the seat that is to move, else the first that has not resigned.
-func (a ask) entry(n *node, own []int) replay.Entry {
-	if a.kind == askResign {
-		return replay.Entry{Seat: a.seat, Action: replay.Resigned{}}
+// entry is the log entry of an operation by the player of the given seats: for
+// the seat to move if it is the player's, else for the player's first seat that
+// has not resigned.
+func (op operation) entry(n *node, own []int) replay.Entry {
+	if op.kind == opResign {
+		return replay.Entry{Seat: op.seat, Action: replay.Resigned{}}
 	}
 	seat := own[len(own)-1]
 	if i := slices.IndexFunc(own, func(i int) bool { return !n.Seats[i].Resigned }); i >= 0 {
@@ -181,17 +182,18 @@ func (a ask) entry(n *node, own []int) replay.Entry {
 	if slices.Contains(own, n.Turn()) {
 		seat = n.Turn()
 	}
-	if a.kind == askMove {
-		return replay.Entry{Seat: seat, Action: replay.Moved{Move: a.move}}
+	if op.kind == opMove {
+		return replay.Entry{Seat: seat, Action: replay.Moved{Move: op.move}}
 	}
-	to := a.to
+	to := op.to
 	if to == 0 {
 		to = n.UndoTo()
 	}
 	return replay.Entry{Seat: seat, Action: replay.Undone{To: to}}
 }
 
-// apply makes the node that an entry leads to, or finds it again.
+// apply returns the node that an entry leads to; an entry always leads to the
+// same node.
 func (n *node) apply(entry replay.Entry) (*node, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -216,8 +218,8 @@ func (n *node) apply(entry replay.Entry) (*node, error) {
 	return child, nil
 }
 
-// along is the game after further events.
-func (n *node) along(events []*pb.Event) (*node, error) {
+// applyAll returns the node after further events.
+func (n *node) applyAll(events []*pb.Event) (*node, error) {
 	for _, e := range events {
 		entry, err := translate.Entry(e)
 		if err != nil {
@@ -230,13 +232,14 @@ func (n *node) along(events []*pb.Event) (*node, error) {
 	return n, nil
 }
 
-// model is the rules and the contract as porcupine takes them, for one game.
+// model is the specification of one game, as porcupine takes it: the rules and
+// the contract.
 func model(start *node) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return start },
 		Step: func(state, input, output any) (bool, any) {
-			n, a, got := state.(*node), input.(ask), output.(answer)
-			want, next := n.respond(a)
+			n, op, got := state.(*node), input.(operation), output.(answer)
+			want, next := n.respond(op)
 			return got.unknown || got == want, next
 		},
 		DescribeOperation: func(input, output any) string { return fmt.Sprintf("%v: %v", input, output) },
@@ -244,53 +247,53 @@ func model(start *node) porcupine.Model {
 	}
 }
 
-// history is what many clients asked about one game, and were answered.
+// history is all operations of many clients on one game, with their answers.
 type history struct {
 	began time.Time
 	mu    sync.Mutex
 	all   []porcupine.Operation
 }
 
-// ask makes a call until somebody answers it or ctx ends: then it is not known
-// what became of it, and may come at any time after. It returns the message, if
-// the answer was one.
-func (h *history) ask(ctx context.Context, who int, a ask, call func(context.Context) (proto.Message, error)) (proto.Message, error) {
-	op := porcupine.Operation{ClientId: who, Input: a, Call: int64(time.Since(h.began))}
+// call makes a call until a server answers or ctx ends. If ctx ends, the
+// outcome is unknown: the call may take effect at any later time. It returns
+// the message, if the answer is one.
+func (h *history) call(ctx context.Context, who int, op operation, call func(context.Context) (proto.Message, error)) (proto.Message, error) {
+	entry := porcupine.Operation{ClientId: who, Input: op, Call: int64(time.Since(h.began))}
 	var message proto.Message
 	err := retry(ctx, func(ctx context.Context) (err error) {
 		message, err = call(ctx)
 		return err
 	})
-	op.Return = int64(time.Since(h.began))
+	entry.Return = int64(time.Since(h.began))
 	r := refusalOf(err)
 	switch {
 	case err != nil && ctx.Err() != nil, r.code == codes.Canceled, r.code == codes.DeadlineExceeded:
-		if a.kind == askGet {
+		if op.kind == opGet {
 			return nil, nil // It says nothing, and changed nothing.
 		}
-		op.Output, op.Return = answer{unknown: true}, math.MaxInt64
+		entry.Output, entry.Return = answer{unknown: true}, math.MaxInt64
 		message, err = nil, nil
 	case err == nil:
 		switch m := message.(type) {
 		case *pb.Event:
-			op.Output = sayEvent(m)
+			entry.Output = sayEvent(m)
 		case *pb.Game:
-			op.Output = sayGame(m)
+			entry.Output = sayGame(m)
 		}
 	case r.reason != "":
 		version, _ := strconv.Atoi(r.metadata["version"])
-		op.Output, message, err = answer{said: r.reason, version: int32(version)}, nil, nil
+		entry.Output, message, err = answer{said: r.reason, version: int32(version)}, nil, nil
 	default:
 		return nil, checkError(err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.all = append(h.all, op)
+	h.all = append(h.all, entry)
 	return message, err
 }
 
-// unknown is of how many asks it is not known what became of them.
-func (h *history) unknown() (n int) {
+// unknownOutcomes counts the operations whose outcome is unknown.
+func (h *history) unknownOutcomes() (n int) {
 	for _, op := range h.all {
 		if a, ok := op.Output.(answer); ok && a.unknown {
 			n++

@@ -14,10 +14,10 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// outage is games that go on while Redis stands still: each player has a call
-// under way then.
+// outage is a game that goes on while Redis is unavailable, with players and
+// watchers on two servers.
 type outage struct {
-	w        *world
+	env      *env
 	here     *caller
 	there    *caller
 	game     *pb.Game
@@ -26,32 +26,32 @@ type outage struct {
 	position *pb.Position
 }
 
-func startOutage(t *testing.T, w *world) *outage {
+func startOutage(t *testing.T, env *env) *outage {
 	t.Helper()
-	here := w.player(w.serve(w.addr))
-	there := here.on(w.serve(w.addr))
+	here := env.player(env.serve(env.addr))
+	there := here.on(env.serve(env.addr))
 	game := here.start(t, "6x6")
-	o := &outage{w: w, here: here, there: there, game: game}
+	o := &outage{env: env, here: here, there: there, game: game}
 	for _, c := range []*caller{here, there} {
-		o.watchers = append(o.watchers, w.anybody(c.server).watch(t, game.GetId(), watching{}))
+		o.watchers = append(o.watchers, env.anonymous(c.server).watch(t, game.GetId(), watching{}))
 	}
 	event := here.playTo(t, seeded(t), game, 10)
 	o.version, o.position = event.GetVersion(), event.GetPosition()
-	o.seen(t)
+	o.awaitSeen(t)
 	return o
 }
 
-func (o *outage) seen(t *testing.T) {
+func (o *outage) awaitSeen(t *testing.T) {
 	t.Helper()
 	for _, each := range o.watchers {
-		each.sees(t, o.version)
+		each.awaitVersion(t, o.version)
 	}
 }
 
-// stands requires that whatever needs Redis is refused with a hint, that what
-// does not is answered, and that nobody who watches is sent away. It returns
-// the move that was tried.
-func (o *outage) stands(t *testing.T) pb.Direction {
+// requireUnavailable requires that calls that need Redis are refused with a
+// hint, that others are answered, and that watchers stay connected. It returns
+// the move that it tried.
+func (o *outage) requireUnavailable(t *testing.T) pb.Direction {
 	t.Helper()
 	direction := o.position.GetTwenty48().GetLegalMoves()[0]
 	for _, c := range []*caller{o.here, o.there} {
@@ -76,89 +76,89 @@ func (o *outage) stands(t *testing.T) pb.Direction {
 	return direction
 }
 
-// goesOn requires that the same call as during the outage gets its event, which
-// is in the log once, and that the game goes on in front of the same watchers.
-func (o *outage) goesOn(t *testing.T, direction pb.Direction) {
+// requireRecovered requires that repeating the call of the outage returns its
+// event, which is in the log once, and that the game goes on for the same
+// watchers.
+func (o *outage) requireRecovered(t *testing.T, direction pb.Direction) {
 	t.Helper()
 	var events []*pb.Event
 	for _, c := range []*caller{o.there, o.here} {
-		events = append(events, again(t, c, o.game.GetId(), o.version, direction))
+		events = append(events, resend(t, c, o.game.GetId(), o.version, direction))
 	}
 	requireSame(t, events[0], events[1])
 	o.version++
-	assert.EqualValues(t, o.version, o.w.length(t, o.game.GetId()))
-	o.seen(t)
+	assert.EqualValues(t, o.version, o.env.length(t, o.game.GetId()))
+	o.awaitSeen(t)
 	o.game.Version, o.game.Position = o.version, events[0].GetPosition()
 	event := o.there.playTo(t, seeded(t), o.game, o.version+10)
 	o.version, o.position = event.GetVersion(), event.GetPosition()
-	o.seen(t)
+	o.awaitSeen(t)
 }
 
-// end ends the game, to the watchers' knowledge.
-func (o *outage) end(t *testing.T) {
+// finish ends the game and requires the watchers to see that.
+func (o *outage) finish(t *testing.T) {
 	t.Helper()
 	require.NoError(t, retry(t.Context(), func(ctx context.Context) error {
 		_, err := o.here.resign(ctx, o.game.GetId())
 		return err
 	}))
 	for _, each := range o.watchers {
-		require.NoError(t, each.ends(t))
+		require.NoError(t, each.awaitEnd(t))
 		assert.Zero(t, each.covered())
 	}
 }
 
-// Ensure that calls during which Redis stands still say so in time, and that
-// sending them again afterwards tells what became of them.
+// Ensure that calls made while Redis is paused are refused in time, and that
+// repeating them afterwards returns their outcome.
 func TestRedisPaused(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
-	o := startOutage(t, w)
+	env := newEnv(t, redis.Addr())
+	o := startOutage(t, env)
 	redis.Pause()
 	t.Cleanup(redis.Resume)
-	direction := o.stands(t)
+	direction := o.requireUnavailable(t)
 	redis.Resume()
-	o.goesOn(t, direction)
-	o.end(t)
+	o.requireRecovered(t, direction)
+	o.finish(t)
 }
 
-// Ensure that servers and those who watch live through a Redis that ends and
-// comes back.
+// Ensure that servers and their watchers survive a restart of Redis.
 func TestRedisRestarted(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
-	w := newWorld(t, redis.Addr())
-	o := startOutage(t, w)
+	env := newEnv(t, redis.Addr())
+	o := startOutage(t, env)
 	for range 2 {
 		redis.Kill()
-		direction := o.stands(t)
+		direction := o.requireUnavailable(t)
 		redis.Restart()
-		o.goesOn(t, direction)
+		o.requireRecovered(t, direction)
 	}
-	o.end(t)
+	o.finish(t)
 }
 
-// Ensure that Redis can be killed while people move: with an append-only file
-// that is written before it answers, nothing that they were told is lost.
+// Ensure that no acknowledged move is lost if Redis is killed while players
+// move, with an append-only file that is written before Redis replies.
 func TestRedisKilled(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
-	w := newWorld(t, redis.Addr())
-	moveThrough(t, w, w.addr, 50, func(context.Context) error {
+	env := newEnv(t, redis.Addr())
+	moveThrough(t, env, env.addr, 50, func(context.Context) error {
 		redis.Restart()
 		return nil
 	})
 }
 
-// Ensure that a player who thinks better of a move that was not answered gets
-// either that one's event, through the other's refusal, or the other's, and that
-// nothing comes of the first then.
+// Ensure that a player who sends another move after an unanswered one gets the
+// event of one of them, and that the first has no effect if the second
+// succeeds.
 func TestRedisPaused_changedMind(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
-	here := w.player(w.serve(w.addr))
-	there := here.on(w.serve(w.addr))
+	env := newEnv(t, redis.Addr())
+	here := env.player(env.serve(env.addr))
+	there := here.on(env.serve(env.addr))
 	rng := seeded(t)
 	games := make([]*pb.Game, 8)
 	for i := range games {
@@ -175,7 +175,7 @@ func TestRedisPaused_changedMind(t *testing.T) {
 			defer cancel()
 			_, err := here.move(ctx, game.GetId(), game.GetVersion(), game.GetPosition().GetTwenty48().GetLegalMoves()[0])
 			if err == nil {
-				return errors.New("a move was acknowledged by nobody")
+				return errors.New("a move was acknowledged while Redis is paused")
 			}
 			return nil
 		})
@@ -192,7 +192,7 @@ func TestRedisPaused_changedMind(t *testing.T) {
 		})
 		if err != nil {
 			require.Equal(t, pb.ReasonVersionConflict, refusalOf(err).reason)
-			event = again(t, c, game.GetId(), game.GetVersion(), first)
+			event = resend(t, c, game.GetId(), game.GetVersion(), first)
 		}
 		game.Version, game.Position = event.GetVersion(), event.GetPosition()
 		here.playTo(t, rng, game, game.GetVersion()+3)

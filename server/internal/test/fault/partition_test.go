@@ -13,24 +13,24 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a server which hears nothing of what others append, since its way
-// to Redis is half open, shows nobody a past that was overtaken: not to those who
-// come, not to those who resume, not even at versions that it does not know of
-// yet. Who watched all along is shown the rest when it hears again.
+// Ensure that a server with a half-open connection to Redis, which misses what
+// other servers append, shows no watcher an outdated game: neither a new
+// watcher nor one that resumes, at whatever version. Watchers that stay
+// connected are shown the rest once the server is connected again.
 func TestWatch_partition(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		const before, after = 10, 90 // more than a server remembers
-		proxy := redistest.StartProxy(t, w.addr)
-		cutOff, other := w.serve(proxy.Addr()), w.serve(w.addr)
-		player := w.player(other)
+		proxy := redistest.StartProxy(t, env.addr)
+		cutOff, other := env.serve(proxy.Addr()), env.serve(env.addr)
+		player := env.player(other)
 		game := player.start(t, "6x6")
-		there := w.anybody(cutOff)
+		there := env.anonymous(cutOff)
 		watchers := there.watchEachWay(t, game.GetId())
 		rng := seeded(t)
 		last := player.playTo(t, rng, game, before)
 		for _, each := range watchers {
-			each.sees(t, before)
+			each.awaitVersion(t, before)
 		}
 
 		release := proxy.Hold()
@@ -63,7 +63,7 @@ func TestWatch_partition(t *testing.T) {
 		_, err := player.resign(t.Context(), game.GetId())
 		require.NoError(t, err)
 		for name, each := range watchers {
-			require.NoError(t, each.ends(t), name)
+			require.NoError(t, each.awaitEnd(t), name)
 			assert.EqualValues(t, after+11, each.version(), name)
 		}
 		assert.Zero(t, watchers["every event"].covered())

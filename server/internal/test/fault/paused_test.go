@@ -11,23 +11,23 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a server which stood still while others went on answers what was
-// asked of it meanwhile by how things are then: it moves in no game that has
-// moved on, and shows nobody the past.
+// Ensure that a server that was paused while others went on answers its pending
+// calls by the current state: it makes no move in a game that has moved on, and
+// shows no watcher an outdated game.
 func TestServerPaused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, redistest.StartRedis(t).Addr())
-	paused, other := w.serveProcess(w.addr), w.serve(w.addr)
-	here := w.player(paused)
+	env := newEnv(t, redistest.StartRedis(t).Addr())
+	paused, other := env.serveProcess(env.addr), env.serve(env.addr)
+	here := env.player(paused)
 	there := here.on(other)
 	game := here.start(t, "6x6")
 	const before, meanwhile = 10, 90 // more than a server remembers
-	guest := w.anybody(paused)
+	guest := env.anonymous(paused)
 	watchers := guest.watchEachWay(t, game.GetId())
 	rng := seeded(t)
 	last := here.playTo(t, rng, game, before)
 	for _, each := range watchers {
-		each.sees(t, before)
+		each.awaitVersion(t, before)
 	}
 
 	require.NoError(t, paused.process.Pause())
@@ -61,7 +61,7 @@ func TestServerPaused(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, last.GetVersion()+1, resigned.GetVersion())
 	for name, each := range watchers {
-		require.NoError(t, each.ends(t), name)
+		require.NoError(t, each.awaitEnd(t), name)
 		assert.Equal(t, resigned.GetVersion(), each.version(), name)
 	}
 	assert.Zero(t, watchers["every event"].covered())

@@ -13,38 +13,39 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure the search finds what a wrong server answers. The answers of a right
-// server to many clients at once are altered here, each in a way that contradicts
-// what else was answered, in whatever order the calls took effect: a server that
-// lies at random may happen to say what was true a moment ago.
+// Ensure that the checker finds wrong answers. The test alters a right server's
+// answers to many concurrent clients, each time in a way that contradicts other
+// answers whatever the order of the calls. A random alteration might be right
+// by chance.
 func TestLinearizable_planted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, redistest.StartMiniredis(t).Addr())
-	host := w.player(w.serve(w.addr))
+	env := newEnv(t, redistest.StartMiniredis(t).Addr())
+	host := env.player(env.serve(env.addr))
 	g := host.start(t, "5x5")
-	start := w.genesis(t, host, g)
-	a := newArena(w, g, slices.Repeat([]*caller{host}, askers))
-	a.quits.Store(0) // No outcome is unknown.
-	require.NoError(t, a.run(t.Context(), 7))
+	start := env.genesis(t, host, g)
+	w := newWorkload(env, g, slices.Repeat([]*caller{host}, workloadClients))
+	w.cancels.Store(0) // No outcome is unknown.
+	require.NoError(t, w.run(t.Context(), 7))
 
-	// Every lie finds a place: two calls come after all others, one of them with
-	// a move that comes too late.
-	late := ask{player: host.id, kind: askMove, version: g.GetVersion()}
+	// So that every alteration applies: two calls after all others, one of them
+	// with an outdated move.
+	late := operation{player: host.id, kind: opMove, version: g.GetVersion()}
 	for _, d := range g.GetPosition().GetTwenty48().GetLegalMoves() {
 		late.move = game.Slide(game.Direction(d))
-		if !slices.ContainsFunc(a.history.all, func(op porcupine.Operation) bool { return op.Input == late && moved(op) }) {
+		if !slices.ContainsFunc(w.history.all, func(op porcupine.Operation) bool { return op.Input == late && moved(op) }) {
 			break
 		}
 	}
-	for _, one := range []ask{late, {player: host.id, kind: askGet}} {
-		_, err := a.ask(t.Context(), nil, 0, one)
+	for _, op := range []operation{late, {player: host.id, kind: opGet}} {
+		_, err := w.call(t.Context(), nil, 0, op)
 		require.NoError(t, err)
 	}
-	require.Zero(t, a.history.unknown())
-	require.Equal(t, porcupine.Ok, a.judge(t, start))
+	require.Zero(t, w.history.unknownOutcomes())
+	require.Equal(t, porcupine.Ok, w.checkLinearizable(t, start))
 
 	for name, lie := range map[string]func(all []porcupine.Operation) []porcupine.Operation{
-		// To a client that called after somebody had been told of a later version.
+		// To a client that called after another client was sent a later
+		// version.
 		"an old game": func(all []porcupine.Operation) []porcupine.Operation {
 			old := slices.IndexFunc(all, got)
 			newer := slices.IndexFunc(all, func(op porcupine.Operation) bool {
@@ -54,21 +55,21 @@ func TestLinearizable_planted(t *testing.T) {
 			all[asked].Output = all[old].Output
 			return all
 		},
-		// At a version at which the log has another.
+		// At a version at which the log has another move.
 		"a move lost": func(all []porcupine.Operation) []porcupine.Operation {
-			for i, op := range all {
-				a := op.Input.(ask)
-				if a.kind != askMove || a.version != g.GetVersion() || moved(op) {
+			for i, entry := range all {
+				op := entry.Input.(operation)
+				if op.kind != opMove || op.version != g.GetVersion() || moved(entry) {
 					continue
 				}
-				if shown, next := start.respond(a); next != start {
+				if shown, next := start.respond(op); next != start {
 					all[i].Output = shown
 					return all
 				}
 			}
 			return nil
 		},
-		"a move that nobody asked for": func(all []porcupine.Operation) []porcupine.Operation {
+		"a move without a call": func(all []porcupine.Operation) []porcupine.Operation {
 			version := someVersion(all)
 			return slices.DeleteFunc(all, func(op porcupine.Operation) bool {
 				return moved(op) && op.Output.(answer).version == version
@@ -86,23 +87,23 @@ func TestLinearizable_planted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			lied := lie(slices.Clone(a.history.all))
+			lied := lie(slices.Clone(w.history.all))
 			require.NotEmpty(t, lied)
-			assert.Equal(t, porcupine.Illegal, porcupine.CheckOperationsTimeout(model(start), lied, searchFor))
+			assert.Equal(t, porcupine.Illegal, porcupine.CheckOperationsTimeout(model(start), lied, searchTimeout))
 		})
 	}
 }
 
-// moved reports whether a call was answered with an event, which it made or
-// repeats, and got whether with a game.
+// moved reports whether the answer is an event, which the call made or repeats,
+// and got whether it is a game.
 func moved(op porcupine.Operation) bool {
 	a := op.Output.(answer)
-	return op.Input.(ask).kind != askGet && a.version > 0 && a.said != pb.ReasonVersionConflict
+	return op.Input.(operation).kind != opGet && a.version > 0 && a.said != pb.ReasonVersionConflict
 }
 
-func got(op porcupine.Operation) bool { return op.Input.(ask).kind == askGet }
+func got(op porcupine.Operation) bool { return op.Input.(operation).kind == opGet }
 
-// someVersion is the version of an event in the middle of those answered.
+// someVersion is the version of an event in the middle of the history.
 func someVersion(all []porcupine.Operation) int32 {
 	var versions []int32
 	for _, op := range all {

@@ -15,7 +15,7 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// unlimited is app.Config.Unlimited as flags.
+// unlimited is server.Config.Unlimited as flags.
 var unlimited = func() (flags []string) {
 	for _, limit := range limits.Table {
 		if limit.Field != "message_bytes" {
@@ -25,43 +25,51 @@ var unlimited = func() (flags []string) {
 	return flags
 }()
 
-// serveProcess starts the server's program, as a host does, with the settings
-// of quick. redis is as in serve. Further flags win over those.
-func (w *world) serveProcess(redis string, flags ...string) *testServer {
-	w.t.Helper()
-	return w.serveProgram(exec.Command(process.Build(w.t, "cmd/gridstand-server")), redis, append(slices.Clone(unlimited), flags...)...)
+// serveProcess starts the server's program with the settings of testConfig.
+// redis is as in serve. flags come last, so they override those settings.
+func (env *env) serveProcess(redis string, flags ...string) *testServer {
+	env.t.Helper()
+	return env.serveProgram(redis, append(slices.Clone(unlimited), flags...)...)
 }
 
-// serveProgram is serveProcess with a program that is the server's in some way,
-// and with its limits unless flags say unlimited.
-func (w *world) serveProgram(cmd *exec.Cmd, redis string, flags ...string) *testServer {
-	w.t.Helper()
-	log := &processLog{t: w.t, addr: make(chan string, 1), metrics: make(chan string, 1)}
+// serveMeasured starts the server's program with its limits, its metrics and
+// profiles, and returns it with its gauges.
+func (env *env) serveMeasured(flags ...string) (*testServer, gauges) {
+	env.t.Helper()
+	s := env.serveProgram(env.addr, append([]string{"--metrics", "127.0.0.1:0", "--pprof"}, flags...)...)
+	return s, s.gauges(env.t)
+}
+
+// serveProgram is serveProcess with limits, unless flags include unlimited.
+func (env *env) serveProgram(redis string, flags ...string) *testServer {
+	env.t.Helper()
+	log := &processLog{t: env.t, addr: make(chan string, 1), metrics: make(chan string, 1)}
+	cmd := exec.Command(process.Build(env.t, "cmd/gridstand-server"))
 	cmd.Args = append(cmd.Args,
 		"--listen", "127.0.0.1:0", "--redis", "redis://"+redis, "--log-format", "json",
 		"--min-turn-limit", "1ms", "--bot-pace", botPace.String())
 	cmd.Args = append(cmd.Args, flags...)
 	cmd.Stderr = log
 	process, err := process.Start(cmd)
-	require.NoError(w.t, err)
-	w.t.Cleanup(process.Kill)
+	require.NoError(env.t, err)
+	env.t.Cleanup(process.Kill)
 	select {
 	case addr := <-log.addr:
 		return &testServer{addr: addr, stop: process.Kill, process: process, metrics: log.metrics}
 	case <-process.Exited():
-		require.Fail(w.t, "the server does not start")
+		require.Fail(env.t, "the server does not start")
 	case <-time.After(patience):
-		require.Fail(w.t, "the server does not begin to serve")
+		require.Fail(env.t, "the server does not begin to serve")
 	}
 	return nil
 }
 
-// processLog is what a server process logs. It passes it on to the test, looks
-// for the address, and fails the test for errors as alarm does.
+// processLog reads the log of a server process. It copies the log to the test's
+// output, finds the address, and fails the test for errors as failOnError does.
 type processLog struct {
 	t    *testing.T
 	addr chan string
-	// metrics is where it serves metrics, if it does.
+	// metrics receives the address of the metrics, if it serves them.
 	metrics chan string
 
 	mu   sync.Mutex

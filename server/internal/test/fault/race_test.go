@@ -17,41 +17,42 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// raceTo is the version up to which two clients race each other, and freeTo the
-// one up to which several do whatever they like.
+// raceTo is the version up to which two clients race each other; freeTo is the
+// version up to which several clients move without turns.
 const (
 	raceTo = 200
 	freeTo = 120
 )
 
-// overServers runs test on one server and on two.
-func overServers(t *testing.T, test func(t *testing.T, w *world, first, second *testServer)) {
+// onOneAndTwoServers runs test with both clients on one server and with each on
+// its own.
+func onOneAndTwoServers(t *testing.T, test func(t *testing.T, env *env, first, second *testServer)) {
 	t.Helper()
-	each(t, func(t *testing.T, w *world) {
-		first, second := w.serve(w.addr), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		first, second := env.serve(env.addr), env.serve(env.addr)
 		t.Run("one server", func(t *testing.T) {
 			t.Parallel()
-			test(t, w, first, first)
+			test(t, env, first, first)
 		})
 		t.Run("two servers", func(t *testing.T) {
 			t.Parallel()
-			test(t, w, first, second)
+			test(t, env, first, second)
 		})
 	})
 }
 
-// Ensure that of two clients of a player who move at the same version at the
-// same time exactly one wins where they want different moves, and that both get
-// the one event where they want the same.
+// Ensure that of two clients of a player that send different moves for the same
+// version at the same time exactly one wins, and that both get the one event if
+// they send the same move.
 func TestRace(t *testing.T) {
 	t.Parallel()
-	overServers(t, func(t *testing.T, w *world, first, second *testServer) {
-		one := w.player(first)
+	onOneAndTwoServers(t, func(t *testing.T, env *env, first, second *testServer) {
+		one := env.player(first)
 		clients := [2]*caller{one, one.on(second)}
 		game := one.start(t, "6x6")
 		watchers := []*watcher{
-			w.anybody(first).watch(t, game.GetId(), watching{every: true}),
-			w.anybody(second).watch(t, game.GetId(), watching{after: fromStart()}),
+			env.anonymous(first).watch(t, game.GetId(), watching{every: true}),
+			env.anonymous(second).watch(t, game.GetId(), watching{after: fromStart()}),
 		}
 		rng := seeded(t)
 		version, position := game.GetVersion(), game.GetPosition()
@@ -60,13 +61,13 @@ func TestRace(t *testing.T) {
 			legal := slices.Clone(position.GetTwenty48().GetLegalMoves())
 			rng.Shuffle(len(legal), func(i, j int) { legal[i], legal[j] = legal[j], legal[i] })
 			wanted := [2]pb.Direction{legal[0], legal[rng.IntN(2)%len(legal)]}
-			events, errs := together(t.Context(), clients, game.GetId(), version, wanted)
+			events, errs := moveTogether(t.Context(), clients, game.GetId(), version, wanted)
 
 			winner := 0
 			if errs[0] != nil {
 				winner = 1
 			}
-			require.NoError(t, errs[winner], "nobody won version %d", version+1)
+			require.NoError(t, errs[winner], "no client won version %d", version+1)
 			if loser := 1 - winner; wanted[0] == wanted[1] {
 				require.NoError(t, errs[loser], "the same move at version %d", version)
 				requireSame(t, events[winner], events[loser])
@@ -84,13 +85,13 @@ func TestRace(t *testing.T) {
 		_, err := clients[1].resign(t.Context(), game.GetId())
 		require.NoError(t, err)
 		for _, each := range watchers {
-			require.NoError(t, each.ends(t))
+			require.NoError(t, each.awaitEnd(t))
 		}
 	})
 }
 
-// together makes both moves at once, and returns what became of each.
-func together(ctx context.Context, clients [2]*caller, gameID string, version int32, wanted [2]pb.Direction) (events [2]*pb.Event, errs [2]error) {
+// moveTogether makes both moves concurrently and returns both results.
+func moveTogether(ctx context.Context, clients [2]*caller, gameID string, version int32, wanted [2]pb.Direction) (events [2]*pb.Event, errs [2]error) {
 	start := make(chan struct{})
 	var group errgroup.Group
 	for i, c := range clients {
@@ -105,15 +106,15 @@ func together(ctx context.Context, clients [2]*caller, gameID string, version in
 	return events, errs
 }
 
-// Ensure that many clients of one player who all move as fast as they can, each
-// by what it knows, are told the truth: who loses a version learns of a later
-// one, and nobody is shown a game older than what anybody was told before.
+// Ensure that many clients of one player that move as fast as they can get
+// consistent answers: a client that loses a version is told a later one, and no
+// client is shown a game older than one that another was shown before.
 func TestRace_free(t *testing.T) {
 	t.Parallel()
-	overServers(t, func(t *testing.T, w *world, first, second *testServer) {
-		one := w.player(first)
+	onOneAndTwoServers(t, func(t *testing.T, env *env, first, second *testServer) {
+		one := env.player(first)
 		game := one.start(t, "6x6")
-		watcher := w.anybody(second).watch(t, game.GetId(), watching{})
+		watcher := env.anonymous(second).watch(t, game.GetId(), watching{})
 		var newest, conflicts atomic.Int32
 		newest.Store(game.GetVersion())
 		group, ctx := errgroup.WithContext(t.Context())
@@ -126,15 +127,15 @@ func TestRace_free(t *testing.T) {
 			})
 		}
 		require.NoError(t, group.Wait())
-		assert.NotZero(t, conflicts.Load(), "nobody was in anybody's way")
+		assert.NotZero(t, conflicts.Load(), "no move conflicted")
 		_, err := one.resign(t.Context(), game.GetId())
 		require.NoError(t, err)
-		require.NoError(t, watcher.ends(t))
+		require.NoError(t, watcher.awaitEnd(t))
 	})
 }
 
-// hammer moves until the game is at freeTo, and returns how many versions others
-// won. newest is the latest version that any of the clients was told.
+// hammer moves until the game is at freeTo, and returns how many versions other
+// clients won. newest is the latest version that any of the clients was told.
 func (c *caller) hammer(ctx context.Context, rng *rand.Rand, game *pb.Game, newest *atomic.Int32) (lost int, err error) {
 	tell := func(version int32) {
 		for known := newest.Load(); version > known; known = newest.Load() {
@@ -155,7 +156,7 @@ func (c *caller) hammer(ctx context.Context, rng *rand.Rand, game *pb.Game, newe
 		r := refusalOf(err)
 		at, _ := strconv.Atoi(r.metadata["version"])
 		if r.reason != pb.ReasonVersionConflict || int32(at) < max(version+1, before) {
-			return lost, fmt.Errorf("moving at version %d, when somebody was told of %d: %w", version, before, err)
+			return lost, fmt.Errorf("moving at version %d, when a client had been sent %d: %w", version, before, err)
 		}
 		lost++
 		before = max(newest.Load(), int32(at))
@@ -164,7 +165,7 @@ func (c *caller) hammer(ctx context.Context, rng *rand.Rand, game *pb.Game, newe
 			return lost, err
 		}
 		if current.GetVersion() < before {
-			return lost, fmt.Errorf("a game at version %d, when somebody was told of %d", current.GetVersion(), before)
+			return lost, fmt.Errorf("a game at version %d, when a client had been sent %d", current.GetVersion(), before)
 		}
 		version, position = current.GetVersion(), current.GetPosition()
 		tell(version)

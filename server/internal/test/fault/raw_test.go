@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// rawConn is a connection to a server on which HTTP/2 is spoken frame by frame,
-// for what no client library does.
+// rawConn is an HTTP/2 connection to a server, used frame by frame for what
+// client libraries do not allow.
 type rawConn struct {
 	conn   net.Conn
 	framer *http2.Framer
@@ -26,7 +26,7 @@ type rawConn struct {
 	last    uint32 // stream
 }
 
-// dialRaw opens a connection over which the server may send window bytes of each
+// dialRaw opens a connection on which the server may send window bytes per
 // stream.
 func dialRaw(ctx context.Context, dialer *net.Dialer, addr string, window uint32) (*rawConn, error) {
 	conn, err := dialer.DialContext(ctx, "tcp", addr)
@@ -47,7 +47,7 @@ func dialRaw(ctx context.Context, dialer *net.Dialer, addr string, window uint32
 	return c, nil
 }
 
-// open sends the headers of a call, and nothing else.
+// open sends the headers of a call only.
 func (c *rawConn) open(method string, fields ...string) (stream uint32, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,7 +68,7 @@ func (c *rawConn) open(method string, fields ...string) (stream uint32, err erro
 	return c.last, c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: c.last, BlockFragment: c.block.Bytes(), EndHeaders: true})
 }
 
-// frame is a message as gRPC sends it.
+// frame returns a message in gRPC's framing.
 func frame(message proto.Message) []byte {
 	body, err := proto.Marshal(message)
 	if err != nil {
@@ -99,8 +99,8 @@ func (c *rawConn) reset(stream uint32) error {
 	return c.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
 }
 
-// read takes what the server sends until the connection ends, and tells of each
-// stream that ended with which status: "" for one that was reset.
+// read reads until the connection ends, and reports each stream that ended and
+// its status, "" for a reset.
 func (c *rawConn) read(ended func(stream uint32, status string)) {
 	for {
 		frame, err := c.reads.ReadFrame()

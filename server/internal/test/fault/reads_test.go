@@ -3,7 +3,6 @@ package fault
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -25,36 +24,39 @@ import (
 )
 
 const (
-	// readers is how many calls the flood of lists keeps in flight.
+	// readers is the number of in-flight calls of the flood of lists.
 	readers = 9900
-	// readerConnections is over how many connections, since each may have so many.
+	// readerConnections is the number of its connections: each may have a
+	// limited number of calls.
 	readerConnections = 5
-	// readPause is how long a refused call of the flood waits. Refusals cost the
-	// client more than the server, and both share a machine with the players here.
+	// readPause is the time before a refused call of the flood is retried. A
+	// refusal costs the client more than the server, and both share a machine
+	// with the players here.
 	readPause = 3 * time.Second
-	// readRoom is the memory that the flood may cost a server, in bytes. Most of it
-	// is the stacks and buffers of calls that wait to be refused on a busy machine.
+	// readRoom is the memory in bytes that the flood may cost a server. Most of
+	// it is stacks and buffers of calls that wait to be refused on a busy
+	// machine.
 	readRoom = 512 << 20
-	// stalledTurn is the turn limit of the player who floods.
+	// stalledTurn is the turn limit of the flooding player's game.
 	stalledTurn = 5 * time.Second
 )
 
-// discard is a codec that takes answers without decoding them, so that a flood
-// costs its client as little as possible.
+// discard is a codec that does not decode answers, so that a flood costs its
+// client as little as possible.
 type discard struct{}
 
 func (discard) Marshal(v any) ([]byte, error)   { return v.([]byte), nil }
 func (discard) Unmarshal(b []byte, v any) error { *v.(*int) = len(b); return nil }
 func (discard) Name() string                    { return "proto" }
 
-// readFlood is calls of ListGames with the largest pages, all from one address
-// and without an account.
+// readFlood sends calls of ListGames for the largest pages, all from one
+// address and without an account.
 type readFlood struct {
 	granted, refused atomic.Int64
 }
 
-// run keeps the calls in flight until ctx ends. A refused call is sent again
-// after a pause, as attackers do who do not want to flood themselves.
+// run keeps the calls in flight until ctx ends. It retries a refused call after
+// a pause.
 func (f *readFlood) run(ctx context.Context, addr string, from grpc.DialOption) error {
 	var conns []*grpc.ClientConn
 	for range readerConnections {
@@ -101,30 +103,26 @@ func (f *readFlood) run(ctx context.Context, addr string, from grpc.DialOption) 
 }
 
 // Ensure that a flood of lists from one address costs a server little memory,
-// that its calls are refused with a hint, that others play on beside it, and
-// that it stops no clock: the player behind it who does not move runs out of
-// time as if there were none.
+// that its calls are refused with a hint, that other players play on, and that
+// it stops no clock: the flooding player runs out of time as usual.
 func TestReads_flood_long(t *testing.T) {
 	t.Parallel()
 	longtest.Skip(t)
 	redis := redistest.StartRedis(t)
-	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	server := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr,
-		"--max-moves-per-second=0", "--max-new-games-per-minute=0", "--metrics", "127.0.0.1:0", "--pprof")
-	g := server.gauges(t)
-	s := &steady{player: w.player(server), rng: seeded(t)}
-	s.begin(t)
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	server, g := env.serveMeasured("--max-moves-per-second=0", "--max-new-games-per-minute=0")
+	b := newBaseline(t, env.player(server))
 	var group errgroup.Group
 	group.SetLimit(16)
 	for range 250 { // for lists
 		group.Go(func() error {
-			_, err := s.player.create(t.Context(), ofVariant("6x6"))
+			_, err := b.player.create(t.Context(), ofVariant("6x6"))
 			return err
 		})
 	}
 	require.NoError(t, group.Wait())
-	s.moves(t) // to warm up
-	calm := s.moves(t)
+	b.measureMoves(t) // to warm up
+	calm := b.measureMoves(t)
 	g.collect(t)
 	before := g.read(t, "process_resident_memory_bytes")
 
@@ -132,18 +130,18 @@ func TestReads_flood_long(t *testing.T) {
 	defer cancel()
 	f := &readFlood{}
 	done := make(chan error, 1)
-	from := (&flood{dialer: place(t, 60)}).from()
+	from := (&flood{dialer: dialFrom(t, 60)}).dialOption()
 	go func() { done <- f.run(ctx, server.addr, from) }()
 	require.Eventually(t, func() bool { return f.granted.Load() > 0 && f.refused.Load() > 0 || f.granted.Load() > readers },
-		patience, 20*time.Millisecond, "nobody is answered, or nobody is refused")
-	game, _ := waitingTable(t, w, server, stalledTurn)
-	table := sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(server)}})
+		patience, 20*time.Millisecond, "no call is answered, or none is refused")
+	game, _ := waitingTable(t, env, server, stalledTurn)
+	table := participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(server)}})
 	var busy []time.Duration
 	peak := 0
 	require.Eventually(t, func() bool {
-		busy = append(busy, s.moves(t)...)
+		busy = append(busy, b.measureMoves(t)...)
 		peak = max(peak, g.read(t, "process_resident_memory_bytes"))
-		return slices.ContainsFunc(table.seen(), func(e *pb.Event) bool { return e.GetTimedOut() != nil })
+		return slices.ContainsFunc(table.seenEvents(), func(e *pb.Event) bool { return e.GetTimedOut() != nil })
 	}, patience, time.Millisecond, "the clock of the player who stalls does not run out")
 	cancel()
 	require.NoError(t, <-done)
@@ -155,7 +153,7 @@ func TestReads_flood_long(t *testing.T) {
 	if !process.Race {
 		assert.Less(t, peak, before+readRoom)
 	}
-	for _, e := range table.seen() {
+	for _, e := range table.seenEvents() {
 		assert.Nil(t, e.GetClockExtended(), "the flood brought the player time: %s", brief(e))
 		if e.GetTimedOut() != nil {
 			late := e.GetTime().AsTime().Sub(game.GetPosition().GetTurnDeadline().AsTime())

@@ -21,32 +21,32 @@ import (
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 )
 
-// operator works on a world's Redis as the program's commands do.
-func (w *world) operator(ctx context.Context, t *testing.T) *server.Operator {
+// operator opens the store as the operator's commands do.
+func (env *env) operator(ctx context.Context, t *testing.T) *server.Operator {
 	t.Helper()
-	operator, err := server.Operate(ctx, quick(w.addr))
+	operator, err := server.Operate(ctx, testConfig(env.addr))
 	require.NoError(t, err)
 	return operator
 }
 
-// derived is all leaderboards and lists, by key and member.
-func (w *world) derived(ctx context.Context, t *testing.T) map[string]map[string]any {
+// derived returns all leaderboards and lists, by key and member.
+func (env *env) derived(ctx context.Context, t *testing.T) map[string]map[string]any {
 	t.Helper()
 	sets := map[string]map[string]any{}
 	for _, pattern := range []string{"scores:*", "games:*", "player:{*}:games"} {
-		for _, key := range w.keys(ctx, t, pattern) {
+		for _, key := range env.keys(ctx, t, pattern) {
 			if key == "games:page-secret" {
 				continue // It is no list, but what seals the tokens of pages.
 			}
 			set := map[string]any{}
 			if strings.HasSuffix(key, ":best") {
-				fields, err := w.store.HGetAll(ctx, key).Result()
+				fields, err := env.store.HGetAll(ctx, key).Result()
 				require.NoError(t, err)
 				for field, value := range fields {
 					set[field] = value
 				}
 			} else {
-				members, err := w.store.ZRangeWithScores(ctx, key, 0, -1).Result()
+				members, err := env.store.ZRangeWithScores(ctx, key, 0, -1).Result()
 				require.NoError(t, err)
 				for _, z := range members {
 					member, _ := z.Member.(string)
@@ -56,7 +56,7 @@ func (w *world) derived(ctx context.Context, t *testing.T) map[string]map[string
 					}
 				}
 			}
-			maps.DeleteFunc(set, func(member string, _ any) bool { return w.isSpoiled(member) })
+			maps.DeleteFunc(set, func(member string, _ any) bool { return env.isDamaged(member) })
 			if len(set) > 0 {
 				sets[key] = set
 			}
@@ -65,45 +65,46 @@ func (w *world) derived(ctx context.Context, t *testing.T) map[string]map[string
 	return sets
 }
 
-// lose deletes all leaderboards and lists.
-func (w *world) lose(ctx context.Context, t *testing.T) {
+// deleteDerived deletes all leaderboards and lists.
+func (env *env) deleteDerived(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for _, pattern := range []string{"scores:*", "games:*", "player:{*}:games", "due"} {
-		keys := w.keys(ctx, t, pattern)
-		// A board after its hash, with which it is lost.
+		keys := env.keys(ctx, t, pattern)
+		// A board is lost together with its hash; delete it after the hash.
 		slices.SortFunc(keys, func(a, b string) int { return strings.Compare(b, a) })
 		for _, key := range keys { // in different slots of a cluster
 			lost := []string{key}
 			if board, ok := strings.CutSuffix(key, ":best"); ok {
-				// They go together: a result that is recorded between the two would
-				// leave the board with two members of a player.
+				// Delete both in one transaction: a result recorded in between
+				// would leave the board with two members of a player.
 				lost = append(lost, board)
 			}
-			require.NoError(t, w.store.Del(ctx, lost...).Err())
+			require.NoError(t, env.store.Del(ctx, lost...).Err())
 		}
 	}
 }
 
-// checkRebuilt deletes everything that follows from the logs, has it derived
-// again, and requires it to be what it was, member by member. No server runs.
-func checkRebuilt(ctx context.Context, t *testing.T, w *world) {
+// checkRebuilt deletes everything that is derived from logs, rebuilds it, and
+// requires the same, member by member. No server runs.
+func checkRebuilt(ctx context.Context, t *testing.T, env *env) {
 	t.Helper()
-	kept := w.derived(ctx, t)
-	due := w.store.ZCard(ctx, "due").Val()
-	w.lose(ctx, t)
-	operator := w.operator(ctx, t)
+	kept := env.derived(ctx, t)
+	due := env.store.ZCard(ctx, "due").Val()
+	env.deleteDerived(ctx, t)
+	operator := env.operator(ctx, t)
 	defer operator.Close()
 	rebuilt, err := operator.Rebuild(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, kept, w.derived(ctx, t))
+	assert.Equal(t, kept, env.derived(ctx, t))
 	assert.Zero(t, rebuilt.Pruned)
 	for _, gameID := range rebuilt.Damaged {
-		assert.True(t, w.isSpoiled(gameID), "game %s is damaged", gameID)
+		assert.True(t, env.isDamaged(gameID), "game %s is damaged", gameID)
 	}
-	assert.LessOrEqual(t, w.store.ZCard(ctx, "due").Val(), due)
+	assert.LessOrEqual(t, env.store.ZCard(ctx, "due").Val(), due)
 }
 
-// readLists reads all lists, which puts right what a server wrote too late.
+// readLists reads all lists, which corrects entries that a server wrote too
+// late.
 func readLists(ctx context.Context, t *testing.T, c *caller) {
 	t.Helper()
 	ids := []string{""}
@@ -127,8 +128,8 @@ func readLists(ctx context.Context, t *testing.T, c *caller) {
 	}
 }
 
-// scored plays until a game is over in which the player scored.
-func (c *caller) scored(t *testing.T) (gameID string, score int32) {
+// playScored plays until a game ends in which the player scored.
+func (c *caller) playScored(t *testing.T) (gameID string, score int32) {
 	t.Helper()
 	game := c.start(t, "classic")
 	last := c.playTo(t, seeded(t), game, 30)
@@ -139,7 +140,7 @@ func (c *caller) scored(t *testing.T) (gameID string, score int32) {
 	return game.GetId(), score
 }
 
-// board is the scores of a variant's players of all time.
+// board returns the all-time scores of a variant by player.
 func (c *caller) board(t *testing.T) map[string]int32 {
 	t.Helper()
 	reply, err := c.leaderboard.ListScores(t.Context(), &pb.ListScoresRequest{Variant: "classic"})
@@ -151,7 +152,7 @@ func (c *caller) board(t *testing.T) map[string]int32 {
 	return scores
 }
 
-// listed is the ids of the finished games that a list shows, of a player or of
+// listed returns the ids of the finished games in a list, of one player or of
 // all.
 func (c *caller) listed(t *testing.T, playerID string) []string {
 	t.Helper()
@@ -166,23 +167,23 @@ func (c *caller) listed(t *testing.T, playerID string) []string {
 	return ids
 }
 
-// Ensure a player whom the operator hides is on no leaderboard and no list of
-// all games, whatever is recorded or rebuilt, and is back with every result once
-// shown again.
+// Ensure that a player whom the operator hides is on no leaderboard and in no
+// public list, whatever is recorded or rebuilt, and is back with every result
+// once shown again.
 func TestHide(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		srv := w.serve(w.addr)
-		cheat, honest := w.player(srv), w.player(srv)
-		first, _ := cheat.scored(t)
-		other, points := honest.scored(t)
-		operator := w.operator(t.Context(), t)
+	each(t, func(t *testing.T, env *env) {
+		srv := env.serve(env.addr)
+		cheat, honest := env.player(srv), env.player(srv)
+		first, _ := cheat.playScored(t)
+		other, points := honest.playScored(t)
+		operator := env.operator(t.Context(), t)
 		defer operator.Close()
 
 		name, id, err := operator.Hide(t.Context(), cheat.id)
 		require.NoError(t, err)
 		assert.Equal(t, cheat.id, id)
-		second, _ := cheat.scored(t)
+		second, _ := cheat.playScored(t)
 		_, err = operator.Rebuild(t.Context())
 		require.NoError(t, err)
 		for _, c := range []*caller{cheat, honest} {
@@ -192,10 +193,10 @@ func TestHide(t *testing.T) {
 		}
 		_, err = cheat.leaderboard.GetRank(t.Context(), &pb.GetRankRequest{Variant: "classic", PlayerId: cheat.id})
 		assert.Equal(t, pb.ReasonNoScore, refusalOf(checkError(err)).reason)
-		kept := w.derived(t.Context(), t)
+		kept := env.derived(t.Context(), t)
 		assert.NotContains(t, kept["scores:{classic:all}:best"], cheat.id)
 
-		// By name, in whatever case.
+		// By name, in any case.
 		_, id, err = operator.Unhide(t.Context(), strings.ToUpper(name))
 		require.NoError(t, err)
 		assert.Equal(t, cheat.id, id)
@@ -206,24 +207,24 @@ func TestHide(t *testing.T) {
 	})
 }
 
-// Ensure what stands wrongly on a leaderboard is taken off it by a rebuild, and
-// what was less than that is there again.
+// Ensure that a rebuild removes wrong entries from a leaderboard and restores
+// lower scores that they replaced.
 func TestRebuild_prunes(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		c := w.player(w.serve(w.addr))
-		gameID, points := c.scored(t)
+	each(t, func(t *testing.T, env *env) {
+		c := env.player(env.serve(env.addr))
+		gameID, points := c.playScored(t)
 		ctx, key := t.Context(), "scores:{classic:all}"
-		right := w.store.HGet(ctx, key+":best", c.id).Val()
-		require.NoError(t, w.store.ZRem(ctx, key, right).Err())
+		right := env.store.HGet(ctx, key+":best", c.id).Val()
+		require.NoError(t, env.store.ZRem(ctx, key, right).Err())
 		wrong := strings.Replace(right, gameID, strings.Repeat("a", len(gameID)), 1)
-		require.NoError(t, w.store.ZAdd(ctx, key,
+		require.NoError(t, env.store.ZAdd(ctx, key,
 			redis.Z{Score: 1e6, Member: wrong},
 			redis.Z{Score: 1e6, Member: strings.Replace(right, c.id, strings.Repeat("b", len(c.id)), 1)},
 		).Err())
-		require.NoError(t, w.store.HSet(ctx, key+":best", c.id, wrong).Err())
+		require.NoError(t, env.store.HSet(ctx, key+":best", c.id, wrong).Err())
 
-		operator := w.operator(ctx, t)
+		operator := env.operator(ctx, t)
 		defer operator.Close()
 		rebuilt, err := operator.Rebuild(ctx)
 		require.NoError(t, err)
@@ -232,37 +233,37 @@ func TestRebuild_prunes(t *testing.T) {
 	})
 }
 
-// Ensure scores that two humans of one game of Tribolo made under the rules of an
-// earlier server are taken off the board by a rebuild, and stay off it, although
-// what that server wrote beside the log still says that the game is ranked.
+// Ensure that a rebuild removes scores of Tribolo games between two humans that
+// an earlier server ranked, and that they stay removed, although what that
+// server stored beside the log still says that the game is ranked.
 func TestRebuild_puppets(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		server := w.serve(w.addr)
-		player, puppet := w.player(server), w.player(server)
-		game := player.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{me, anyone, greedy}})
-		assert.True(t, game.GetRanked(), "until somebody joins")
+	each(t, func(t *testing.T, env *env) {
+		server := env.serve(env.addr)
+		player, puppet := env.player(server), env.player(server)
+		game := player.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{callerSeat, openSeat, greedyBot}})
+		assert.True(t, game.GetRanked(), "until another player joins")
 		joined, err := puppet.join(t.Context(), game.GetId())
 		require.NoError(t, err)
 		assert.False(t, joined.GetRanked())
-		seats := []*sitter{
-			sit(t, &sitter{gameID: game.GetId(), clients: []*caller{player}}),
-			sit(t, &sitter{gameID: game.GetId(), clients: []*caller{puppet}}),
+		seats := []*participant{
+			participate(t, &participant{gameID: game.GetId(), clients: []*caller{player}}),
+			participate(t, &participant{gameID: game.GetId(), clients: []*caller{puppet}}),
 		}
 		var end *pb.Event
 		for _, seat := range seats {
-			events := seat.ends(t)
+			events := seat.awaitEnd(t)
 			end = events[len(events)-1]
 		}
 
-		ctx, boards, meta := t.Context(), leaderboard.New(w.store, time.Now), "game:{"+game.GetId()+"}:meta"
+		ctx, boards, meta := t.Context(), leaderboard.New(env.store, time.Now), "game:{"+game.GetId()+"}:meta"
 		var head gamelogv1.Head
-		require.NoError(t, proto.Unmarshal([]byte(w.store.HGet(ctx, meta, "head").Val()), &head))
+		require.NoError(t, proto.Unmarshal([]byte(env.store.HGet(ctx, meta, "head").Val()), &head))
 		require.False(t, head.GetRanked())
 		head.Ranked = true
 		raw, err := proto.Marshal(&head)
 		require.NoError(t, err)
-		require.NoError(t, w.store.HSet(ctx, meta, "head", raw).Err())
+		require.NoError(t, env.store.HSet(ctx, meta, "head", raw).Err())
 		for seat, c := range []*caller{player, puppet} {
 			require.NoError(t, boards.Record(ctx, leaderboard.Result{
 				Variant: "tribolo", PlayerID: c.id, GameID: game.GetId(),
@@ -276,7 +277,7 @@ func TestRebuild_puppets(t *testing.T) {
 		}
 		require.Equal(t, 2, listed())
 
-		operator := w.operator(ctx, t)
+		operator := env.operator(ctx, t)
 		defer operator.Close()
 		rebuilt, err := operator.Rebuild(ctx)
 		require.NoError(t, err)
@@ -288,22 +289,22 @@ func TestRebuild_puppets(t *testing.T) {
 	})
 }
 
-// Ensure an account does not lapse while one of its games is kept, and that one
-// from a server under which none lapsed does so from a rebuild on.
+// Ensure that an account does not expire while one of its games is kept, and
+// that accounts of a server that never let them expire do so after a rebuild.
 func TestRebuild_accounts(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		server, ctx := w.serve(w.addr), t.Context()
-		playing, idle, old := w.player(server), w.player(server), w.player(server)
+	each(t, func(t *testing.T, env *env) {
+		server, ctx := env.serve(env.addr), t.Context()
+		playing, idle, old := env.player(server), env.player(server), env.player(server)
 		playing.start(t, "classic")
-		left := func(c *caller) time.Duration { return w.store.PTTL(ctx, "player:{"+c.id+"}").Val() }
+		left := func(c *caller) time.Duration { return env.store.PTTL(ctx, "player:{"+c.id+"}").Val() }
 		const soon = time.Hour
 		for _, c := range []*caller{playing, idle} {
 			require.Greater(t, left(c), soon)
-			require.NoError(t, w.store.PExpire(ctx, "player:{"+c.id+"}", soon).Err())
+			require.NoError(t, env.store.PExpire(ctx, "player:{"+c.id+"}", soon).Err())
 		}
-		require.NoError(t, w.store.Persist(ctx, "player:{"+old.id+"}").Err())
-		operator := w.operator(ctx, t)
+		require.NoError(t, env.store.Persist(ctx, "player:{"+old.id+"}").Err())
+		operator := env.operator(ctx, t)
 		defer operator.Close()
 		_, err := operator.Rebuild(ctx)
 		require.NoError(t, err)
@@ -313,40 +314,40 @@ func TestRebuild_accounts(t *testing.T) {
 	})
 }
 
-// Ensure leaderboards and lists that are lost while people play come back, by a
-// rebuild beside the servers or by themselves, and that bots and clocks go on.
-// That the boards hold in the end what all games came to, the checker sees to.
+// Ensure that leaderboards and lists that are lost while people play come back,
+// by a rebuild beside the servers or by themselves, and that bots and clocks go
+// on. The checker compares the boards with the results of all games.
 func TestSetsLost(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		const players, acknowledged = 4, 60
-		server, others := w.serve(w.addr), newFleet(w.serve(w.addr))
-		_, group, ctx := others.crew(t, w, players, 17)
-		c := w.player(server)
-		gameID, points := c.scored(t)
-		others.acknowledged(t, acknowledged)
-		playing := c.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{greedy, greedy, greedy}})
-		w.lose(ctx, t)
+		server, others := env.serve(env.addr), newFailover(env.serve(env.addr))
+		_, group, ctx := others.startMovers(t, env, players, 17)
+		c := env.player(server)
+		gameID, points := c.playScored(t)
+		others.awaitAcks(t, acknowledged)
+		playing := c.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{greedyBot, greedyBot, greedyBot}})
+		env.deleteDerived(ctx, t)
 		require.NotContains(t, c.board(t), c.id)
-		operator := w.operator(ctx, t)
+		operator := env.operator(ctx, t)
 		defer operator.Close()
 		_, err := operator.Rebuild(ctx)
 		require.NoError(t, err)
 		assert.Equal(t, points, c.board(t)[c.id])
 		assert.Contains(t, c.listed(t, c.id), gameID)
-		others.acknowledged(t, 2*acknowledged)
+		others.awaitAcks(t, 2*acknowledged)
 
-		// What a server does within the hour it does at its start, too.
-		w.lose(ctx, t)
-		require.NoError(t, w.store.Del(ctx, "patrolled").Err())
+		// A server does at its start what it also does every hour.
+		env.deleteDerived(ctx, t)
+		require.NoError(t, env.store.Del(ctx, "patrolled").Err())
 		server.stop()
-		c = c.on(w.serve(w.addr))
+		c = c.on(env.serve(env.addr))
 		require.Eventually(t, func() bool { return c.board(t)[c.id] == points && slices.Contains(c.listed(t, c.id), gameID) },
 			patience, 20*time.Millisecond)
-		others.acknowledged(t, 3*acknowledged)
+		others.awaitAcks(t, 3*acknowledged)
 		others.stop()
 		require.NoError(t, group.Wait())
-		require.NoError(t, c.watch(t, playing.GetId(), watching{}).ends(t))
+		require.NoError(t, c.watch(t, playing.GetId(), watching{}).awaitEnd(t))
 	})
 }
 
@@ -354,17 +355,17 @@ func TestSetsLost(t *testing.T) {
 func TestRebuild_cluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 3)
-	w := newUnchecked(t, strings.Join(cluster.Addrs(), ","), cluster.Client())
-	server := w.serve(w.addr)
-	c := w.player(server)
+	env := newUncheckedEnv(t, strings.Join(cluster.Addrs(), ","), cluster.Client())
+	server := env.serve(env.addr)
+	c := env.player(server)
 	for range 3 {
-		c.scored(t)
+		c.playScored(t)
 	}
 	open := c.start(t, "6x6")
 	server.stop()
-	checkRebuilt(t.Context(), t, w)
+	checkRebuilt(t.Context(), t, env)
 
-	operator := w.operator(t.Context(), t)
+	operator := env.operator(t.Context(), t)
 	defer operator.Close()
 	fenced, err := operator.FenceBefore(t.Context(), time.Time{})
 	require.NoError(t, err)

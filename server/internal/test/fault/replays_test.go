@@ -2,7 +2,6 @@ package fault
 
 import (
 	"context"
-	"os/exec"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -22,15 +21,15 @@ import (
 )
 
 const (
-	// pastLength is how many events the game has that the flood reads, and
-	// pastReaders how many streams read them at the same time.
+	// pastLength is the number of events of the game that the flood reads, and
+	// pastReaders the number of streams that read them concurrently.
 	pastLength  = 3001
 	pastReaders = 128
 )
 
-// longPast has a player bring a new game to pastLength events, going back now and
-// then so that it does not end.
-func (c *caller) longPast(t *testing.T) *pb.Game {
+// playLongPast brings a new game to pastLength events, with undos so that it
+// does not end.
+func (c *caller) playLongPast(t *testing.T) *pb.Game {
 	t.Helper()
 	const stretch = 50
 	rng, game := seeded(t), c.start(t, "6x6")
@@ -49,21 +48,19 @@ func (c *caller) longPast(t *testing.T) *pb.Game {
 	return game
 }
 
-// Ensure that clients who read a long game from its first event on, again and
-// again, each get all of it, cost little memory, and leave players their moves.
+// Ensure that clients that read a long game from its first event, again and
+// again, each get all of it, cost little memory, and do not slow down players'
+// moves.
 func TestReplays_flood_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	server := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr,
-		"--max-moves-per-second=0", "--metrics", "127.0.0.1:0", "--pprof")
-	g := server.gauges(t)
-	s := &steady{player: w.player(server), rng: seeded(t)}
-	s.begin(t)
-	long := s.player.longPast(t)
-	s.moves(t) // to warm up
-	calm := s.moves(t)
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	server, g := env.serveMeasured("--max-moves-per-second=0")
+	b := newBaseline(t, env.player(server))
+	long := b.player.playLongPast(t)
+	b.measureMoves(t) // to warm up
+	calm := b.measureMoves(t)
 	g.collect(t)
 	before := g.read(t, "process_resident_memory_bytes")
 
@@ -75,7 +72,7 @@ func TestReplays_flood_long(t *testing.T) {
 	group, failed := errgroup.WithContext(ctx)
 	for range pastReaders {
 		conn, err := grpc.NewClient(server.addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
-			(&flood{dialer: place(t, 61)}).from())
+			(&flood{dialer: dialFrom(t, 61)}).dialOption())
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		group.Go(func() error {
@@ -100,7 +97,7 @@ func TestReplays_flood_long(t *testing.T) {
 	began, read := time.Now(), whole.Load()
 	var busy []time.Duration
 	for len(busy) < 3*calmMoves {
-		busy = append(busy, s.moves(t)...)
+		busy = append(busy, b.measureMoves(t)...)
 	}
 	peak := g.read(t, "process_resident_memory_bytes")
 	perSecond := float64(whole.Load()-read) / time.Since(began).Seconds()
@@ -115,7 +112,7 @@ func TestReplays_flood_long(t *testing.T) {
 	}
 }
 
-// readPast watches a game from its first event on until all of it came.
+// readPast watches a game from its first event until all of it has arrived.
 func readPast(ctx context.Context, conn *grpc.ClientConn, request []byte) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

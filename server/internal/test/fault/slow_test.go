@@ -20,8 +20,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// slowWindow is how many bytes a server may send to a slow reader ahead of its
-// reading. gRPC's own client does not go below 64 kB, which would hold most of a
+// slowWindow is the number of bytes that a server may send ahead of a slow
+// reader. gRPC's own client does not go below 64 kB, which would hold most of a
 // game.
 const slowWindow = 1024
 
@@ -37,7 +37,7 @@ func slowWatch(ctx context.Context, addr string, request *pb.WatchRequest) (*slo
 	return watchWith(ctx, slowClient(&net.Dialer{}), addr, request)
 }
 
-// watchWith is slowWatch with a client for it alone.
+// watchWith is slowWatch with a client of its own.
 func watchWith(ctx context.Context, client *http.Client, addr string, request *pb.WatchRequest) (*slowStream, error) {
 	response, err := slowCall(ctx, client, addr, pb.GameService_Watch_FullMethodName, request)
 	if err != nil {
@@ -46,8 +46,7 @@ func watchWith(ctx context.Context, client *http.Client, addr string, request *p
 	return &slowStream{response, client}, nil
 }
 
-// slowClient has a connection of its own, over which little comes that is not
-// read.
+// slowClient has a connection of its own with small buffers.
 func slowClient(dialer *net.Dialer) *http.Client {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
@@ -56,7 +55,7 @@ func slowClient(dialer *net.Dialer) *http.Client {
 	}}
 }
 
-// slowCall makes a call, and returns when the answer begins.
+// slowCall makes a call and returns when the answer begins.
 func slowCall(ctx context.Context, client *http.Client, addr, method string, request proto.Message) (*http.Response, error) {
 	body, err := proto.Marshal(request)
 	if err != nil {
@@ -73,7 +72,7 @@ func slowCall(ctx context.Context, client *http.Client, addr, method string, req
 	return client.Do(call)
 }
 
-// Recv implements updates.
+// Recv implements updateStream.
 func (s *slowStream) Recv() (*pb.WatchResponse, error) {
 	message, err := s.read()
 	if err != nil {
@@ -99,7 +98,7 @@ func (s *slowStream) read() (*pb.WatchResponse, error) {
 	return message, proto.Unmarshal(body, message)
 }
 
-// ended is io.EOF for a stream that ended well, else its status.
+// ended returns io.EOF for a stream that ended with OK, else its status.
 func (s *slowStream) ended(err error) error {
 	if !errors.Is(err, io.EOF) {
 		return err

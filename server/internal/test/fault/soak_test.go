@@ -21,7 +21,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// gauges are metrics of a server process.
+// gauges reads the metrics of a server process.
 type gauges struct{ addr string }
 
 func (s *testServer) gauges(t *testing.T) gauges {
@@ -68,38 +68,38 @@ func (g gauges) exactly(t *testing.T, name string) float64 {
 	return 0
 }
 
-// collect has the process free what it does not use.
+// collect makes the process run a garbage collection.
 func (g gauges) collect(t *testing.T) {
 	t.Helper()
 	g.fetch(t, "/debug/pprof/heap?gc=1")
 }
 
-// Ensure that after many games, with watchers who come and go, a server and its
-// Redis hold no more than before.
+// Ensure that a server and its Redis hold no more than before after many games
+// with watchers who come and go.
 func TestSoak_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	// Games expire during the test: there is nothing to check at its end.
-	w := newUnchecked(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	server := w.serveProcess(w.addr, "--metrics", "127.0.0.1:0", "--pprof", "--keep-finished", "1s", "--idle", "2s")
+	// Games expire during the test, so there is nothing to check.
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	server := env.serveProcess(env.addr, "--metrics", "127.0.0.1:0", "--pprof", "--keep-finished", "1s", "--idle", "2s")
 	g := server.gauges(t)
 	players := make([]*caller, 16)
 	for i := range players {
-		players[i] = w.player(server)
+		players[i] = env.player(server)
 	}
 	measure := func() (goroutines, heap, keys int) {
 		g.collect(t)
-		size, err := w.store.DBSize(t.Context()).Result()
+		size, err := env.store.DBSize(t.Context()).Result()
 		require.NoError(t, err)
 		return g.read(t, "go_goroutines"), g.read(t, "go_memstats_heap_inuse_bytes"), int(size)
 	}
-	// settled is what is left when games that nobody needs have left memory.
+	// settled measures once unused games have left memory.
 	settled := func(goroutines, heap, keys int) (int, int, int) {
 		var a, b, c int
 		assert.Eventually(t, func() bool {
 			a, b, c = measure()
-			return g.read(t, "gridstand_games_live") == 0 && len(w.keys(t.Context(), t, "game:*")) == 0 &&
+			return g.read(t, "gridstand_games_live") == 0 && len(env.keys(t.Context(), t, "game:*")) == 0 &&
 				a <= goroutines && b <= heap && c <= keys
 		}, 3*time.Minute, 500*time.Millisecond, "more is left: %d goroutines, %d bytes, %d keys", goroutines, heap, keys)
 		return a, b, c
@@ -110,16 +110,17 @@ func TestSoak_long(t *testing.T) {
 	soak(t, players, every)
 	busy, full, stored := measure()
 	const slack = 4 << 20 // pools of buffers, and what the runtime keeps
-	// A list that holds the last games for a moment more is a key or two.
+	// A list that holds the last games for a moment longer is a key or two.
 	afterGoroutines, afterHeap, afterKeys := settled(goroutines+4, heap+slack, keys+4)
 	t.Logf("%d games, each with %d watchers: goroutines %d, %d right after, %d in the end; heap %d kB, %d, %d; keys %d, %d, %d",
 		every*len(players), soakWatchers, goroutines, busy, afterGoroutines, heap>>10, full>>10, afterHeap>>10, keys, stored, afterKeys)
 }
 
-// soakWatchers come to each game of a soak, half of whom leave early.
+// soakWatchers is the number of watchers of each game of a soak; half of them
+// leave early.
 const soakWatchers = 6
 
-// soak has each player play so many games on a private board.
+// soak makes each player play a number of private games.
 func soak(t *testing.T, players []*caller, games int) {
 	t.Helper()
 	group, ctx := errgroup.WithContext(t.Context())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -19,23 +18,22 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// longer is a game with more events than gRPC takes for a reader who does not
-// read.
+// longer is the length of a game with more events than gRPC buffers for a
+// client that does not read.
 const longer = 800
 
-// Ensure a watcher who takes nothing for too long is told to come again, by
-// everything that gRPC's clients understand, that one who does not even take
-// that loses the connection, with what is kept for it, and that neither keeps
-// anybody else from anything.
+// Ensure that a watcher that reads nothing for too long is told to reconnect,
+// in a way that gRPC's clients understand, that one that does not even read
+// that loses the connection, which frees its memory, and that neither delays
+// other clients.
 func TestStalledReader_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
-	server := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr, "--max-moves-per-second=0",
-		"--stall", "10s", "--metrics", "127.0.0.1:0")
-	g := server.gauges(t)
-	player := w.player(server)
+	env := newEnv(t, redis.Addr())
+	server, g := env.serveMeasured("--max-moves-per-second=0",
+		"--stall", "10s")
+	player := env.player(server)
 	game := player.start(t, "6x6")
 	last := player.playTo(t, seeded(t), game, longer)
 	before := g.read(t, "gridstand_connections")
@@ -74,22 +72,20 @@ func TestStalledReader_long(t *testing.T) {
 
 	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") == before }, patience, 20*time.Millisecond,
 		"who reads nothing keeps the connection")
-	player.goesOn(t, last)
+	player.requirePlayable(t, last)
 	_, err := player.resign(t.Context(), game.GetId())
 	require.NoError(t, err)
 }
 
-// Ensure a client who asks for much and reads nothing of it loses the
+// Ensure that a client that asks for much and reads none of it loses the
 // connection before it costs the server much, and that others go on.
 func TestUnreadAnswers_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
-	server := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr,
-		"--max-new-games-per-minute=0", "--metrics", "127.0.0.1:0", "--pprof")
-	g := server.gauges(t)
-	player := w.player(server)
+	env := newEnv(t, redis.Addr())
+	server, g := env.serveMeasured("--max-new-games-per-minute=0")
+	player := env.player(server)
 	for range 200 {
 		_, err := player.create(t.Context(), ofVariant("6x6"))
 		require.NoError(t, err)
@@ -124,16 +120,16 @@ func TestUnreadAnswers_long(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Ensure those who ask for a long past and do not read it keep others of their
-// address from it for a while, and nobody from what happens now.
+// Ensure that clients that ask for a long past and do not read it delay only
+// such requests of their address, and no watcher of new events.
 func TestUnreadPast_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	w := newWorld(t, redis.Addr())
-	server := w.serveProgram(exec.Command(process.Build(t, "cmd/gridstand-server")), w.addr, "--max-moves-per-second=0",
+	env := newEnv(t, redis.Addr())
+	server := env.serveProgram(env.addr, "--max-moves-per-second=0",
 		"--stall", "12s", "--max-watches-per-address", "1024") // Two of them may be sent the past at once.
-	player := w.player(server)
+	player := env.player(server)
 	game := player.start(t, "6x6")
 	player.playTo(t, seeded(t), game, longer)
 	for range 2 {
@@ -157,9 +153,9 @@ func TestUnreadPast_long(t *testing.T) {
 		assert.Positive(t, r.retry)
 	}
 	now := player.watch(t, game.GetId(), watching{})
-	now.sees(t, longer)
+	now.awaitVersion(t, longer)
 	require.Eventually(t, func() bool { return past() == nil }, patience, time.Millisecond)
 	_, err := player.resign(t.Context(), game.GetId())
 	require.NoError(t, err)
-	require.NoError(t, now.ends(t))
+	require.NoError(t, now.awaitEnd(t))
 }

@@ -19,32 +19,32 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a server which is told to stop answers every call that it carries
+// Ensure that a server that is told to stop answers every call that it carries
 // out, so that servers can be replaced while people play.
 func TestServerStopped(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		const players, stops, movesBetween = 8, 3, 100
-		f := newFleet(w.serve(w.addr))
-		all, group, _ := f.crew(t, w, players, 9)
+		f := newFailover(env.serve(env.addr))
+		all, group, _ := f.startMovers(t, env, players, 9)
 		for range stops {
-			f.acknowledged(t, movesBetween)
+			f.awaitAcks(t, movesBetween)
 			f.current().stop()
-			f.allWait(t, players)
+			f.awaitWaiting(t, players)
 			for _, m := range all {
 				if m.acked > 0 {
-					require.EqualValues(t, m.acked, w.length(t, m.gameID), "a call was carried out and not answered")
+					require.EqualValues(t, m.acked, env.length(t, m.gameID), "a call was carried out and not answered")
 				}
 			}
-			f.replace(w.serve(w.addr))
+			f.replace(env.serve(env.addr))
 		}
 		f.stop()
 		require.NoError(t, group.Wait())
 	})
 }
 
-// Ensure a stop does not wait for anything that clients keep open: connections
-// that are never set up, requests that do not arrive, answers that nobody reads,
+// Ensure that a stop does not wait for what clients keep open: connections that
+// are never set up, requests that do not arrive, answers that are not read,
 // streams that only their clients end.
 func TestServerStopped_heldOpen(t *testing.T) {
 	t.Parallel()
@@ -108,12 +108,12 @@ func TestServerStopped_heldOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, redistest.StartMiniredis(t).Addr())
-			config := quick(w.addr)
+			env := newEnv(t, redistest.StartMiniredis(t).Addr())
+			config := testConfig(env.addr)
 			config.StopTimeout = 5 * patience
-			config.Logger = slog.New(alarm{slog.NewTextHandler(t.Output(), nil), t})
+			config.Logger = slog.New(failOnError{slog.NewTextHandler(t.Output(), nil), t})
 			running, stop := servertest.Start(t, config)
-			player := w.player(&testServer{addr: running.Addr().String()})
+			player := env.player(&testServer{addr: running.Addr().String()})
 			game := player.start(t, "6x6")
 			hold(t.Context(), t, running.Addr().String(), game.GetId())
 			player.playTo(t, seeded(t), game, 20)

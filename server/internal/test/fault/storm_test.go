@@ -21,90 +21,100 @@ import (
 var (
 	stormFor = flag.Duration("storm", 0,
 		"how long TestStorm_long lasts at least; it goes through every fault once however short that is")
-	stormSeed = flag.Uint64("storm.seed", 0, "seed of TestStorm_long's schedule, as an earlier run printed it; 0 for a new one")
+	stormSeed = flag.Uint64("storm.seed", 0, "seed of TestStorm_long and TestLinearizable, as an earlier run printed it; 0 for a new one")
 )
 
-// outageAfter is after what silence of all servers clocks are given time back.
+// drawSeed returns the seed of -storm.seed, or a new one, and logs it.
+func drawSeed(t *testing.T) uint64 {
+	t.Helper()
+	seed := *stormSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("to repeat what was drawn, add -args -storm.seed=%d", seed)
+	return seed
+}
+
+// outageAfter is the length of a gap in all servers' heartbeats from which
+// clocks are credited.
 const outageAfter = 3 * time.Second
 
-// storm is people who play and watch through two servers, processes of the
-// server's program, whose ways to Redis and to the clients can be made bad.
+// storm is traffic through two servers, processes of the server's program, with
+// faults injected between them, Redis and the clients.
 type storm struct {
-	t     *testing.T
-	w     *world
-	redis *redistest.Server
-	hosts []*host
-	tried map[string][]time.Duration // by fault, how long play took to go on
+	t       *testing.T
+	env     *env
+	redis   *redistest.Server
+	servers []*stormServer
+	tried   map[string][]time.Duration // by fault, how long play took to go on
 }
 
-// host is one server: the link on which clients find it, and its way to Redis.
-type host struct {
-	w           *world
-	front, back *link
-	server      *testServer
-	// tester is who tries whether the server does what it is for.
-	tester *caller
+// stormServer is one server, with a link that clients connect through and a
+// link to Redis.
+type stormServer struct {
+	env                *env
+	toClients, toRedis *link
+	server             *testServer
+	// prober checks that the server works.
+	prober *caller
 }
 
-func newHost(t *testing.T, w *world) *host {
+func newStormServer(t *testing.T, env *env) *stormServer {
 	t.Helper()
-	h := &host{w: w, back: newLink(t, w.addr)}
-	h.server = w.serveProcess(h.back.addr, "--listen", freeAddress(t))
-	h.front = newLink(t, h.server.addr)
-	h.tester = w.player(h.entrance())
+	h := &stormServer{env: env, toRedis: newLink(t, env.addr)}
+	h.server = env.serveProcess(h.toRedis.addr, "--listen", freeAddress(t))
+	h.toClients = newLink(t, h.server.addr)
+	h.prober = env.player(h.frontEnd())
 	return h
 }
 
-// entrance is the server as clients find it.
-func (h *host) entrance() *testServer { return &testServer{addr: h.front.addr} }
+// frontEnd is the server as clients reach it.
+func (h *stormServer) frontEnd() *testServer { return &testServer{addr: h.toClients.addr} }
 
 // restart starts the server again at its address.
-func (h *host) restart() {
+func (h *stormServer) restart() {
 	h.server.stop()
-	h.server = h.w.serveProcess(h.back.addr, "--listen", h.server.addr)
+	h.server = h.env.serveProcess(h.toRedis.addr, "--listen", h.server.addr)
 }
 
-// serves waits until the server has taken a new game, a move and its end.
-func (h *host) serves(ctx context.Context, rng *rand.Rand) error {
-	game, err := h.tester.create(ctx, ofVariant("classic"))
+// probe waits until the server has accepted a new game, a move and a
+// resignation.
+func (h *stormServer) probe(ctx context.Context, rng *rand.Rand) error {
+	game, err := h.prober.create(ctx, ofVariant("classic"))
 	if err != nil {
 		return err
 	}
-	if _, err = h.tester.move(ctx, game.GetId(), game.GetVersion(), random(rng, game.GetPosition())); err != nil {
+	if _, err = h.prober.move(ctx, game.GetId(), game.GetVersion(), random(rng, game.GetPosition())); err != nil {
 		return err
 	}
-	_, err = h.tester.resign(ctx, game.GetId())
+	_, err = h.prober.resign(ctx, game.GetId())
 	return err
 }
 
-// Ensure that whatever breaks between people, servers and Redis, and however it
-// comes together, nothing that anybody was told is lost, nothing happens twice,
-// nobody who watches is shown a gap or a repeat, all answers about a game can be
-// told in one order in which the rules give them, and play goes on when it is
-// over. What breaks, and when, is drawn from a seed that the test prints.
+// Ensure that whatever fails between clients, servers and Redis, in any
+// combination, nothing that a client observed is lost, nothing happens twice,
+// no watcher sees a gap or a repetition, all answers about a game are
+// linearizable, and play goes on when the fault is over. The faults and their
+// times are drawn from a seed that the test prints.
 func TestStorm_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	s := &storm{t: t, tried: map[string][]time.Duration{}}
 	began := time.Now()
-	var crowd *crowd
+	var tr *traffic
 	t.Cleanup(func() { // After all was checked.
-		if crowd != nil && !t.Failed() {
-			t.Logf("%v\n%s%s", time.Since(began).Round(time.Second), s.table(), crowd.sum())
+		if tr != nil && !t.Failed() {
+			t.Logf("%v\n%s%s", time.Since(began).Round(time.Second), s.faultTable(), tr.summary())
 		}
 	})
 	s.redis = redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
-	s.w = newWorld(t, s.redis.Addr())
-	s.w.rough = true
-	s.hosts = []*host{newHost(t, s.w), newHost(t, s.w)}
-	seed := *stormSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("rerun with TEST_LONG=1, -run 'TestStorm_long$' -storm=%v -storm.seed=%d", *stormFor, seed)
-	crowd = s.crowd(seed)
+	s.env = newEnv(t, s.redis.Addr())
+	s.env.serversDie = true
+	s.servers = []*stormServer{newStormServer(t, s.env), newStormServer(t, s.env)}
+	seed := drawSeed(t)
+	tr = s.startTraffic(seed)
 	began = time.Now()
-	s.w.progress(t, 100)
+	s.env.awaitProgress(t, 100)
 
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for round := 0; round == 0 || time.Since(began) < *stormFor; round++ {
@@ -115,26 +125,26 @@ func TestStorm_long(t *testing.T) {
 				break
 			}
 			at := []fault{f}
-			if other := deck[(i+1)%len(deck)]; round > 0 && other.where != f.where && rng.IntN(2) == 0 {
+			if other := deck[(i+1)%len(deck)]; round > 0 && other.location != f.location && rng.IntN(2) == 0 {
 				at = append(at, other)
 			}
-			s.strike(rng, at)
+			s.inject(rng, at)
 		}
 	}
-	crowd.goHome(t)
-	crowd.judge(t)
+	tr.finish(t)
+	tr.checkLinearizable(t)
 }
 
-// strike causes faults together, ends them, and waits until play goes on.
-func (s *storm) strike(rng *rand.Rand, at []fault) {
+// inject injects faults together, ends them, and waits until play goes on.
+func (s *storm) inject(rng *rand.Rand, at []fault) {
 	s.t.Helper()
-	// In the order in which they are healed: no server starts without Redis.
-	slices.SortStableFunc(at, func(a, b fault) int { return cmp.Compare(a.where, b.where) })
+	// In the order in which they end: no server starts without Redis.
+	slices.SortStableFunc(at, func(a, b fault) int { return cmp.Compare(a.location, b.location) })
 	var heals []func()
 	var names []string
 	for _, f := range at {
-		h := s.hosts[rng.IntN(len(s.hosts))]
-		heals = append(heals, f.cause(s, h, rng))
+		h := s.servers[rng.IntN(len(s.servers))]
+		heals = append(heals, f.inject(s, h, rng))
 		names = append(names, f.name)
 	}
 	lasts := time.Duration(200+rng.IntN(1300)) * time.Millisecond
@@ -142,39 +152,39 @@ func (s *storm) strike(rng *rand.Rand, at []fault) {
 		lasts += outageAfter
 	}
 	s.t.Logf("%s, for %v", strings.Join(names, " and "), lasts)
-	before := s.w.told.versions()
+	before := s.env.observed.totalVersions()
 	<-time.After(lasts)
-	meanwhile := s.w.told.versions() - before
+	meanwhile := s.env.observed.totalVersions() - before
 	ended := time.Now()
 	for _, heal := range heals {
 		heal()
 	}
-	s.goesOn(rng.Uint64())
+	s.awaitHealthy(rng.Uint64())
 	took := time.Since(ended)
-	s.w.progress(s.t, 40)
+	s.env.awaitProgress(s.t, 40)
 	s.t.Logf("goes on after %v; people were told of %d versions meanwhile", took.Round(time.Millisecond), meanwhile)
 	for _, f := range at {
 		s.tried[f.name] = append(s.tried[f.name], took)
 	}
 }
 
-// goesOn waits until every server does what it is for.
-func (s *storm) goesOn(seed uint64) {
+// awaitHealthy waits until every server works again.
+func (s *storm) awaitHealthy(seed uint64) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
-	for n, h := range s.hosts {
+	for n, h := range s.servers {
 		rng := rand.New(rand.NewPCG(seed, uint64(n)))
-		group.Go(func() error { return h.serves(ctx, rng) })
+		group.Go(func() error { return h.probe(ctx, rng) })
 	}
-	require.NoError(s.t, group.Wait(), "a server does not go on")
+	require.NoError(s.t, group.Wait(), "a server does not recover")
 }
 
-// table is what was tried, how often, alone or with another, and how long it
-// took from the beginning of its end, such as the start of what had been killed,
-// until play went on.
-func (s *storm) table() string {
+// faultTable lists for each fault how often it was injected, alone or with
+// another, and the time from the start of its end, such as the restart of a
+// killed server, until play went on.
+func (s *storm) faultTable() string {
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-45s %5s %10s %10s\n", "fault", "tries", "median", "longest")
 	for _, f := range faults {

@@ -20,46 +20,46 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The bugs that streams of events are known for have a test each: for going back
-// in time after a partition TestWatch_partition and TestServerPaused, and for the
-// others those of this file.
+// The known bugs of event streams have a test each: TestWatch_partition and
+// TestServerPaused for a stream that goes back in time after a partition, and
+// the tests of this file for the others.
 
-// streamed is how long the games of these tests are.
+// streamed is the length of the games of these tests.
 const streamed = 60
 
-// playOn moves from one of the servers and another by turns up to a version,
-// resigns, and waits until all watchers saw that.
+// playOn moves up to a version, on random servers, resigns, and waits until all
+// watchers have seen that.
 func playOn(t *testing.T, game *pb.Game, to int32, watchers []*watcher, clients ...*caller) {
 	t.Helper()
 	require.NoError(t, play(t.Context(), seeded(t), game, to, func(int32) {}, clients...))
 	for _, each := range watchers {
-		require.NoError(t, each.ends(t))
+		require.NoError(t, each.awaitEnd(t))
 		assert.Equal(t, to+1, each.version())
 	}
 }
 
-// Ensure that an event is shown once however often it is published, in whatever
-// order, and whatever else is.
+// Ensure that an event is shown once however often and in whatever order it is
+// published, and whatever else is published.
 func TestWatch_twice(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		first, second := w.serve(w.addr), w.serve(w.addr)
-		player := w.player(first)
+	each(t, func(t *testing.T, env *env) {
+		first, second := env.serve(env.addr), env.serve(env.addr)
+		player := env.player(first)
 		game := player.start(t, "6x6")
 		channel := "game:{" + game.GetId() + "}:feed"
-		feed := w.store.Subscribe(t.Context(), channel)
+		feed := env.store.Subscribe(t.Context(), channel)
 		t.Cleanup(func() { _ = feed.Close() })
 		_, err := feed.Receive(t.Context())
 		require.NoError(t, err)
 		var watchers []*watcher
 		for _, s := range []*testServer{first, second} {
 			for _, how := range []watching{{}, {every: true}, {after: fromStart()}, {cut: 2}} {
-				watchers = append(watchers, w.anybody(s).watch(t, game.GetId(), how))
+				watchers = append(watchers, env.anonymous(s).watch(t, game.GetId(), how))
 			}
 		}
 		rng := seeded(t)
 		last := player.playTo(t, rng, game, streamed/2)
-		published := heard(t, feed, streamed/2-1)
+		published := receive(t, feed, streamed/2-1)
 		version := last.GetVersion()
 		for _, i := range rng.Perm(len(published)) {
 			id, rest, _ := strings.Cut(strings.TrimPrefix(published[i], "e "), " ")
@@ -69,7 +69,7 @@ func TestWatch_twice(t *testing.T) {
 				fmt.Sprintf("e %d-%s %s", version+1, digest, rest),
 				fmt.Sprintf("e %d-%s %s", version+5, digest, rest),
 			} {
-				require.NoError(t, w.store.Publish(t.Context(), channel, message).Err())
+				require.NoError(t, env.store.Publish(t.Context(), channel, message).Err())
 			}
 			last = player.playTo(t, rng, after(last), version+1)
 			version = last.GetVersion()
@@ -78,8 +78,8 @@ func TestWatch_twice(t *testing.T) {
 	})
 }
 
-// heard is the next n entries that are published on a feed.
-func heard(t *testing.T, feed *redis.PubSub, n int) []string {
+// receive returns the next n entries that are published on a feed.
+func receive(t *testing.T, feed *redis.PubSub, n int) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -94,39 +94,39 @@ func heard(t *testing.T, feed *redis.PubSub, n int) []string {
 	return entries
 }
 
-// Ensure that those who come back again and again, after each version or two, to
-// whichever server, miss nothing and are shown nothing twice.
+// Ensure that watchers that reconnect after each version or two, to any server,
+// miss nothing and are shown nothing twice.
 func TestWatch_resumed(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		first, second := w.serve(w.addr), w.serve(w.addr)
-		player := w.player(first)
+	each(t, func(t *testing.T, env *env) {
+		first, second := env.serve(env.addr), env.serve(env.addr)
+		player := env.player(first)
 		game := player.start(t, "6x6")
-		anybody := w.anybody(behind(first, second))
+		reader := env.anonymous(behind(first, second))
 		var watchers []*watcher
 		for _, how := range []watching{
 			{cut: 1}, {cut: 2}, {cut: 1, every: true}, {cut: 3, every: true}, {cut: 1, after: fromStart()}, {cut: 2, after: fromStart(), every: true},
 		} {
-			watchers = append(watchers, anybody.watch(t, game.GetId(), how))
+			watchers = append(watchers, reader.watch(t, game.GetId(), how))
 		}
 		playOn(t, game, streamed, watchers, player, player.on(second))
 	})
 }
 
-// Ensure that one who reads nothing until a game is over, while it leaves the
-// memory of the server, gets every event where it asked for that, also over
-// streams that end on the way.
+// Ensure that a watcher that reads nothing until a game is over, when the game
+// has left the server's memory, gets every event if it asked for that, also
+// over streams that end early.
 func TestWatch_starved(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, redistest.StartRedis(t).Addr())
-	s := w.serve(w.addr)
-	player := w.player(s)
+	env := newEnv(t, redistest.StartRedis(t).Addr())
+	s := env.serve(env.addr)
+	player := env.player(s)
 	game := player.start(t, "6x6")
 	gate := make(chan struct{})
 	var watchers []*watcher
 	for _, how := range []watching{{every: true}, {every: true, cut: 50}, {every: true, cut: 90, after: fromStart()}, {}, {cut: 70}} {
 		how.gate = gate
-		watchers = append(watchers, w.anybody(s).watch(t, game.GetId(), how))
+		watchers = append(watchers, env.anonymous(s).watch(t, game.GetId(), how))
 	}
 	require.Eventually(t, func() bool {
 		g, err := player.get(t.Context(), game.GetId())
@@ -135,38 +135,38 @@ func TestWatch_starved(t *testing.T) {
 	require.NoError(t, play(t.Context(), seeded(t), game, longGame, func(int32) {}, player))
 	close(gate)
 	for _, each := range watchers {
-		require.NoError(t, each.ends(t))
+		require.NoError(t, each.awaitEnd(t))
 		assert.EqualValues(t, longGame+1, each.version())
 		switch {
 		case each.every:
 			assert.Zero(t, each.covered())
-		case each.cut == 0: // Whoever resumes gets what it missed.
+		case each.cut == 0: // A resuming watcher gets what it missed.
 			assert.NotZero(t, each.covered(), "it was sent everything")
 		}
 	}
 }
 
-// Ensure that those who ask for what follows a version that is not there yet
-// are told so, or shown what follows it, and never what went before.
+// Ensure that a watcher that asks for events after a future version is told so,
+// or is shown later events, and never earlier ones.
 func TestWatch_ahead(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		first, second := w.serve(w.addr), w.serve(w.addr)
-		player := w.player(first)
+	each(t, func(t *testing.T, env *env) {
+		first, second := env.serve(env.addr), env.serve(env.addr)
+		player := env.player(first)
 		game := player.start(t, "6x6")
 		for _, s := range []*testServer{first, second} {
-			early, err := w.anybody(s).ahead(t.Context(), game.GetId(), 1)
+			early, err := env.anonymous(s).watchAhead(t.Context(), game.GetId(), 1)
 			require.NoError(t, err)
 			assert.True(t, early)
 		}
 		group, ctx := errgroup.WithContext(t.Context())
 		refused := make([]int, 4)
 		for n := range refused {
-			c := w.anybody([]*testServer{first, second}[n%2])
+			c := env.anonymous([]*testServer{first, second}[n%2])
 			rng := rand.New(rand.NewPCG(uint64(n), 19))
 			group.Go(func() error {
-				for w.told.newest(game.GetId()) <= streamed {
-					early, err := c.ahead(ctx, game.GetId(), rng.Int32N(4))
+				for env.observed.latestVersion(game.GetId()) <= streamed {
+					early, err := c.watchAhead(ctx, game.GetId(), rng.Int32N(4))
 					if err != nil {
 						return err
 					}
@@ -183,12 +183,13 @@ func TestWatch_ahead(t *testing.T) {
 	})
 }
 
-// ahead watches from so many versions after the latest that anybody knows of
-// until something is shown, or reports that it was refused as too early.
-func (c *caller) ahead(ctx context.Context, gameID string, by int32) (early bool, _ error) {
+// watchAhead watches from a version so far after the latest observed one. It
+// returns when something is shown, or reports that the server refused it as too
+// early.
+func (c *caller) watchAhead(ctx context.Context, gameID string, by int32) (early bool, _ error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	reached := c.w.told.newest(gameID)
+	reached := c.env.observed.latestVersion(gameID)
 	history := watchtest.Begin(&pb.WatchRequest{GameId: gameID, AfterVersion: proto.Int32(reached + by)})
 	stream, err := c.games.Watch(ctx, history.Open(reached))
 	if err != nil {
@@ -208,7 +209,7 @@ func (c *caller) ahead(ctx context.Context, gameID string, by int32) (early bool
 			return false, err
 		}
 		if message.GetEvent() != nil {
-			return false, c.w.told.update(message)
+			return false, c.env.observed.update(message)
 		}
 	}
 }

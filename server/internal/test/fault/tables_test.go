@@ -9,7 +9,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// table says who sits down to a game of Tribolo.
+// table is the seats of a game of Tribolo.
 type table struct {
 	seats   []*pb.SeatRequest
 	joiners int
@@ -17,59 +17,59 @@ type table struct {
 }
 
 var tables = map[string]table{
-	"people":               {[]*pb.SeatRequest{me, anyone, anyone}, 2, false},
-	"people who wait":      {[]*pb.SeatRequest{anyone, anyone, anyone}, 3, false},
+	"people":               {[]*pb.SeatRequest{callerSeat, openSeat, openSeat}, 2, false},
+	"people in open seats": {[]*pb.SeatRequest{openSeat, openSeat, openSeat}, 3, false},
 	"one and two bots":     {nil, 0, true},
-	"two and a bot":        {[]*pb.SeatRequest{minimax, anyone, me}, 1, false},
-	"one in every seat":    {[]*pb.SeatRequest{me, me, me}, 0, false},
-	"one, and chance":      {[]*pb.SeatRequest{me, chance, greedy}, 0, false},
-	"bots":                 {[]*pb.SeatRequest{greedy, minimax, chance}, 0, false},
-	"bots and a latecomer": {[]*pb.SeatRequest{greedy, anyone, greedy}, 1, true},
+	"two and a bot":        {[]*pb.SeatRequest{minimaxBot, openSeat, callerSeat}, 1, false},
+	"one in every seat":    {[]*pb.SeatRequest{callerSeat, callerSeat, callerSeat}, 0, false},
+	"one, and chance":      {[]*pb.SeatRequest{callerSeat, randomBot, greedyBot}, 0, false},
+	"bots":                 {[]*pb.SeatRequest{greedyBot, minimaxBot, randomBot}, 0, false},
+	"bots and a latecomer": {[]*pb.SeatRequest{greedyBot, openSeat, greedyBot}, 1, true},
 }
 
-// Ensure whole games of Tribolo, by people, by bots and mixed, on two servers,
-// are shown to everybody event for event, and are what their seeds make of them.
+// Ensure that whole games of Tribolo, of people, bots and both, on two servers,
+// are shown to all watchers event for event and follow from their seeds.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		first, second := w.serve(w.addr), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		first, second := env.serve(env.addr), env.serve(env.addr)
 		for name, table := range tables {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				playTable(t, w, table, first, second)
+				playTable(t, env, table, first, second)
 			})
 		}
 	})
 }
 
-func playTable(t *testing.T, w *world, table table, first, second *testServer) {
-	host := w.player(first)
+func playTable(t *testing.T, env *env, table table, first, second *testServer) {
+	host := env.player(first)
 	game := host.table(t, &pb.CreateGameRequest{Seats: table.seats})
-	followers := []*sitter{
-		sit(t, &sitter{gameID: game.GetId(), clients: []*caller{host, host.on(second)}}),
-		sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(first)}}),
-		sit(t, &sitter{gameID: game.GetId(), clients: []*caller{w.anybody(second)}}),
+	followers := []*participant{
+		participate(t, &participant{gameID: game.GetId(), clients: []*caller{host, host.on(second)}}),
+		participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(first)}}),
+		participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(second)}}),
 	}
 	live := []*watcher{
-		w.anybody(first).watch(t, game.GetId(), watching{}),
-		w.anybody(second).watch(t, game.GetId(), watching{cut: 11}),
+		env.anonymous(first).watch(t, game.GetId(), watching{}),
+		env.anonymous(second).watch(t, game.GetId(), watching{cut: 11}),
 	}
 	for n := range table.joiners {
-		guest := w.player([]*testServer{second, first}[n%2])
+		guest := env.player([]*testServer{second, first}[n%2])
 		joined, err := guest.join(t.Context(), game.GetId())
 		require.NoError(t, err)
 		assert.Equal(t, n == table.joiners-1, joined.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE)
-		followers = append(followers, sit(t, &sitter{gameID: game.GetId(), clients: []*caller{guest}}))
+		followers = append(followers, participate(t, &participant{gameID: game.GetId(), clients: []*caller{guest}}))
 	}
 	var last *pb.Event
 	for _, follower := range followers {
-		events := follower.ends(t)
+		events := follower.awaitEnd(t)
 		last = events[len(events)-1]
 	}
 	for _, each := range live {
-		require.NoError(t, each.ends(t))
+		require.NoError(t, each.awaitEnd(t))
 		assert.Equal(t, last.GetVersion(), each.version())
-		if !w.rough {
+		if !env.serversDie {
 			assert.Zero(t, each.covered())
 		}
 	}

@@ -15,30 +15,30 @@ import (
 const (
 	movingPlayers = 4 // players who move through a fault
 	// movesOfOne player: fewer than the events that a server remembers, so that
-	// there is no excuse for a game in their place.
+	// no watcher needs to be sent the whole game.
 	movesOfOne = 60
 )
 
-// moveThrough lets players move on two servers, which reach Redis at the given
-// address, and causes a fault after each so many moves. Nobody may notice more
-// than that a call has to be sent again.
-func moveThrough(t *testing.T, w *world, redis string, faultEvery int32, fault func(context.Context) error) {
+// moveThrough has players move on two servers, which reach Redis at the given
+// address, and injects a fault after each so many moves. Clients may notice
+// only that a call has to be retried.
+func moveThrough(t *testing.T, env *env, redis string, faultEvery int32, fault func(context.Context) error) {
 	t.Helper()
-	first, second := w.serve(redis), w.serve(redis)
+	first, second := env.serve(redis), env.serve(redis)
 	var watchers []*watcher
 	var moves atomic.Int32
 	faults := make(chan struct{}, movingPlayers*movesOfOne)
 	group, ctx := errgroup.WithContext(t.Context())
 	for n := range movingPlayers {
-		here := w.player(first)
+		here := env.player(first)
 		there := here.on(second)
 		game := here.start(t, "6x6")
 		watchers = append(watchers,
-			w.anybody(first).watch(t, game.GetId(), watching{}),
-			w.anybody(second).watch(t, game.GetId(), watching{every: true}))
+			env.anonymous(first).watch(t, game.GetId(), watching{}),
+			env.anonymous(second).watch(t, game.GetId(), watching{every: true}))
 		rng := rand.New(rand.NewPCG(uint64(n), 6))
 		group.Go(func() error {
-			return insist(ctx, rng, game, movesOfOne, func() {
+			return playUntilAnswered(ctx, rng, game, movesOfOne, func() {
 				if moves.Add(1)%faultEvery == 0 {
 					faults <- struct{}{}
 				}
@@ -50,7 +50,7 @@ func moveThrough(t *testing.T, w *world, redis string, faultEvery int32, fault f
 	for done := false; !done; {
 		select {
 		case <-faults:
-			// What is cut may be the answer to the fault itself.
+			// The fault may cut off its own reply.
 			require.NoError(t, fault(t.Context()))
 		case err := <-finished:
 			require.NoError(t, err)
@@ -58,15 +58,15 @@ func moveThrough(t *testing.T, w *world, redis string, faultEvery int32, fault f
 		}
 	}
 	for _, each := range watchers {
-		require.NoError(t, each.ends(t))
+		require.NoError(t, each.awaitEnd(t))
 		require.Zero(t, each.covered())
 	}
 }
 
-// insist moves at random up to a version and resigns there, through clients of
-// one player by chance. A call that finds something unavailable is sent again
-// until it is answered; whatever it is, it must not be answered with a refusal.
-func insist(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, moved func(), clients ...*caller) error {
+// playUntilAnswered makes random moves up to a version and resigns there, each
+// through a random one of the player's clients. It retries calls while
+// something is unavailable; they must not be refused.
+func playUntilAnswered(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, moved func(), clients ...*caller) error {
 	version, position := game.GetVersion(), game.GetPosition()
 	for over := false; !over; {
 		var event *pb.Event

@@ -15,14 +15,14 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/process"
 )
 
-// link is a network connection to something, which can be made bad.
+// link is a network connection that can be made faulty.
 type link struct {
 	t     *testing.T
 	proxy *toxiproxy.Proxy
 	addr  string
 }
 
-// newLink makes a link to an address that ends with the test.
+// newLink makes a link to an address, until the test ends.
 func newLink(t *testing.T, upstream string) *link {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
@@ -32,21 +32,22 @@ func newLink(t *testing.T, upstream string) *link {
 	return &link{t, proxy, proxy.Listen}
 }
 
-// freeAddress is an address that nobody else gets while what was there is away.
+// freeAddress is an address that stays reserved while nothing listens on it.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
 }
 
-// The two ways of a link.
+// The two directions of a link.
 const (
 	there = "upstream"   // to what it leads to
 	back  = "downstream" // from there
 )
 
-// poison makes one way of the link bad; toxiproxy's documentation has the kinds
-// and their attributes. The function returned heals it.
-func (l *link) poison(way, kind string, attributes map[string]int) (heal func()) {
+// addToxic makes one direction of the link faulty; toxiproxy's documentation
+// lists the kinds and their attributes. The function returned removes the
+// toxic.
+func (l *link) addToxic(way, kind string, attributes map[string]int) (heal func()) {
 	l.t.Helper()
 	name := kind + "-" + way
 	body, err := json.Marshal(map[string]any{"name": name, "type": kind, "stream": way, "attributes": attributes})
@@ -58,7 +59,7 @@ func (l *link) poison(way, kind string, attributes map[string]int) (heal func())
 	}
 }
 
-// cut ends the link's connections, and refuses new ones.
+// cut closes the link's connections and refuses new ones until healed.
 func (l *link) cut() (heal func()) {
 	l.proxy.Stop()
 	return func() { require.NoError(l.t, l.proxy.Start()) }

@@ -16,7 +16,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// watching says how somebody watches.
+// watching says how to watch a game.
 type watching struct {
 	// after is the version to begin after; nil to begin with the game.
 	after *int32
@@ -24,15 +24,15 @@ type watching struct {
 	// cut ends the stream after so many versions, again and again, and resumes
 	// it; 0 for never.
 	cut int
-	// slow takes nothing before gate is closed, over a connection that holds
-	// next to nothing.
+	// gate makes the watcher read nothing until it is closed, over a connection
+	// with small buffers.
 	gate <-chan struct{}
 }
 
-// fromStart asks for the whole transcript.
+// fromStart is the version to begin after for the whole transcript.
 func fromStart() *int32 { return proto.Int32(0) }
 
-// watcher follows a game to its end, has what it is shown judged, and notes it.
+// watcher follows a game to its end, checks what it is shown, and notes it.
 type watcher struct {
 	c      *caller
 	gameID string
@@ -45,7 +45,7 @@ type watcher struct {
 	err     error         // how it ended; nil after the last event
 }
 
-// watch begins to watch, until the game or the test ends.
+// watch starts a watcher, until the game or the test ends.
 func (c *caller) watch(t *testing.T, gameID string, how watching) *watcher {
 	t.Helper()
 	w := &watcher{
@@ -64,8 +64,8 @@ func (c *caller) watch(t *testing.T, gameID string, how watching) *watcher {
 	return w
 }
 
-// watchEachWay watches a game live, live with every event, and coming back all the
-// time, and returns the watchers by names of these ways.
+// watchEachWay starts three watchers of a game: live, live with every event,
+// and one that resumes all the time.
 func (c *caller) watchEachWay(t *testing.T, gameID string) map[string]*watcher {
 	t.Helper()
 	return map[string]*watcher{
@@ -75,8 +75,8 @@ func (c *caller) watchEachWay(t *testing.T, gameID string) map[string]*watcher {
 	}
 }
 
-// updates is a stream, whoever reads it.
-type updates interface {
+// updateStream is a stream of updates.
+type updateStream interface {
 	Recv() (*pb.WatchResponse, error)
 }
 
@@ -89,26 +89,26 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// follow opens one stream and reads it. It reports true where another one has
-// to go on: this one was cut, or could not begin since something was
-// unavailable. Once something came, nothing may end it but the game, unless
-// servers are killed.
+// follow opens one stream and reads it. It reports true if the watcher must
+// open another one: this one was cut, or could not begin since something was
+// unavailable. Once a message has arrived, only the game's end may end it,
+// unless servers die.
 func (w *watcher) follow(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	reached := w.c.w.told.newest(w.gameID)
+	reached := w.c.env.observed.latestVersion(w.gameID)
 	w.mu.Lock()
 	request := w.history.Open(reached)
 	w.mu.Unlock()
 	stream, err := w.open(ctx, request)
 	for n, begun := 0, false; ; begun = true {
 		var message *pb.WatchResponse
-		if err == nil { // else there was nobody to open it with
+		if err == nil { // else the stream could not be opened
 			message, err = stream.Recv()
 		}
 		if err != nil {
-			err = w.c.rough(ctx, err)
-			if begun && !w.c.w.rough && unavailable(err) {
+			err = w.c.retryable(ctx, err)
+			if begun && !w.c.env.serversDie && unavailable(err) {
 				return false, err
 			}
 			again, err := w.end(checkError(err))
@@ -136,7 +136,7 @@ func (w *watcher) end(err error) (again bool, _ error) {
 	return w.history.End(err)
 }
 
-func (w *watcher) open(ctx context.Context, request *pb.WatchRequest) (updates, error) {
+func (w *watcher) open(ctx context.Context, request *pb.WatchRequest) (updateStream, error) {
 	if w.gate == nil {
 		return w.c.games.Watch(w.c.authorized(ctx), request)
 	}
@@ -153,7 +153,7 @@ func (w *watcher) open(ctx context.Context, request *pb.WatchRequest) (updates, 
 	}
 }
 
-// take judges and notes a message. It reports whether the game is over.
+// take checks and notes a message. It reports whether the game is over.
 func (w *watcher) take(message *pb.WatchResponse) (over bool, _ error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -162,11 +162,11 @@ func (w *watcher) take(message *pb.WatchResponse) (over bool, _ error) {
 	}
 	close(w.changed)
 	w.changed = make(chan struct{})
-	return w.history.Over(), w.c.w.told.update(message)
+	return w.history.Over(), w.c.env.observed.update(message)
 }
 
-// version is the last one that the watcher has seen, covered how many games
-// took the place of events.
+// version is the last version that the watcher has seen; covered is the number
+// of times it was sent a game instead of events.
 func (w *watcher) version() int32 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,8 +179,8 @@ func (w *watcher) covered() int {
 	return w.history.Covered()
 }
 
-// sees waits until the watcher has seen a version.
-func (w *watcher) sees(t *testing.T, version int32) {
+// awaitVersion waits until the watcher has seen a version.
+func (w *watcher) awaitVersion(t *testing.T, version int32) {
 	t.Helper()
 	late := time.After(patience)
 	for {
@@ -202,8 +202,8 @@ func (w *watcher) sees(t *testing.T, version int32) {
 	}
 }
 
-// ends waits until the watcher has ended, and returns its error.
-func (w *watcher) ends(t *testing.T) error {
+// awaitEnd waits until the watcher has ended, and returns its error.
+func (w *watcher) awaitEnd(t *testing.T) error {
 	t.Helper()
 	select {
 	case <-w.done:
@@ -224,10 +224,10 @@ func (w *watcher) attached() bool {
 	}
 }
 
-// transcript reads the events of a game, from the first on to the given version.
+// transcript reads the events of a game up to the given version.
 func (c *caller) transcript(ctx context.Context, gameID string, version int32) ([]*pb.Event, error) {
 	var events []*pb.Event
-	err := c.insist(ctx, func(ctx context.Context) (err error) {
+	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
 		events, err = c.readTranscript(ctx, gameID, version)
 		return err
 	})

@@ -12,8 +12,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// fleet is where movers find a server while one after another is killed.
-type fleet struct {
+// failover tells movers the current server while one server after another is
+// killed.
+type failover struct {
 	mu      sync.Mutex
 	server  *testServer
 	waiting int  // movers whose server is dead
@@ -22,10 +23,10 @@ type fleet struct {
 	changed chan struct{}
 }
 
-func newFleet(s *testServer) *fleet { return &fleet{server: s, changed: make(chan struct{})} }
+func newFailover(s *testServer) *failover { return &failover{server: s, changed: make(chan struct{})} }
 
-// change changes the fleet and wakes all who wait for it.
-func (f *fleet) change(do func()) {
+// change changes the state and wakes all waiters.
+func (f *failover) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
@@ -33,39 +34,39 @@ func (f *fleet) change(do func()) {
 	f.changed = make(chan struct{})
 }
 
-func (f *fleet) current() *testServer {
+func (f *failover) current() *testServer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.server
 }
 
-// replace puts a server in the place of a dead one.
-func (f *fleet) replace(s *testServer) {
+// replace makes s the current server after the last one was killed.
+func (f *failover) replace(s *testServer) {
 	f.change(func() { f.server, f.waiting, f.acks = s, 0, 0 })
 }
 
-// stop has the movers end their games and return.
-func (f *fleet) stop() { f.change(func() { f.over = true }) }
+// stop makes the movers end their games and return.
+func (f *failover) stop() { f.change(func() { f.over = true }) }
 
-func (f *fleet) stopped() bool {
+func (f *failover) stopped() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.over
 }
 
-// after waits for the server that takes the place of a dead one.
-func (f *fleet) after(ctx context.Context, dead *testServer) (*testServer, error) {
+// next waits for the server that replaces a dead one.
+func (f *failover) next(ctx context.Context, dead *testServer) (*testServer, error) {
 	f.change(func() {
 		if f.server == dead {
 			f.waiting++
 		}
 	})
-	err := f.until(ctx, func() bool { return f.server != dead })
+	err := f.waitUntil(ctx, func() bool { return f.server != dead })
 	return f.current(), err
 }
 
-// until waits for something that is asked under the lock.
-func (f *fleet) until(ctx context.Context, is func() bool) error {
+// waitUntil waits for a condition, which it checks under the lock.
+func (f *failover) waitUntil(ctx context.Context, is func() bool) error {
 	for {
 		f.mu.Lock()
 		ok, changed := is(), f.changed
@@ -81,36 +82,37 @@ func (f *fleet) until(ctx context.Context, is func() bool) error {
 	}
 }
 
-// acknowledged waits until the current server has acknowledged n calls.
-func (f *fleet) acknowledged(t *testing.T, n int) {
+// awaitAcks waits until the current server has acknowledged n calls.
+func (f *failover) awaitAcks(t *testing.T, n int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	require.NoError(t, f.until(ctx, func() bool { return f.acks >= n }), "the movers do not come on")
+	require.NoError(t, f.waitUntil(ctx, func() bool { return f.acks >= n }), "the movers do not come on")
 }
 
-// allWait waits until n movers wait for a new server.
-func (f *fleet) allWait(t *testing.T, n int) {
+// awaitWaiting waits until n movers wait for a new server.
+func (f *failover) awaitWaiting(t *testing.T, n int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	require.NoError(t, f.until(ctx, func() bool { return f.waiting == n }), "movers do not notice that their server is dead")
+	require.NoError(t, f.waitUntil(ctx, func() bool { return f.waiting == n }), "movers do not notice that their server is dead")
 }
 
-// mover is a player who plays on, on whatever server there is.
+// mover is a player who plays one game after another on whichever server is
+// current.
 type mover struct {
-	fleet   *fleet
-	player  *caller
-	clients map[*testServer]*caller
+	failover *failover
+	player   *caller
+	clients  map[*testServer]*caller
 
-	// The game that is played, and its version as it was acknowledged last.
-	// They stand still while the mover waits for a server.
+	// The current game and its last acknowledged version. They do not change
+	// while the mover waits for a server.
 	gameID string
 	acked  int32
 }
 
-func newMover(p *caller, f *fleet) *mover {
-	return &mover{fleet: f, player: p, clients: map[*testServer]*caller{p.server: p}}
+func newMover(p *caller, f *failover) *mover {
+	return &mover{failover: f, player: p, clients: map[*testServer]*caller{p.server: p}}
 }
 
 func (m *mover) client(s *testServer) *caller {
@@ -120,17 +122,16 @@ func (m *mover) client(s *testServer) *caller {
 	return m.clients[s]
 }
 
-// crew has n new players move, whose choices are drawn from a seed, until the
-// fleet stops or the test ends. The group's context is that of whoever else joins
-// it.
-func (f *fleet) crew(t *testing.T, w *world, n int, seed uint64) ([]*mover, *errgroup.Group, context.Context) {
+// startMovers starts n new players, whose choices are drawn from a seed, until
+// the failover stops or the test ends. Further goroutines may join the group.
+func (f *failover) startMovers(t *testing.T, env *env, n int, seed uint64) ([]*mover, *errgroup.Group, context.Context) {
 	t.Helper()
 	group, ctx := errgroup.WithContext(t.Context())
 	ctx, cancel := context.WithCancel(ctx)
 	t.Cleanup(func() { cancel(); _ = group.Wait() })
 	var all []*mover
 	for i := range n {
-		m := newMover(w.player(f.current()), f)
+		m := newMover(env.player(f.current()), f)
 		all = append(all, m)
 		rng := rand.New(rand.NewPCG(uint64(i), seed))
 		group.Go(func() error { return m.run(ctx, rng) })
@@ -138,10 +139,10 @@ func (f *fleet) crew(t *testing.T, w *world, n int, seed uint64) ([]*mover, *err
 	return all, group, ctx
 }
 
-// run plays short games, one after the other, until the fleet stops.
+// run plays short games, one after the other, until the failover stops.
 func (m *mover) run(ctx context.Context, rng *rand.Rand) error {
 	all := solo()
-	for !m.fleet.stopped() {
+	for !m.failover.stopped() {
 		m.gameID, m.acked = "", 0
 		request := ofVariant(all[rng.IntN(len(all))].ID)
 		var game *pb.Game
@@ -159,13 +160,13 @@ func (m *mover) run(ctx context.Context, rng *rand.Rand) error {
 	return nil
 }
 
-// play moves at random and gives the game up at a version, 0 for when the fleet
+// play makes random moves and resigns at a version; with 0, when the failover
 // stops.
 func (m *mover) play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32) error {
 	m.gameID, m.acked = game.GetId(), game.GetVersion()
 	position := game.GetPosition()
 	for over := false; !over; {
-		resign := giveUp > 0 && m.acked >= giveUp || m.fleet.stopped()
+		resign := giveUp > 0 && m.acked >= giveUp || m.failover.stopped()
 		var direction pb.Direction
 		if !resign {
 			direction = random(rng, position)
@@ -189,19 +190,19 @@ func (m *mover) play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp 
 
 // do makes a call until a server answers it.
 func (m *mover) do(ctx context.Context, call func(*caller) error) error {
-	s := m.fleet.current()
+	s := m.failover.current()
 	for {
 		err := call(m.client(s))
 		switch {
 		case err == nil:
-			m.fleet.change(func() { m.fleet.acks++ })
+			m.failover.change(func() { m.failover.acks++ })
 			return nil
 		case !unavailable(err):
 			return err
 		case refusalOf(err).reason != "":
 			err = pause(ctx)
-		default: // Nobody answers.
-			s, err = m.fleet.after(ctx, s)
+		default: // No server answers.
+			s, err = m.failover.next(ctx, s)
 		}
 		if err != nil {
 			return err

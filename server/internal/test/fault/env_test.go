@@ -1,0 +1,146 @@
+package fault
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/process"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	"github.com/gridstand/gridstand/server"
+)
+
+// patience bounds a wait for what happens soon unless something is wrong. It is
+// long enough for busy machines.
+const patience = time.Minute
+
+// env is one Redis, the servers on it, and what their clients observed.
+type env struct {
+	t        *testing.T
+	addr     string                // of Redis, several with commas for a cluster
+	store    redis.UniversalClient // the test's own client
+	observed *observations
+	// serversDie says that the test kills servers: clients retry calls that no
+	// server answered.
+	serversDie bool
+
+	mu      sync.Mutex
+	damaged map[string]bool // games whose logs the test damaged
+}
+
+// newEnv returns an env on the Redis at addr. When the test and all its servers
+// have ended, it checks the store.
+func newEnv(t *testing.T, addr string) *env {
+	t.Helper()
+	return newEnvOn(t, addr, redistest.NewClient(t, addr))
+}
+
+// newEnvOn is newEnv on the Redis, or cluster, that the client reaches.
+func newEnvOn(t *testing.T, addr string, store redis.UniversalClient) *env {
+	t.Helper()
+	env := newUncheckedEnv(t, addr, store)
+	t.Cleanup(func() { check(t, env) })
+	return env
+}
+
+// newUncheckedEnv is newEnvOn for a test that leaves nothing to check. It skips
+// the test with -short: test/api runs whole servers without faults.
+func newUncheckedEnv(t *testing.T, addr string, store redis.UniversalClient) *env {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("breaks whole servers")
+	}
+	return &env{t: t, addr: addr, store: store, observed: newObservations(), damaged: map[string]bool{}}
+}
+
+// each runs test on the embedded Redis and on a real one.
+func each(t *testing.T, test func(t *testing.T, env *env)) {
+	t.Helper()
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+		single, ok := client.(*redis.Client)
+		require.True(t, ok)
+		test(t, newEnv(t, single.Options().Addr))
+	})
+}
+
+// markDamaged says that a game's log differs from what its server knows.
+func (env *env) markDamaged(gameID string) {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	env.damaged[gameID] = true
+}
+
+// unmarkDamaged undoes markDamaged.
+func (env *env) unmarkDamaged(gameID string) {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	delete(env.damaged, gameID)
+}
+
+func (env *env) isDamaged(gameID string) bool {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	return env.damaged[gameID]
+}
+
+// testServer is a server of an env.
+type testServer struct {
+	addr string
+	// stop ends it and waits until it has ended: a server in this process by a
+	// graceful stop, a process by SIGKILL.
+	stop func()
+	// process is nil for a server in this process.
+	process *process.Process
+	// metrics receives the address of a process's metrics once.
+	metrics <-chan string
+}
+
+// serve starts a server in this process. redis may be the address of a proxy.
+func (env *env) serve(redis string) *testServer {
+	env.t.Helper()
+	return env.serveWith(func(c *server.Config) { c.Redis = "redis://" + redis })
+}
+
+// serveWith starts a server in this process with a changed configuration.
+func (env *env) serveWith(change func(*server.Config)) *testServer {
+	env.t.Helper()
+	config := testConfig(env.addr)
+	config.Logger = slog.New(failOnError{slog.NewTextHandler(env.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}), env.t})
+	change(&config)
+	running, stop := servertest.Start(env.t, config)
+	return &testServer{addr: running.Addr().String(), stop: stop}
+}
+
+// failOnError is a log handler that fails the test for errors, except for those
+// that tests cause on purpose.
+type failOnError struct {
+	slog.Handler
+	t *testing.T
+}
+
+func (a failOnError) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelError && !expected(r.Message) {
+		a.t.Errorf("the server logged an error: %s", r.Message)
+	}
+	return a.Handler.Handle(ctx, r)
+}
+
+// expected reports whether tests cause an error on purpose.
+func expected(message string) bool {
+	return message == "game damaged" || strings.HasPrefix(message, "redis went back in time: ")
+}
+
+func (a failOnError) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return failOnError{a.Handler.WithAttrs(attrs), a.t}
+}
+
+func (a failOnError) WithGroup(name string) slog.Handler {
+	return failOnError{a.Handler.WithGroup(name), a.t}
+}

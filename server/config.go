@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gridstand/gridstand/server/internal/origin"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -160,7 +160,7 @@ func (c *Config) validate() error {
 			return &ConfigError{"metrics", err}
 		}
 	}
-	if _, err := origin.ParseProxies(c.Proxies); err != nil {
+	if _, err := ratelimit.ParseProxies(c.Proxies); err != nil {
 		return &ConfigError{"proxies", err}
 	}
 	switch {

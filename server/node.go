@@ -24,8 +24,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/metrics"
-	"github.com/gridstand/gridstand/server/internal/origin"
-	"github.com/gridstand/gridstand/server/internal/quota"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 	"github.com/gridstand/gridstand/server/internal/steward"
 )
@@ -52,7 +51,7 @@ type node struct {
 	lingering context.Context
 	endLinger context.CancelFunc
 
-	proxies origin.Proxies
+	proxies ratelimit.Proxies
 	// storeAnswers is what the store's monitor learned last.
 	storeAnswers atomic.Bool
 	admission    *admission.Control
@@ -106,7 +105,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 
 // listen takes the listener that is given, or makes one.
 func (n *node) listen() (err error) {
-	if n.proxies, err = origin.ParseProxies(n.Proxies); err != nil {
+	if n.proxies, err = ratelimit.ParseProxies(n.Proxies); err != nil {
 		return &ConfigError{"proxies", err}
 	}
 	inner := n.Listener
@@ -146,7 +145,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 		StoreAnswers: n.storeAnswers.Load,
 		Version:      version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
-		Quotas: quota.New(n.store.reads), Proxies: n.proxies,
+		Quotas: ratelimit.NewQuotas(n.store.reads), Proxies: n.proxies,
 		HangUp: func(peer net.Addr) { n.admission.HangUp(peer, n.Stall) },
 	})
 	n.serveGRPC(games, transport)

@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// ExceededError refuses a call because of a limit.
+// ExceededError is the refusal of a call because of a limit.
 type ExceededError struct {
 	// Field of the contract's Limits message.
 	Field string
 	// Value of the limit, or the share of it that was exceeded.
 	Value int
-	// What completes the sentence "at most <Value> …".
+	// What completes the message "at most <Value> …".
 	What string
 	// Retry is how long the caller should wait.
 	Retry time.Duration
 }
 
-// Exceeded returns the error for the limit in field, which is one of l's, or for
-// a share of it: value is what was exceeded.
-func (l *Limits) Exceeded(field *int, value int, what string, retry time.Duration) *ExceededError {
-	return &ExceededError{Field: l.Name(field), Value: value, What: what, Retry: max(retry, time.Millisecond)}
+// Exceeded returns the error for the limit in field, which is one of l's.
+func (l *Limits) Exceeded(field *int, what string, retry time.Duration) *ExceededError {
+	return &ExceededError{Field: l.Name(field), Value: *field, What: what, Retry: max(retry, time.Millisecond)}
 }
 
 // Name returns what the contract calls a field of l.
@@ -35,8 +34,8 @@ func (l *Limits) Name(field *int) string {
 
 func (e *ExceededError) Error() string { return "at most " + strconv.Itoa(e.Value) + " " + e.What }
 
-// Metadata says in the contract's words which limit it was: "limit_name" is its
-// field, "limit" the value.
+// Metadata identifies the limit in the contract's terms: "limit_name" is its field,
+// "limit" the value.
 func (e *ExceededError) Metadata() map[string]string {
 	return map[string]string{"limit": strconv.Itoa(e.Value), "limit_name": e.Field}
 }

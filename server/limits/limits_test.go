@@ -48,7 +48,8 @@ func TestLimits_Exceeded(t *testing.T) {
 	t.Parallel()
 	l := limits.Default()
 	for _, row := range limits.Table {
-		err := l.Exceeded(row.Of(&l), 7, "of something", 0)
+		*row.Of(&l) = 7
+		err := l.Exceeded(row.Of(&l), "of something", 0)
 		assert.Equal(t, map[string]string{"limit": "7", "limit_name": row.Field}, err.Metadata())
 		assert.Equal(t, "at most 7 of something", err.Error())
 		assert.Positive(t, err.Retry, "no hint when to come again")

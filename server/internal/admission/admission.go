@@ -10,10 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
-
-	"github.com/gridstand/gridstand/server/internal/origin"
-	"github.com/gridstand/gridstand/server/internal/quota"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -49,7 +46,7 @@ const (
 type Config struct {
 	Limits *limits.Limits
 	// Proxies whose word is taken for where calls come from.
-	Proxies origin.Proxies
+	Proxies ratelimit.Proxies
 	// Refuse returns the status for a limit that was exceeded.
 	Refuse func(*limits.ExceededError) error
 	// Stopping is the status for calls to a server that stops.
@@ -65,23 +62,24 @@ type Config struct {
 type Control struct {
 	net.Listener
 	Config
-	pace        *quota.Pacer // of new connections
-	reflections *quota.Pacer
+	pace        *ratelimit.Pacer // of new connections
+	reflections *ratelimit.Pacer
 
-	mu        sync.Mutex
-	conns     map[*conn]struct{}
-	addresses map[string]*addressState // those that hold anything open
+	// addresses have connections or forwarded calls.
+	addresses *ratelimit.Addresses[*addressState]
+
+	mu    sync.Mutex
+	conns map[*conn]struct{}
 
 	sweeps                 atomic.Int64
 	stopping               atomic.Bool
 	open, waiting, running atomic.Int64 // streams; running are unary calls with their request
 }
 
-// addressState is where connections or forwarded calls come from.
+// addressState counts what an address has open.
 type addressState struct {
-	key string
-	// connections and forwarded calls are guarded by Control.mu.
-	connections, forwarded int
+	key         string
+	connections atomic.Int64
 	// open are all streams, late those whose request has not come in time; held
 	// is the size of headers of open streams and of answers not taken yet.
 	open, late, held           atomic.Int64
@@ -90,13 +88,12 @@ type addressState struct {
 
 // New makes a Control of the connections that a listener accepts. It has to Run.
 func New(l net.Listener, c Config) *Control {
-	perSecond := c.Limits.NewConnectionsPerAddressPerSecond
-	reflections := c.Limits.ReflectionsPerAddressPerSecond
 	control := &Control{
 		Listener: l, Config: c,
-		pace:        quota.NewPacer(rate.Limit(perSecond), quota.Burst*perSecond),
-		reflections: quota.NewPacer(rate.Limit(reflections), quota.Burst*reflections),
-		conns:       map[*conn]struct{}{}, addresses: map[string]*addressState{},
+		pace:        ratelimit.PerSecond(c.Limits.NewConnectionsPerAddressPerSecond),
+		reflections: ratelimit.PerSecond(c.Limits.ReflectionsPerAddressPerSecond),
+		addresses:   ratelimit.NewAddresses(func(key string) *addressState { return &addressState{key: key} }),
+		conns:       map[*conn]struct{}{},
 	}
 	control.sweeps.Store(1) // 0 stands for never.
 	return control
@@ -156,23 +153,6 @@ func (c *Control) all() []*conn {
 		all = append(all, conn)
 	}
 	return all
-}
-
-// of returns the address with a key. It is called under mu.
-func (c *Control) of(key string) *addressState {
-	a := c.addresses[key]
-	if a == nil {
-		a = &addressState{key: key}
-		c.addresses[key] = a
-	}
-	return a
-}
-
-// forget drops an address that holds nothing open. It is called under mu.
-func (c *Control) forget(a *addressState) {
-	if a.connections == 0 && a.forwarded == 0 {
-		delete(c.addresses, a.key)
-	}
 }
 
 // exceeds reports whether n is over a limit; a limit of 0 is never exceeded.

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/tap"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/gridstand/gridstand/server/internal/origin"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -43,7 +43,7 @@ func (c *fakeConn) SetReadDeadline(at time.Time) error { c.deadline = at; return
 // control is a Control with small limits.
 func newControl(t *testing.T) *Control {
 	t.Helper()
-	proxies, err := origin.ParseProxies(proxyAddress)
+	proxies, err := ratelimit.ParseProxies(proxyAddress)
 	require.NoError(t, err)
 	l := &limits.Limits{
 		ConnectionsPerAddress: 100, NewConnectionsPerAddressPerSecond: 10, StreamsPerAddress: 20,
@@ -96,7 +96,7 @@ func requireEmpty(t *testing.T, c *Control) {
 	assert.Zero(t, open)
 	assert.Zero(t, waiting)
 	assert.Zero(t, c.Connections())
-	assert.Empty(t, c.addresses)
+	assert.Zero(t, c.addresses.Len())
 }
 
 // Ensure an address opens no more connections in a second than it may, however

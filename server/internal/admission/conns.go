@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gridstand/gridstand/server/internal/origin"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 )
 
 // conn is a connection that counts until it is closed.
@@ -60,7 +60,7 @@ func (c *Control) Accept() (net.Conn, error) {
 			return conn, nil
 		}
 		_ = accepted.Close()
-		c.Closed(c.Limits.Name(exceeded), origin.Key(accepted.RemoteAddr()))
+		c.Closed(c.Limits.Name(exceeded), ratelimit.Key(accepted.RemoteAddr()))
 	}
 }
 
@@ -68,21 +68,22 @@ func (c *Control) Accept() (net.Conn, error) {
 // returns the limit.
 func (c *Control) enter(accepted net.Conn) (_ *conn, exceeded *int) {
 	peer := accepted.RemoteAddr()
-	key := origin.Key(peer)
+	key := ratelimit.Key(peer)
 	proxy := c.Proxies.Trusted(peer)
 	if !proxy && !c.pace.Take(key) {
 		return nil, &c.Limits.NewConnectionsPerAddressPerSecond
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	from := c.of(key)
-	if !proxy && exceeds(int64(from.connections)+1, c.Limits.ConnectionsPerAddress) {
+	from, _ := c.addresses.Enter(key, 0)
+	if n := from.connections.Add(1); !proxy && exceeds(n, c.Limits.ConnectionsPerAddress) {
+		from.connections.Add(-1)
+		c.addresses.Leave(key)
 		return nil, &c.Limits.ConnectionsPerAddress
 	}
 	conn := &conn{Conn: accepted, control: c, from: from, proxy: proxy}
 	conn.leave = sync.OnceFunc(conn.left)
 	conn.handshaking.Store(true)
-	from.connections++
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.conns[conn] = struct{}{}
 	return conn, nil
 }
@@ -102,10 +103,10 @@ func (c *conn) left() {
 	}
 	control := c.control
 	control.mu.Lock()
-	defer control.mu.Unlock()
 	delete(control.conns, c)
-	c.from.connections--
-	control.forget(c.from)
+	control.mu.Unlock()
+	c.from.connections.Add(-1)
+	control.addresses.Leave(c.from.key)
 }
 
 // Read implements net.Conn. It waits if streams of the connection were refused or

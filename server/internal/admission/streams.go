@@ -94,7 +94,7 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 	}
 	s := &call{conn: addr.conn, from: addr.conn.from, headers: sizeOf(info.Header), opened: c.sweeps.Load()}
 	if s.conn.proxy {
-		s.from = c.forwarded(c.Proxies.Of(addr, info.Header["x-forwarded-for"]))
+		s.from, _ = c.addresses.Enter(c.Proxies.Of(addr, info.Header["x-forwarded-for"]), 0)
 	}
 	s.Context, s.cancel = context.WithCancel(ctx)
 	open := s.from.open.Add(1)
@@ -130,12 +130,12 @@ func (c *Control) exceeded(s *call, open int64) *limits.ExceededError {
 	l := c.Limits
 	switch {
 	case exceeds(open, l.StreamsPerAddress):
-		return l.Exceeded(&l.StreamsPerAddress, l.StreamsPerAddress, "streams of one address at once", retryAfter)
+		return l.Exceeded(&l.StreamsPerAddress, "streams of one address at once", retryAfter)
 	case !s.conn.proxy && exceeds(s.conn.late+1, l.IncompletePerConnection):
-		return l.Exceeded(&l.IncompletePerConnection, l.IncompletePerConnection,
+		return l.Exceeded(&l.IncompletePerConnection,
 			"streams of one connection whose request has not arrived", retryAfter)
 	case exceeds(s.from.late.Load()+1, l.IncompletePerAddress):
-		return l.Exceeded(&l.IncompletePerAddress, l.IncompletePerAddress,
+		return l.Exceeded(&l.IncompletePerAddress,
 			"streams of one address whose request has not arrived", retryAfter)
 	case exceeds(s.from.held.Load(), l.HeldBytesPerAddress):
 		return c.holdsTooMuch()
@@ -145,17 +145,8 @@ func (c *Control) exceeded(s *call, open int64) *limits.ExceededError {
 
 func (c *Control) holdsTooMuch() *limits.ExceededError {
 	l := c.Limits
-	return l.Exceeded(&l.HeldBytesPerAddress, l.HeldBytesPerAddress,
+	return l.Exceeded(&l.HeldBytesPerAddress,
 		"bytes held for one address: answers that it has not read and headers of streams", retryAfter)
-}
-
-// forwarded returns the address that a proxy called for, with the call counted.
-func (c *Control) forwarded(key string) *addressState {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	from := c.of(key)
-	from.forwarded++
-	return from
 }
 
 // sizeOf is about what headers take.
@@ -216,10 +207,7 @@ func (s *call) release() {
 	s.from.open.Add(-1)
 	s.from.held.Add(-s.headers)
 	if s.conn.proxy {
-		c.mu.Lock()
-		s.from.forwarded--
-		c.forget(s.from)
-		c.mu.Unlock()
+		c.addresses.Leave(s.from.key)
 	}
 }
 
@@ -336,7 +324,7 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 		defer s.from.healthWatches.Add(-1)
 		if exceeds(s.from.healthWatches.Add(1), l.HealthWatchesPerAddress) {
 			s.conn.slow(refusedPenalty)
-			return s.refuse(l.Exceeded(&l.HealthWatchesPerAddress, l.HealthWatchesPerAddress,
+			return s.refuse(l.Exceeded(&l.HealthWatchesPerAddress,
 				"health watches of one address at once", retryAfter))
 		}
 		return handler(service, &counting{with})
@@ -344,7 +332,7 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 		defer s.from.reflections.Add(-1)
 		if exceeds(s.from.reflections.Add(1), l.ReflectionsPerAddress) {
 			s.conn.slow(refusedPenalty)
-			return s.refuse(l.Exceeded(&l.ReflectionsPerAddress, l.ReflectionsPerAddress,
+			return s.refuse(l.Exceeded(&l.ReflectionsPerAddress,
 				"reflection streams of one address at once", retryAfter))
 		}
 		return handler(service, &paced{counting{with}})
@@ -397,6 +385,6 @@ func (p *paced) RecvMsg(m any) error {
 		return nil
 	}
 	l := c.Limits
-	return p.call.refuse(l.Exceeded(&l.ReflectionsPerAddressPerSecond, l.ReflectionsPerAddressPerSecond,
+	return p.call.refuse(l.Exceeded(&l.ReflectionsPerAddressPerSecond,
 		"reflection requests of one address in a second", c.reflections.Wait()))
 }

@@ -175,7 +175,7 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	case errors.Is(err, account.ErrNameReserved):
 		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name is reserved; choose another"}
 	case errors.Is(err, account.ErrTooManyGames):
-		exceeded := s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
+		exceeded := s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
 		s.Refused(exceeded.Field, s.address(ctx))
 		return &failure{
 			code: codes.ResourceExhausted, reason: pb.ReasonTooManyGames,

@@ -56,10 +56,10 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 			return createdGame(nil, err)
 		}
 	}
-	if err := s.quota(ctx, "games", player.ID, &s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
+	if err := s.takeQuota(ctx, "games", player.ID, &s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
 		return nil, err
 	}
-	if err := s.quota(ctx, "games-from", s.address(ctx), &s.Limits.NewGamesPerAddressPerMinute, "new games of one address a minute"); err != nil {
+	if err := s.takeQuota(ctx, "games-from", s.address(ctx), &s.Limits.NewGamesPerAddressPerMinute, "new games of one address a minute"); err != nil {
 		return nil, err
 	}
 	if created.Exhibition() {

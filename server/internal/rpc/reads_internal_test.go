@@ -24,13 +24,13 @@ func refusedBy(err error) string {
 }
 
 // fill has calls of an address run until its share is used up.
-func fill(t *testing.T, g *readGate, address string) []*addressReads {
+func fill(t *testing.T, g *readGate, address string) []func() {
 	t.Helper()
-	var all []*addressReads
+	var all []func()
 	for range g.share() {
-		a, err := g.enter(t.Context(), address)
+		leave, err := g.enter(t.Context(), address)
 		require.NoError(t, err)
-		all = append(all, a)
+		all = append(all, leave)
 	}
 	return all
 }
@@ -43,9 +43,9 @@ func TestReadGate_share(t *testing.T) {
 	bad := fill(t, g, "bad")
 	entered := make(chan error, 1)
 	go func() {
-		a, err := g.enter(t.Context(), "bad")
+		leave, err := g.enter(t.Context(), "bad")
 		if err == nil {
-			a.leave()
+			leave()
 		}
 		entered <- err
 	}()
@@ -53,13 +53,16 @@ func TestReadGate_share(t *testing.T) {
 		fill(t, g, other)
 	}
 	require.Eventually(t, func() bool {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		return g.waiting == 1
+		all := int64(g.limits.ReadsAtOnce * readQueue)
+		if g.waiting.TryAcquire(all) { // none waits
+			g.waiting.Release(all)
+			return false
+		}
+		return true
 	}, time.Minute, time.Millisecond, "nobody waits")
 	_, err := g.enter(t.Context(), "bad")
 	assert.Equal(t, "reads_per_address", refusedBy(err), "as many as it may have, one of them waiting")
-	bad[0].leave()
+	bad[0]()
 	require.NoError(t, <-entered)
 }
 
@@ -68,7 +71,7 @@ func TestReadGate_share(t *testing.T) {
 func TestReadGate_full(t *testing.T) {
 	t.Parallel()
 	g := newReadGate(&limits.Limits{ReadsAtOnce: 4})
-	var all []*addressReads
+	var all []func()
 	for n := range 4 {
 		all = append(all, fill(t, g, fmt.Sprint(n))...)
 	}
@@ -79,17 +82,17 @@ func TestReadGate_full(t *testing.T) {
 	_, err = g.enter(ended, "late")
 	require.ErrorIs(t, err, context.Canceled)
 
-	g.waiting = g.limits.ReadsAtOnce * readQueue
+	require.True(t, g.waiting.TryAcquire(int64(g.limits.ReadsAtOnce*readQueue)))
 	began := time.Now()
 	_, err = g.enter(t.Context(), "late")
 	assert.Equal(t, "reads_at_once", refusedBy(err))
 	assert.Less(t, time.Since(began), readWait, "it waited although too many others did")
-	g.waiting = 0
+	g.waiting.Release(int64(g.limits.ReadsAtOnce * readQueue))
 
 	for _, each := range all {
-		each.leave()
+		each()
 	}
-	assert.Empty(t, g.addresses)
+	assert.Zero(t, g.addresses.Len())
 	assert.True(t, g.running.TryAcquire(4))
 }
 
@@ -101,7 +104,7 @@ func TestReadGate_unlimited(t *testing.T) {
 		_, err := g.enter(t.Context(), "one")
 		require.NoError(t, err)
 	}
-	assert.True(t, g.pace.TakeN("one", 1<<20))
+	assert.True(t, g.rate.TakeN("one", 1<<20))
 }
 
 func TestReadCost(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package rpc is the contract as gRPC handlers: it reads requests, checks
-// who may, asks the rooms beneath, and puts their answers and errors into the
-// contract's words. There is no game logic here and no storage.
+// Package rpc implements the contract as gRPC handlers: it checks requests and
+// permissions, calls the packages below, and translates their results and errors into
+// the contract's. It has no game logic and no storage.
 package rpc
 
 import (
@@ -23,34 +23,33 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
-	"github.com/gridstand/gridstand/server/internal/origin"
-	"github.com/gridstand/gridstand/server/internal/quota"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Planner is told about games that begin.
+// Planner schedules what games need later, from when they begin.
 type Planner interface {
 	// Begin notes a game that is about to be created.
 	Begin(ctx context.Context, gameID string) error
-	// Plan notes when the game is to be looked at next.
+	// Plan notes when the game needs its next action.
 	Plan(ctx context.Context, state *replay.State) error
-	// Admit counts a game between bots alone, which is about to be created, among
-	// those that run: *limits.ExceededError if there are as many as may be.
+	// Admit counts a game that only bots play, which is about to be created, as one
+	// that runs. The error is *limits.ExceededError if too many run.
 	Admit(ctx context.Context, gameID, playerID, address string) error
-	// Looked and Watched are told of games that a client of an address is shown,
-	// and watches until it calls the function returned. They never wait.
+	// Looked and Watched note that a client of an address reads a game, and watches it
+	// until it calls left. They never wait.
 	Looked(state *replay.State, address string)
 	Watched(state *replay.State, address string) (left func())
 }
 
 // Meter measures what only the service sees.
 type Meter interface {
-	// FanOut is called, for a share of all drawn at random, with the time from
-	// an event's coming to its being handed to the connection of a watcher.
+	// FanOut is called for a random sample of deliveries, with the time from an
+	// event's arrival to its being handed to a watcher's connection.
 	FanOut(lag time.Duration)
 	// Conflated is called when a watcher got a game instead of events.
 	Conflated()
-	// StorageFailed is called with an error of Redis that a caller met.
+	// StorageFailed is called with an error of Redis that failed a call.
 	StorageFailed(err error)
 }
 
@@ -63,24 +62,24 @@ type Config struct {
 	Directory   *directory.Directory
 	Planner     Planner
 	Meter       Meter
-	// Refused is called for each call that is refused because of a limit, with the
-	// limit's name, or of a wrong token, and with the address it came from.
+	// Refused is called for each call that is refused because of a limit or a wrong
+	// token, with the limit's name or wrongToken, and the caller's address.
 	Refused func(reason, address string)
 	Logger  *slog.Logger
 	// Version of the software.
 	Version string
-	// StoreAnswers reports whether the store answered when it was asked last.
+	// StoreAnswers reports whether the store answered the last ping.
 	StoreAnswers func() bool
 	// Durable says that the store outlives the server.
 	Durable bool
 	Limits  limits.Limits
-	Quotas  *quota.Quotas
-	// Proxies whose word is taken for where calls come from.
-	Proxies origin.Proxies
-	// HangUp ends a connection a while later, unless it is a proxy's.
+	Quotas  *ratelimit.Quotas
+	// Proxies are trusted to name the address of a call.
+	Proxies ratelimit.Proxies
+	// HangUp closes a connection after a while, unless it is a proxy's.
 	HangUp func(peer net.Addr)
-	// MinTurnLimit is the shortest time for a move that can be asked for: that
-	// of the contract, or less.
+	// MinTurnLimit is the shortest turn limit that a game may have: that of the
+	// contract, or less.
 	MinTurnLimit time.Duration
 }
 
@@ -91,41 +90,42 @@ type Service struct {
 	pb.UnimplementedPlayerServiceServer
 	Config
 
-	// moves bounds how fast each player moves; opens and wrong how fast each
-	// address opens streams and shows wrong tokens.
-	moves, opens, wrong *quota.Pacer
-	// recounts bounds how often each player's open games are counted anew.
-	recounts *quota.Pacer
-	crowd    crowd
-	reads    *readGate
-	// replaying bounds the streams that are sent a game's past; nil for any number.
+	// moves bounds the rate of each player's moves; opens and wrong the rates at which
+	// each address opens streams and sends wrong tokens.
+	moves, opens, wrong *ratelimit.Pacer
+	// recounts bounds how often each player's open games are counted again.
+	recounts *ratelimit.Pacer
+	// addressStreams counts the watch streams of each address. The slots of each are
+	// for streams that read a game's past.
+	addressStreams *ratelimit.Addresses[*semaphore.Weighted]
+	reads          *readGate
+	// replaying has the slots for streams that are sent a game's past; nil for any
+	// number.
 	replaying *semaphore.Weighted
-	// damaged keeps those who ask for a damaged game again and again from
-	// filling the log.
+	// damaged keeps repeated calls for a damaged game from filling the log.
 	damaged rate.Sometimes
 
-	// admitting is held while a watcher is counted in.
+	// admitting is held while a watcher is counted.
 	admitting sync.Mutex
 }
 
 // New makes a Service.
 func New(c Config) *Service {
 	l := c.Limits
-	var replaying *semaphore.Weighted
-	if l.ReplaysAtOnce > 0 {
-		replaying = semaphore.NewWeighted(int64(l.ReplaysAtOnce))
-	}
-	return &Service{
+	s := &Service{
 		Config:    c,
-		moves:     quota.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
-		opens:     quota.NewPacer(rate.Limit(l.WatchesPerAddressPerSecond), quota.Burst*l.WatchesPerAddressPerSecond),
-		wrong:     quota.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
-		recounts:  quota.NewPacer(rate.Every(recountEvery), 1),
+		moves:     ratelimit.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
+		opens:     ratelimit.PerSecond(l.WatchesPerAddressPerSecond),
+		wrong:     ratelimit.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
+		recounts:  ratelimit.NewPacer(rate.Every(recountEvery), 1),
 		reads:     newReadGate(&l),
-		replaying: replaying,
-		crowd:     crowd{limits: &l, open: map[string]*visitors{}},
+		replaying: newSlots(l.ReplaysAtOnce, l.ReplaysAtOnce),
 		damaged:   rate.Sometimes{First: 10, Interval: time.Second},
 	}
+	s.addressStreams = ratelimit.NewAddresses(func(string) *semaphore.Weighted {
+		return newSlots(l.WatchesPerAddress, s.replaysPerAddress())
+	})
+	return s
 }
 
 // Register offers the services on r.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
@@ -27,11 +28,11 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	if request.GetAfterVersion() < 0 {
 		return invalid.Field("after_version", "must not be negative")
 	}
-	visitors, err := s.watching(stream.Context())
+	address, replays, err := s.enterWatch(stream.Context())
 	if err != nil {
 		return err
 	}
-	defer visitors.leave()
+	defer s.addressStreams.Leave(address)
 	m, state, err := s.enter(stream.Context(), id)
 	if err != nil {
 		return err
@@ -39,13 +40,13 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	defer m.Release()
 	player := caller(stream.Context())
 	v := &view{
-		service: s, match: m, visitors: visitors, stream: innermost(stream), everyEvent: request.GetEveryEvent(), playerID: player.ID,
+		service: s, match: m, replays: replays, stream: innermost(stream), everyEvent: request.GetEveryEvent(), playerID: player.ID,
 	}
 	if err := s.admit(v, len(state.SeatsOf(player.ID)) == 0); err != nil {
 		return err
 	}
 	defer v.watcher.Close()
-	defer s.Planner.Watched(state, visitors.address)()
+	defer s.Planner.Watched(state, address)()
 	if request.AfterVersion == nil {
 		err = v.sendGame(state)
 	} else {
@@ -62,9 +63,9 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	return v.follow()
 }
 
-// enter returns a game and its state as the log bears it out. It has to be
-// released unless there is an error. What it needs on the way is gone when a
-// watcher settles down.
+// enter returns a game and its state, confirmed by the log. The caller releases the
+// game unless there is an error. It is a function of its own so that its stack is
+// free while the watcher waits.
 func (s *Service) enter(ctx context.Context, id string) (*match.Match, *replay.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
@@ -80,22 +81,22 @@ func (s *Service) enter(ctx context.Context, id string) (*match.Match, *replay.S
 	return m, state, nil
 }
 
-// admit adds a watcher unless the game has as many as it may. One at a time is
-// admitted, so that those who come together are not more.
+// admit adds a watcher unless the game has as many as allowed. It admits one at a
+// time, so that concurrent watchers cannot exceed the limit.
 func (s *Service) admit(v *view, counted bool) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
 	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && v.match.Watchers() >= limit {
-		return s.exceeded(&s.Limits.WatchersPerGame, "watchers of one game", fullRetry)
+		return s.Limits.Exceeded(&s.Limits.WatchersPerGame, "watchers of one game", fullRetry)
 	}
 	ctx := v.stream.Context()
 	v.match.Watch(ctx, &v.watcher, counted, func() { s.onStall(ctx) })
 	return nil
 }
 
-// innermost returns what is within a stream of Watch, whose messages nothing
-// around it changes or counts: each layer is one more place in memory that an
-// event has to fetch for each watcher, and took 2 to 5 % of what it costs.
+// innermost returns the stream inside the wrappers of a Watch stream, none of which
+// changes or counts messages. Each wrapper costs 2 to 5 % of a delivery, for one more
+// place in memory to load.
 func innermost(stream grpc.ServerStream) grpc.ServerStream {
 	for {
 		switch outer := stream.(type) {
@@ -109,11 +110,11 @@ func innermost(stream grpc.ServerStream) grpc.ServerStream {
 	}
 }
 
-// view is a watcher's stream and how far it has come.
+// view is a watcher's stream and its progress.
 type view struct {
-	// What each event needs comes first, side by side.
-	version    int32 // that the reader has
-	owed       int32 // version up to which the reader asked for every event
+	// The fields that each event needs come first, in one cache line.
+	version    int32 // the last one sent
+	owed       int32 // up to this version every event is sent
 	over       bool  // the game's end was sent
 	everyEvent bool
 	stream     grpc.ServerStream // the innermost
@@ -121,11 +122,11 @@ type view struct {
 
 	service  *Service
 	match    *match.Match
-	visitors *visitors // of the same address
-	playerID string    // of the reader, empty for nobody
+	replays  *semaphore.Weighted // slots of the watcher's address for reading the past
+	playerID string              // of the watcher; empty without a token
 }
 
-// resume begins after a version that the reader has, in a game at state.
+// resume starts after a version that the watcher has, in a game at state.
 func (v *view) resume(after int32, state *replay.State) error {
 	if after > state.Version {
 		return &match.VersionConflictError{Version: state.Version}
@@ -135,11 +136,11 @@ func (v *view) resume(after int32, state *replay.State) error {
 	return nil
 }
 
-// latencySampleRate is of how many events that were shown to somebody one is latencySampleRate: to look
-// at the clock for each would take a twentieth of all that it costs to show it.
+// latencySampleRate is the number of deliveries of which one is timed. time.Now costs
+// about 5 % of a delivery.
 const latencySampleRate = 16
 
-// follow sends what comes, until the game is over or the reader leaves.
+// follow sends updates until the game is over or the watcher leaves.
 func (v *view) follow() error {
 	for !v.over {
 		look, changed := v.watcher.Look(v.version)
@@ -160,8 +161,8 @@ func (v *view) follow() error {
 		case look.Err != nil:
 			err = look.Err
 		default:
-			// Not also for the end of the stream: to wait on two channels takes
-			// twice the time, for each event, and match.Watcher learns of it.
+			// match.Watcher also signals the end of the stream: waiting on two
+			// channels would take twice the time.
 			<-changed
 		}
 		if err != nil {
@@ -195,16 +196,23 @@ func (v *view) sendEvent(e *match.Event) error {
 	}))
 }
 
-// replay sends the past that memory does not have.
+// replay sends the past that is no longer in memory.
 func (v *view) replay() error {
-	ctx := v.stream.Context()
-	turn := func(work func() error) error { return v.service.turn(ctx, work) }
-	return v.visitors.replay(ctx, func() error { return v.match.Replay(ctx, v.version, turn, v.sendEvent) })
+	ctx, s := v.stream.Context(), v.service
+	full := s.Limits.Exceeded(&s.Limits.WatchesPerAddress, "streams of one address that read a game's past at once", fullRetry)
+	full.Value = s.replaysPerAddress()
+	release, err := acquire(ctx, v.replays, fullRetry, full)
+	if err != nil {
+		return err
+	}
+	defer release()
+	turn := func(work func() error) error { return s.turn(ctx, work) }
+	return v.match.Replay(ctx, v.version, turn, v.sendEvent)
 }
 
-// encode prepares a message once for all who get it: marshalling it anew for
-// each of 20,000 streams costs more than half of their throughput. It is tied
-// to the codec and compressor, of which the server has one and none.
+// encode marshals a message once for all watchers: marshalling it for each of 20,000
+// streams halves their throughput. The result depends on the codec and the
+// compressor; the server has one codec and no compressor.
 func (v *view) encode(m *pb.WatchResponse) any {
 	prepared := &grpc.PreparedMsg{}
 	if err := prepared.Encode(v.stream, m); err != nil {
@@ -215,14 +223,13 @@ func (v *view) encode(m *pb.WatchResponse) any {
 
 var errStalled = serverUnavailable("nothing was read from this stream for too long")
 
-// onStall ends a stream whose handler waits in Send, from another goroutine. The
-// end of the context that Send waits on would get it out of there as well, but
-// then gRPC tells the reader Canceled, which it must not take for a reason to
-// come again.
+// onStall ends a stream whose handler waits in Send, from another goroutine. Ending
+// Send's context would also end it, but with Canceled, after which clients must not
+// retry.
 //
-// gRPC keeps what it took for the stream until the reader takes that, and the
-// status after it. One who never does holds some 100 kB for as long as there is
-// the connection, which is why that ends too.
+// gRPC keeps the messages that it accepted, and the status, until the client reads
+// them: some 100 kB for as long as the connection is open. So the connection is closed
+// a while later, too.
 func (s *Service) onStall(ctx context.Context) {
 	stream, ok := grpc.ServerTransportStreamFromContext(ctx).(interface {
 		SetTrailer(md metadata.MD) error

@@ -233,7 +233,7 @@ func (e *exhibitions) run(ctx context.Context, gameID, playerID, address string)
 		case 2:
 			field, whose = &e.limits.BotGamesPerAddress, "one address"
 		}
-		return false, e.limits.Exceeded(field, *field,
+		return false, e.limits.Exceeded(field,
 			"games of "+whose+" run in which only bots play; one without watchers is soon paused",
 			time.Duration(r[3])*time.Millisecond)
 	}

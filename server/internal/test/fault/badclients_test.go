@@ -24,7 +24,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/quota"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 )
 
 const (
@@ -229,7 +229,7 @@ type flood struct {
 // machine there may be nothing to refuse.
 func (f *flood) within(perSecond int, since time.Time) bool {
 	took := time.Since(since)
-	return perSecond > 0 && took > patience && f.granted.Load() <= int64(float64(perSecond)*(quota.Burst+took.Seconds()))
+	return perSecond > 0 && took > patience && f.granted.Load() <= int64(float64(perSecond)*(ratelimit.Burst+took.Seconds()))
 }
 
 // dialFrom dials from this machine's n-th loopback address, so that bad clients

@@ -1,6 +1,4 @@
-// Package origin tells from where somebody connects, for limits that hold for
-// each place.
-package origin
+package ratelimit
 
 import (
 	"fmt"
@@ -10,12 +8,12 @@ import (
 	"strings"
 )
 
-// Proxies are the addresses of proxies whose word is taken for where a call
-// comes from.
+// Proxies are the addresses of trusted proxies: their x-forwarded-for headers name
+// the address of a call.
 type Proxies []netip.Prefix
 
-// ParseProxies reads addresses and networks, such as 10.0.0.0/8, separated by
-// commas; none if empty.
+// ParseProxies parses addresses and networks, such as 10.0.0.0/8, separated by
+// commas. The empty text is no proxies.
 func ParseProxies(text string) (Proxies, error) {
 	var proxies Proxies
 	if text == "" {
@@ -46,10 +44,10 @@ func (p Proxies) contain(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
 }
 
-// Of is where a call comes from, over a connection of peer's and with these
-// x-forwarded-for headers. Each proxy appends whom it was called by, so of the
-// list the last one counts that is no proxy; what stands before it anybody may
-// have written.
+// Of returns the Key of the client behind a call, given the connection's peer and
+// the x-forwarded-for headers. Each proxy appends the address of its client, so the
+// client is the last one in the list that is not a proxy. The entries before it can
+// be forged.
 func (p Proxies) Of(peer net.Addr, forwarded []string) string {
 	address, ok := addressOf(peer)
 	if !ok {
@@ -66,8 +64,8 @@ func (p Proxies) Of(peer net.Addr, forwarded []string) string {
 	return key(address)
 }
 
-// Key is the place of an address: the address itself, and of IPv6 the network
-// of 64 bits, which is what one customer has.
+// Key returns what limits count an address as: the address itself, or for IPv6 its
+// network of 64 bits, which is what one customer has.
 func Key(address net.Addr) string {
 	if ip, ok := addressOf(address); ok {
 		return key(ip)

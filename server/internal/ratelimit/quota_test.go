@@ -1,4 +1,4 @@
-package quota_test
+package ratelimit_test
 
 import (
 	"sync"
@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	"github.com/gridstand/gridstand/server/internal/quota"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,7 +27,7 @@ func TestQuotas_Take(t *testing.T) {
 		var got atomic.Int32
 		for range 20 {
 			group.Go(func() {
-				wait, err := quota.New(client).Take(ctx, "games", "ann", perMinute)
+				wait, err := ratelimit.NewQuotas(client).Take(ctx, "games", "ann", perMinute)
 				if assert.NoError(t, err) && wait == 0 {
 					got.Add(1)
 				}
@@ -39,11 +39,11 @@ func TestQuotas_Take(t *testing.T) {
 		assert.GreaterOrEqual(t, got.Load(), int32(perMinute))
 		assert.Less(t, got.Load(), int32(20))
 		for what, who := range map[string]string{"games": "bob", "players": "ann"} {
-			wait, err := quota.New(client).Take(ctx, what, who, perMinute)
+			wait, err := ratelimit.NewQuotas(client).Take(ctx, what, who, perMinute)
 			require.NoError(t, err)
 			assert.Zero(t, wait)
 		}
-		wait, err := quota.New(client).Take(ctx, "games", "ann", 0)
+		wait, err := ratelimit.NewQuotas(client).Take(ctx, "games", "ann", 0)
 		require.NoError(t, err)
 		assert.Zero(t, wait, "no limit")
 		ttl := client.TTL(ctx, "rate:games:ann").Val()
@@ -57,6 +57,6 @@ func TestQuotas_RedisAway(t *testing.T) {
 	server := redistest.StartMiniredis(t)
 	client := redistest.NewClient(t, server.Addr())
 	server.SetError("LOADING")
-	_, err := quota.New(client).Take(t.Context(), "games", "ann", 1)
+	_, err := ratelimit.NewQuotas(client).Take(t.Context(), "games", "ann", 1)
 	assert.ErrorContains(t, err, "LOADING")
 }

@@ -1,4 +1,4 @@
-package origin_test
+package ratelimit_test
 
 import (
 	"net"
@@ -6,18 +6,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
-	"github.com/gridstand/gridstand/server/internal/origin"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func tcp(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 1234} }
 
 func TestProxies_Of(t *testing.T) {
 	t.Parallel()
-	proxies, err := origin.ParseProxies("10.0.0.0/8, 192.168.1.1,fd00::/8")
+	proxies, err := ratelimit.ParseProxies("10.0.0.0/8, 192.168.1.1,fd00::/8")
 	require.NoError(t, err)
 	for name, tt := range map[string]struct {
 		peer      string
@@ -41,17 +38,17 @@ func TestProxies_Of(t *testing.T) {
 	assert.True(t, proxies.Trusted(tcp("10.9.9.9")))
 	assert.False(t, proxies.Trusted(tcp("11.9.9.9")))
 	assert.False(t, proxies.Trusted(&net.UnixAddr{Name: "x"}))
-	assert.Equal(t, "x", origin.Key(&net.UnixAddr{Name: "x"}))
-	assert.Empty(t, origin.Key(nil))
+	assert.Equal(t, "x", ratelimit.Key(&net.UnixAddr{Name: "x"}))
+	assert.Empty(t, ratelimit.Key(nil))
 }
 
 func TestParseProxies(t *testing.T) {
 	t.Parallel()
-	none, err := origin.ParseProxies("")
+	none, err := ratelimit.ParseProxies("")
 	require.NoError(t, err)
 	assert.Empty(t, none)
 	for _, wrong := range []string{",", "here", "10.0.0.0/33", "10.0.0.1:80"} {
-		_, err := origin.ParseProxies(wrong)
+		_, err := ratelimit.ParseProxies(wrong)
 		assert.ErrorContains(t, err, "is no address and no network", wrong)
 	}
 }

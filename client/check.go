@@ -15,7 +15,16 @@ const maxSide = 255
 // so that whoever draws it stays within its slices.
 func CheckGame(g *pb.Game) error { return checkGame(g, g.GetId()) }
 
-// checkGame returns an ErrBadStream for what cannot be the game of that id.
+// checkedGame returns the game of that id out of a reply, or an ErrBadStream.
+func checkedGame(g *pb.Game, gameID string) (Game, error) {
+	if err := checkGame(g, gameID); err != nil {
+		return Game{}, err
+	}
+	return Game{Game: g}, nil
+}
+
+// checkGame returns an ErrBadStream for a message that cannot be the game of that
+// id.
 func checkGame(g *pb.Game, gameID string) error {
 	switch {
 	case g == nil:

@@ -132,27 +132,8 @@ func (f *fake) RotateToken(ctx context.Context, r *pb.RotateTokenRequest) (*pb.R
 // start serves the fake for the length of the test and returns its address.
 func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
 	t.Helper()
-	address, stop, err := f.serve(options...)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, stop()) })
-	return address
-}
-
-// someServer starts one for the example.
-func someServer() (address string, stop func()) {
-	address, end, err := newTable().serve()
-	if err != nil {
-		panic(err)
-	}
-	return address, func() { _ = end() }
-}
-
-// serve serves the fake until stop.
-func (f *fake) serve(options ...grpc.ServerOption) (address string, stop func() error, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
+	require.NoError(t, err)
 	f.listener = &listener{Listener: l}
 	server := grpc.NewServer(options...)
 	pb.RegisterGameServiceServer(server, f)
@@ -160,10 +141,11 @@ func (f *fake) serve(options ...grpc.ServerOption) (address string, stop func() 
 	pb.RegisterPlayerServiceServer(server, f)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(f.listener) }()
-	return l.Addr().String(), func() error {
+	t.Cleanup(func() {
 		server.Stop()
-		return <-done
-	}, nil
+		assert.NoError(t, <-done)
+	})
+	return l.Addr().String()
 }
 
 // client returns a client of the fake with short waits.
@@ -269,6 +251,8 @@ func gameAt(version int32) *pb.Game {
 		Position: position(),
 	}
 }
+
+func knownAt(version int32) client.Game { return client.Game{Game: gameAt(version)} }
 
 func eventAt(version int32) *pb.Event {
 	return &pb.Event{GameId: gameID, Version: version, Position: position()}

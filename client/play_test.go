@@ -41,7 +41,7 @@ func TestMoveIsRepeatedUntilItsOutcomeIsKnown(t *testing.T) {
 				}
 				return eventAt(r.GetVersion() + 1), nil
 			}}
-			seat := f.client(t).Seat(gameAt(3))
+			seat := f.client(t).Seat(knownAt(3))
 			event, err := seat.Move(within(t), 3, client.Slide(pb.Direction_DIRECTION_LEFT), true)
 			require.NoError(t, err)
 			assert.Equal(t, int32(4), event.GetVersion())
@@ -65,7 +65,7 @@ func TestMoveAcrossABrokenConnection(t *testing.T) {
 		}
 		return eventAt(r.GetVersion() + 1), nil
 	}
-	seat := f.client(t).Seat(gameAt(3))
+	seat := f.client(t).Seat(knownAt(3))
 	var told []error
 	seat.OnRetry = func(_ int, _ time.Duration, err error) { told = append(told, err) }
 	event, err := seat.Move(within(t), 3, client.Jump(&pb.Cell{X: 1, Y: 2}), false)
@@ -87,7 +87,7 @@ func TestMoveReportsARefusalAtOnce(t *testing.T) {
 			f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
 				return nil, failures[n-1]
 			}}
-			_, err := f.client(t).Seat(gameAt(3)).Move(within(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+			_, err := f.client(t).Seat(knownAt(3)).Move(within(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
 			require.ErrorIs(t, err, client.ErrVersionConflict)
 			assert.NotErrorIs(t, err, client.ErrUnsettled)
 			version, ok := client.CurrentVersion(err)
@@ -107,7 +107,7 @@ func TestMoveSaysWhenTheOutcomeStaysOpen(t *testing.T) {
 		}
 		return nil, storageAway()
 	}}
-	_, err := f.client(t).Seat(gameAt(3)).Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+	_, err := f.client(t).Seat(knownAt(3)).Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
 	assert.ErrorIs(t, err, client.ErrUnsettled)
 }
 
@@ -121,7 +121,7 @@ func TestMoveDoesNotBelieveEverything(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := &fake{move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return event, nil }}
-			_, err := f.client(t).Seat(gameAt(3)).Move(within(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+			_, err := f.client(t).Seat(knownAt(3)).Move(within(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
 			assert.ErrorIs(t, err, client.ErrBadStream)
 		})
 	}
@@ -147,7 +147,7 @@ func TestResignNamesTheSeat(t *testing.T) {
 		{Index: 1, Occupant: &pb.Seat_Player{Player: &pb.Player{Id: playerID}}},
 		{Index: 2, Occupant: &pb.Seat_Player{Player: &pb.Player{Id: playerID}}},
 	}
-	seat := c.Seat(g)
+	seat := c.Seat(client.Game{Game: g})
 	assert.Equal(t, int32(1), seat.Index())
 	assert.Equal(t, gameID, seat.GameID())
 	event, err := seat.Resign(within(t))
@@ -155,7 +155,7 @@ func TestResignNamesTheSeat(t *testing.T) {
 	assert.Equal(t, int32(4), event.GetVersion())
 
 	c.SetToken("")
-	seat = c.Seat(g)
+	seat = c.Seat(client.Game{Game: g})
 	assert.Equal(t, int32(-1), seat.Index())
 	_, err = seat.Resign(within(t))
 	assert.ErrorIs(t, err, client.ErrNotSeated)

@@ -2,38 +2,95 @@ package client
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Game returns a game as it is now.
-func (c *Client) Game(ctx context.Context, gameID string) (*pb.Game, error) {
-	response, err := c.Games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
-	if err != nil {
-		return nil, err
-	}
-	return response.GetGame(), checkGame(response.GetGame(), gameID)
+// Move is a move that a player asks for: make it with Slide or Jump.
+type Move struct {
+	direction pb.Direction
+	cell      *pb.Cell
 }
 
-// Join takes a seat of a game, by its index, and returns the game with it. A
-// nil seat is the account's own, back from a stand-in where one moves for it,
-// else the first that is open. It is repeated as Seat.Move is: a seat that one
-// has already is no error.
-func (c *Client) Join(ctx context.Context, gameID string, seat *int32) (*pb.Game, error) {
-	request := &pb.JoinGameRequest{GameId: gameID, Seat: seat}
-	response, err := retry(ctx, c, 0, nil, func(ctx context.Context) (*pb.JoinGameResponse, error) {
-		return c.Games.JoinGame(ctx, request)
+// Slide is a move of 2048.
+func Slide(d pb.Direction) Move { return Move{direction: d} }
+
+// Jump is a move of Tribolo, to a cell.
+func Jump(to *pb.Cell) Move { return Move{cell: to} }
+
+// Seat is the account's seat in a game. What it is asked to do takes effect once,
+// whatever is lost on the way. It keeps no state of the game: a call names the
+// version that the player saw.
+//
+// Its methods are safe for concurrent use.
+type Seat struct {
+	// OnRetry, if set, is called before each wait for another try of a call, with
+	// the number of tries so far, the wait and the error. It runs in the
+	// goroutine of the call. Set it before the first call.
+	OnRetry func(attempt int, wait time.Duration, err error)
+
+	client *Client
+	gameID string
+	index  int32
+}
+
+// noSeat is the index of a Seat of an account that has none.
+const noSeat = -1
+
+// Seat returns the account's seat in a game, the lowest if it has several. It
+// asks the server nothing: if the account has no seat, the server says so at the
+// first move.
+func (c *Client) Seat(game Game) *Seat {
+	for _, seat := range game.GetSeats() {
+		if c.owns(seat) {
+			return c.SeatAt(game.GetId(), seat.GetIndex())
+		}
+	}
+	return c.SeatAt(game.GetId(), noSeat)
+}
+
+// SeatAt returns a seat by its index, for an account that has several in a game.
+func (c *Client) SeatAt(gameID string, index int32) *Seat {
+	return &Seat{client: c, gameID: gameID, index: index}
+}
+
+// Index is the seat's index in the game, -1 if the account has none.
+func (s *Seat) Index() int32 { return s.index }
+
+// GameID is the id of the game.
+func (s *Seat) GameID() string { return s.gameID }
+
+// Move makes a move at the version that the player saw and returns its event.
+// byBot declares that a program chose it; the game is not ranked from then on.
+//
+// It takes effect at most once. If a reply is lost, or the server or its store is
+// unavailable or asks to wait, the same call is made again with growing waits
+// until ctx ends; the error then is also ErrUnsettled. Every other error means
+// that the move did not take effect: ErrVersionConflict if the game has moved on,
+// ErrIllegalMove, ErrNotYourTurn, ErrGameOver, ErrGameNotStarted or ErrNotSeated.
+func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb.Event, error) {
+	request := &pb.MoveRequest{GameId: s.gameID, Version: version, ByBot: byBot}
+	if m.cell != nil {
+		request.Move = &pb.MoveRequest_Cell{Cell: m.cell}
+	} else {
+		request.Move = &pb.MoveRequest_Direction{Direction: m.direction}
+	}
+	response, err := retry(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.MoveResponse, error) {
+		return s.client.Games.Move(ctx, request)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return response.GetGame(), checkGame(response.GetGame(), gameID)
+	return s.next(response.GetEvent(), version)
 }
 
-// Undo takes moves back in a game that nobody else plays, at the version that
-// the player saw: to an earlier version, or just before his last move that
-// still stands where that is nil. It returns the event and is repeated as Move
-// is.
+// Undo takes moves back, in a game that no other account plays, at the version
+// that the player saw: to an earlier version, or to the one before the player's
+// last move that still stands if that is nil. It returns the event and is repeated
+// like Move. The error is ErrUndoNotAllowed if there is nothing to take back.
 func (s *Seat) Undo(ctx context.Context, version int32, to *int32) (*pb.Event, error) {
 	request := &pb.UndoRequest{GameId: s.gameID, Version: version, ToVersion: to}
 	response, err := retry(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.UndoResponse, error) {
@@ -45,7 +102,94 @@ func (s *Seat) Undo(ctx context.Context, version int32, to *int32) (*pb.Event, e
 	return s.next(response.GetEvent(), version)
 }
 
-// SeatAt is a seat of a game by its index, for those who have several there.
-func (c *Client) SeatAt(game *pb.Game, index int32) *Seat {
-	return &Seat{client: c, gameID: game.GetId(), index: index}
+// next checks that an event is the one that a call at a version became.
+func (s *Seat) next(event *pb.Event, version int32) (*pb.Event, error) {
+	if err := checkEvent(event, s.gameID); err != nil {
+		return nil, err
+	}
+	if event.GetVersion() != version+1 {
+		return nil, fmt.Errorf("%w: a call at version %d became version %d", ErrBadStream, version, event.GetVersion())
+	}
+	return event, nil
+}
+
+// Resign gives the seat up, at whatever version the game has, and returns the
+// event. An account without a seat calls off its own game that still waits for
+// players. It is repeated like Move.
+func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) {
+	request := &pb.ResignRequest{GameId: s.gameID}
+	if s.index != noSeat {
+		// Named, since a repeat without it would give up the account's next
+		// seat.
+		request.Seat = &s.index
+	}
+	response, err := retry(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.ResignResponse, error) {
+		return s.client.Games.Resign(ctx, request)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return response.GetEvent(), checkEvent(response.GetEvent(), s.gameID)
+}
+
+// Play lets a bot play from game on and returns the game when it is over. Each
+// time that it is the account's turn, in any of its seats, it calls choose and
+// makes the move, declared as a program's. In between it watches the game. If the
+// game moves on before the move arrives, choose is called again, with the newer
+// game. A seat that timed out is taken back from its stand-in.
+//
+// The error is that of choose, ErrNotSeated, or one of Seat.Move, Client.Join and
+// Watch.Next that trying again does not help; the game is then the newest known.
+func (s *Seat) Play(ctx context.Context, game Game, choose func(context.Context, Game) (Move, error)) (Game, error) {
+	if s.index == noSeat {
+		return game, ErrNotSeated
+	}
+	watch := s.client.Watch(ctx, WatchOptions{GameID: s.gameID})
+	defer watch.Close()
+	for !game.Over() {
+		turn := game.Turn()
+		if !s.client.owns(turn) {
+			if err := s.follow(watch, &game); err != nil {
+				return game, err
+			}
+			continue
+		}
+		var event *pb.Event
+		var err error
+		if turn.GetStandIn() != "" {
+			_, err = s.client.Join(ctx, s.gameID, &turn.Index)
+		} else {
+			move, refused := choose(ctx, game)
+			if refused != nil {
+				return game, refused
+			}
+			event, err = s.Move(ctx, game.GetVersion(), move, true)
+		}
+		switch {
+		case event != nil:
+			game.Apply(event)
+		case err == nil, errors.Is(err, ErrVersionConflict), errors.Is(err, ErrNotYourTurn), errors.Is(err, ErrGameOver):
+			current, err := s.client.Game(ctx, s.gameID)
+			if err != nil {
+				return game, err
+			}
+			game.Replace(current.Game)
+		default:
+			return game, err
+		}
+	}
+	return game, nil
+}
+
+// follow waits for the next update of the game and applies it.
+func (s *Seat) follow(watch *Watch, game *Game) error {
+	update, err := watch.Next()
+	if err != nil {
+		return err
+	}
+	if c := update.Connection; c.State == Reconnecting && s.OnRetry != nil {
+		s.OnRetry(c.Attempt, c.Delay, c.Err)
+	}
+	game.Update(update)
+	return nil
 }

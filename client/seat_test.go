@@ -49,7 +49,7 @@ func TestUndo(t *testing.T) {
 		}
 		return eventAt(3 + r.GetToVersion()), nil
 	}}
-	seat := f.client(t).Seat(gameAt(3))
+	seat := f.client(t).Seat(knownAt(3))
 	first, second := int32(1), int32(2)
 	e, err := seat.Undo(within(t), 3, &first)
 	require.NoError(t, err)

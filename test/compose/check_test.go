@@ -44,8 +44,10 @@ func (p *party) check(servers ...string) {
 				}
 				events += len(log)
 				// In Tribolo a seat that was given up does not count.
+				var start client.Game
+				start.Apply(log[0])
 				if report.Ranked && (one.variant != "tribolo" || report.Reason == game.NoMoves) {
-					best = max(best, report.Scores[one.Seat(&pb.Game{Id: g.id, Seats: log[0].GetCreated().GetSeats()}).Index()])
+					best = max(best, report.Scores[one.Seat(start).Index()])
 				}
 			}
 			onBoard(p.t, c, one, best)

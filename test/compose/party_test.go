@@ -167,7 +167,7 @@ func (p *player) play(ctx context.Context) (err error) {
 
 // newGame asks for a game until there is one. Every answer but an error of the
 // caller's own may be due to what is being killed.
-func (p *player) newGame(ctx context.Context) (*pb.Game, error) {
+func (p *player) newGame(ctx context.Context) (client.Game, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	again := time.NewTicker(time.Second)
@@ -181,19 +181,19 @@ func (p *player) newGame(ctx context.Context) (*pb.Game, error) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			return nil, err
+			return client.Game{}, err
 		}
 	}
 }
 
 // game plays a game to its end, or gives it up.
-func (p *player) game(ctx context.Context, g *pb.Game, noted *played) error {
+func (p *player) game(ctx context.Context, g client.Game, noted *played) error {
 	seat := p.Seat(g)
 	w := p.Watch(ctx, client.WatchOptions{GameID: g.GetId(), AfterVersion: proto.Int32(g.GetVersion()), EveryEvent: true})
 	defer w.Close()
 	ticker := time.NewTicker(pace)
 	defer ticker.Stop()
-	for g.GetResult() == nil {
+	for !g.Over() {
 		select {
 		case <-p.leave:
 			e, err := seat.Resign(ctx)
@@ -204,10 +204,12 @@ func (p *player) game(ctx context.Context, g *pb.Game, noted *played) error {
 			return err
 		case <-ticker.C:
 		}
-		if g.GetPosition().Turn == nil || g.GetPosition().GetTurn() != seat.Index() {
-			if err := await(w, g); err != nil {
+		if turn := g.Turn(); turn == nil || turn.GetIndex() != seat.Index() {
+			update, err := w.Next()
+			if err != nil {
 				return err
 			}
+			g.Update(update)
 			continue
 		}
 		e, err := seat.Move(ctx, g.GetVersion(), anyMove(g.GetPosition()), false)
@@ -216,7 +218,7 @@ func (p *player) game(ctx context.Context, g *pb.Game, noted *played) error {
 		}
 		noted.acked = append(noted.acked, e)
 		p.moves.Add(1)
-		advance(g, e)
+		g.Apply(e)
 	}
 	return nil
 }
@@ -228,19 +230,6 @@ func anyMove(p *pb.Position) client.Move {
 	}
 	legal := p.GetTwenty48().GetLegalMoves()
 	return client.Slide(legal[rand.IntN(len(legal))])
-}
-
-// await takes in the next news of a game.
-func await(w *client.Watch, g *pb.Game) error {
-	u, err := w.Next()
-	if err == nil && u.Event.GetVersion() > g.GetVersion() {
-		advance(g, u.Event)
-	}
-	return err
-}
-
-func advance(g *pb.Game, e *pb.Event) {
-	g.Version, g.Position, g.Result = e.GetVersion(), e.GetPosition(), e.GetResult()
 }
 
 // watch has somebody follow the game to its end, and what is shown judged.

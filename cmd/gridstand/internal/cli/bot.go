@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -221,6 +220,7 @@ func (p *program) botGame(
 		return botGame{}, err
 	}
 	seat := c.Seat(g)
+	result := botGame{GameID: g.GetId()}
 	limited := false
 	seat.OnRetry = func(_ int, wait time.Duration, err error) {
 		if errors.Is(err, client.ErrRateLimited) {
@@ -232,52 +232,30 @@ func (p *program) botGame(
 		p.progress(0, 0, "")
 		p.noteRetry(wait, err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	version := g.GetVersion()
-	w := c.Watch(ctx, client.WatchOptions{GameID: g.GetId(), AfterVersion: &version, EveryEvent: true})
-	defer w.Close()
-	own := func() bool {
-		turn := g.GetPosition()
-		return turn.Turn != nil && int(turn.GetTurn()) < len(g.GetSeats()) &&
-			g.GetSeats()[turn.GetTurn()].GetPlayer().GetId() == c.PlayerID()
-	}
-	result := botGame{GameID: g.GetId()}
 	var told time.Time
-	start := time.Now()
-	for g.GetResult() == nil {
+	turn := int32(-1) // the number of moves before the last one that was chosen
+	choose := func(ctx context.Context, g client.Game) (client.Move, error) {
 		if now := time.Now(); now.Sub(told) > progressTime {
 			told = now
 			tell(scoreAt(g, seat.Index()))
 		}
-		if !own() {
-			if err := p.await(w, g); err != nil {
-				return botGame{}, err
-			}
-			continue
-		}
 		m, err := s.Choose(ctx, g.GetPosition(), g.GetSeats())
 		if err != nil {
-			return botGame{}, err
+			return client.Move{}, err
 		}
-		move := client.Jump(&pb.Cell{X: m.Cell.X, Y: m.Cell.Y})
+		if count := g.GetPosition().GetMoveCount(); count != turn {
+			turn = count
+			result.Moves++
+		}
 		if m.Direction != 0 {
-			move = client.Slide(pb.Direction(m.Direction))
+			return client.Slide(pb.Direction(m.Direction)), nil
 		}
-		e, err := seat.Move(ctx, g.GetVersion(), move, true)
-		switch {
-		case errors.Is(err, client.ErrVersionConflict), errors.Is(err, client.ErrNotYourTurn), errors.Is(err, client.ErrGameOver):
-			again, err := c.Game(ctx, g.GetId())
-			if err != nil {
-				return botGame{}, err
-			}
-			g = again
-			continue
-		case err != nil:
-			return botGame{}, err
-		}
-		result.Moves++
-		advance(g, e)
+		return client.Jump(&pb.Cell{X: m.Cell.X, Y: m.Cell.Y}), nil
+	}
+	start := time.Now()
+	g, err = seat.Play(ctx, g, choose)
+	if err != nil {
+		return botGame{}, err
 	}
 	result.Seconds = time.Since(start).Seconds()
 	result.MovesPerSecond = float64(result.Moves) / max(result.Seconds, 1e-9)
@@ -287,28 +265,9 @@ func (p *program) botGame(
 }
 
 // scoreAt is the score of a seat.
-func scoreAt(g *pb.Game, seat int32) int32 {
+func scoreAt(g client.Game, seat int32) int32 {
 	if scores := g.GetPosition().GetScores(); seat >= 0 && int(seat) < len(scores) {
 		return scores[seat]
 	}
 	return 0
-}
-
-// await takes in the next news of a game.
-func (p *program) await(w *client.Watch, g *pb.Game) error {
-	u, err := w.Next()
-	if u.Connection.State == client.Reconnecting {
-		p.progress(0, 0, "")
-		p.noteRetry(u.Connection.Delay, u.Connection.Err)
-	}
-	switch {
-	case errors.Is(err, io.EOF):
-		return errors.New("the game ended without a result")
-	case err != nil:
-		return err
-	}
-	if u.Event != nil && u.Event.GetVersion() > g.GetVersion() {
-		advance(g, u.Event)
-	}
-	return nil
 }

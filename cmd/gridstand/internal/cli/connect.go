@@ -154,10 +154,10 @@ func (p *program) resolve(ctx context.Context, c *client.Client, text string) (s
 }
 
 // game returns the game that the user means, as it is now.
-func (p *program) game(ctx context.Context, c *client.Client, text string) (*pb.Game, error) {
+func (p *program) game(ctx context.Context, c *client.Client, text string) (client.Game, error) {
 	whole, err := p.resolve(ctx, c, text)
 	if err != nil {
-		return nil, err
+		return client.Game{}, err
 	}
 	return c.Game(ctx, whole)
 }

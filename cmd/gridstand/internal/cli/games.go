@@ -215,7 +215,7 @@ func (p *program) showCommand() *cobra.Command {
 			if r := g.GetResult(); r != nil {
 				what += ": " + word(r.GetReason().String(), "REASON_")
 			}
-			return p.printGame(g, what)
+			return p.printGame(g.Game, what)
 		},
 	}
 }

@@ -126,9 +126,9 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 	case p.flags.json:
 		return p.printMessage(g)
 	case !p.terminal(p.in) || !p.terminal(p.out):
-		return p.printGame(g, status(g.GetStatus()))
+		return p.printGame(g.Game, status(g.GetStatus()))
 	}
-	return p.playScreen(ctx, c, tui.PlayConfig{Game: g})
+	return p.playScreen(ctx, c, tui.PlayConfig{Game: g.Game})
 }
 
 // playScreen shows a game that the user plays until he leaves.

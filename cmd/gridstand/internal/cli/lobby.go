@@ -54,7 +54,7 @@ func (p *program) follow(ctx context.Context, c *client.Client, choice tui.Choic
 			return err
 		}
 	}
-	var g *pb.Game
+	var g client.Game
 	var err error
 	switch {
 	case choice.Play != "":
@@ -70,5 +70,5 @@ func (p *program) follow(ctx context.Context, c *client.Client, choice tui.Choic
 	if c.Seat(g).Index() < 0 { // bots play, or others will
 		return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), p.watching(c, g.GetId())), p.screen())
 	}
-	return p.playScreen(ctx, c, tui.PlayConfig{Game: g, Options: client.GameOptions{Private: g.GetPrivate()}})
+	return p.playScreen(ctx, c, tui.PlayConfig{Game: g.Game, Options: client.GameOptions{Private: g.GetPrivate()}})
 }

@@ -113,25 +113,26 @@ func (p *program) resignCommand() *cobra.Command {
 
 // ownGame returns the game that the user means, and a client that acts for him.
 // The caller hangs up in the end.
-func (p *program) ownGame(ctx context.Context, what string) (c *client.Client, hangUp func(), g *pb.Game, err error) {
+func (p *program) ownGame(ctx context.Context, what string) (c *client.Client, hangUp func(), g client.Game, err error) {
 	c, hangUp, err = p.dial()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, client.Game{}, err
 	}
 	if _, err = p.known(ctx, c); err == nil {
 		g, err = p.game(ctx, c, what)
 	}
 	if err != nil {
 		hangUp()
-		return nil, nil, nil, err
+		return nil, nil, client.Game{}, err
 	}
 	return c, hangUp, g, nil
 }
 
 // printEvent writes an event of a game, or the board that it led to.
-func (p *program) printEvent(g *pb.Game, e *pb.Event) error {
+func (p *program) printEvent(g client.Game, e *pb.Event) error {
 	if p.flags.json {
 		return p.printMessage(e)
 	}
-	return p.printUpdate(g, client.Update{Event: e})
+	g = asOf(g, e.GetVersion()-1)
+	return p.printUpdate(&g, client.Update{Event: e})
 }

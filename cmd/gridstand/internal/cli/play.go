@@ -89,7 +89,7 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 		return err
 	}
 	return p.playScreen(ctx, c, tui.PlayConfig{
-		Game: g, Options: client.GameOptions{Private: o.private}, Ends: own,
+		Game: g.Game, Options: client.GameOptions{Private: o.private}, Ends: own,
 	})
 }
 
@@ -109,44 +109,44 @@ func (p *program) keyboard() io.Reader {
 
 // gameToPlay creates the game that the user wants, or finds the one that goes
 // on.
-func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string, o playOptions) (*pb.Game, error) {
+func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string, o playOptions) (client.Game, error) {
 	v, err := variant(ctx, c, cmp.Or(what, defaultVariant))
 	var missing *missingError
 	switch {
 	case errors.As(err, &missing) && what != "":
 		if o.set() {
-			return nil, usage.Errorf("--seats, --turn-limit and --private are for new games, and %q is no variant", clean(what, 26))
+			return client.Game{}, usage.Errorf("--seats, --turn-limit and --private are for new games, and %q is no variant", clean(what, 26))
 		}
 		return p.gameToGoOn(ctx, c, what)
 	case err != nil:
-		return nil, err
+		return client.Game{}, err
 	case o.resume && o.set():
-		return nil, usage.Errorf("--seats, --turn-limit and --private are for new games, and --resume goes on with one")
+		return client.Game{}, usage.Errorf("--seats, --turn-limit and --private are for new games, and --resume goes on with one")
 	case o.resume:
 		return latest(ctx, c, what)
 	}
 	options, err := o.options(v)
 	if err != nil {
-		return nil, err
+		return client.Game{}, err
 	}
 	return c.NewGame(ctx, v.GetId(), options)
 }
 
 // gameToGoOn is the game of the user's with that id.
-func (p *program) gameToGoOn(ctx context.Context, c *client.Client, what string) (*pb.Game, error) {
+func (p *program) gameToGoOn(ctx context.Context, c *client.Client, what string) (client.Game, error) {
 	g, err := p.game(ctx, c, what)
 	switch {
 	case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrGameNotFound) && !id.Valid(what):
-		return nil, missingf("%q is no variant (all there are: %s variants) and no game: %v", clean(what, 26), name, err)
+		return client.Game{}, missingf("%q is no variant (all there are: %s variants) and no game: %v", clean(what, 26), name, err)
 	case err != nil:
-		return nil, err
+		return client.Game{}, err
 	case c.Seat(g).Index() < 0:
 		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-			return nil, fmt.Errorf("you have no seat in that game. Take one: %s join %s", name, g.GetId())
+			return client.Game{}, fmt.Errorf("you have no seat in that game. Take one: %s join %s", name, g.GetId())
 		}
-		return nil, fmt.Errorf("that is not your game. Watch it: %s watch %s", name, g.GetId())
+		return client.Game{}, fmt.Errorf("that is not your game. Watch it: %s watch %s", name, g.GetId())
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
-		return nil, fmt.Errorf("that game is over. A new one: %s play %s", name, variantOf(g))
+		return client.Game{}, fmt.Errorf("that game is over. A new one: %s play %s", name, variantOf(g.Game))
 	default:
 		return g, nil
 	}
@@ -154,17 +154,17 @@ func (p *program) gameToGoOn(ctx context.Context, c *client.Client, what string)
 
 // latest is the user's latest game that is not over, of that variant if one is
 // named.
-func latest(ctx context.Context, c *client.Client, variant string) (*pb.Game, error) {
+func latest(ctx context.Context, c *client.Client, variant string) (client.Game, error) {
 	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{
 		Status: pb.GameStatus_GAME_STATUS_ACTIVE, Variant: variant, PlayerId: "me",
 	})
 	if err != nil {
-		return nil, err
+		return client.Game{}, err
 	}
 	for _, g := range reply.GetGames() {
-		if c.Seat(g).Index() >= 0 {
+		if c.Seat(client.Game{Game: g}).Index() >= 0 {
 			return c.Game(ctx, g.GetId())
 		}
 	}
-	return nil, missingf("you have no game to go on with. A new one: %s play", name)
+	return client.Game{}, missingf("you have no game to go on with. A new one: %s play", name)
 }

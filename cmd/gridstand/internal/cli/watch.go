@@ -95,10 +95,10 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 		return err
 	}
 	defer hangUp()
-	var g *pb.Game
+	var g client.Game
 	if what == "" {
-		g, _, err = tui.PickLive(ctx, tui.NewServer(c), p.clock())
-		if err == nil && g == nil {
+		g.Game, _, err = tui.PickLive(ctx, tui.NewServer(c), p.clock())
+		if err == nil && g.Game == nil {
 			err = missingf("no game is live. Start one: %s play", name)
 		}
 	} else {
@@ -109,6 +109,9 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 	}
 	if after != nil && *after > g.GetVersion() {
 		return missingf("the game is only at version %s", comma(g.GetVersion()))
+	}
+	if after != nil {
+		g = asOf(g, *after)
 	}
 	w := c.Watch(ctx, client.WatchOptions{GameID: g.GetId(), AfterVersion: after, EveryEvent: after != nil})
 	defer w.Close()
@@ -123,7 +126,7 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 		if u.Connection.State == client.Reconnecting {
 			p.noteRetry(u.Connection.Delay, u.Connection.Err)
 		}
-		if err := p.printUpdate(g, u); err != nil {
+		if err := p.printUpdate(&g, u); err != nil {
 			return err
 		}
 	}
@@ -139,7 +142,7 @@ func (p *program) noteRetry(wait time.Duration, err error) {
 }
 
 // printUpdate writes an update of the game g, which it keeps up to date.
-func (p *program) printUpdate(g *pb.Game, u client.Update) error {
+func (p *program) printUpdate(g *client.Game, u client.Update) error {
 	var message pb.WatchResponse
 	switch {
 	case u.Game != nil:
@@ -154,40 +157,29 @@ func (p *program) printUpdate(g *pb.Game, u client.Update) error {
 	if p.flags.json {
 		return p.printMessage(&message)
 	}
+	g.Update(u)
 	what := ""
 	switch {
-	case u.Game != nil:
-		g.Position, g.Version, g.Result = u.Game.GetPosition(), u.Game.GetVersion(), u.Game.GetResult()
-		g.Seats = u.Game.GetSeats()
-	case u.Event != nil:
-		advance(g, u.Event)
-		what = action(g, u.Event)
-	default:
+	case u.Audience != nil:
 		return nil
+	case u.Event != nil:
+		what = action(g.Game, u.Event)
 	}
 	if reason := g.GetResult().GetReason(); reason != pb.Result_REASON_UNSPECIFIED {
 		if why := word(reason.String(), "REASON_"); why != what { // abandoned is an event, too
 			what = strings.TrimSpace(what + "  " + why)
 		}
 	}
-	if err := p.printGame(g, what); err != nil {
+	if err := p.printGame(g.Game, what); err != nil {
 		return err
 	}
 	return p.printf("\n")
 }
 
-// advance brings a game to where an event led it, as far as boards, bots and lines
-// about it need to know.
-func advance(g *pb.Game, e *pb.Event) {
-	g.Version, g.Position, g.Result = e.GetVersion(), e.GetPosition(), e.GetResult()
-	seat := int(e.GetSeat())
-	switch {
-	case seat >= len(g.GetSeats()):
-	case e.GetJoined() != nil:
-		g.Seats[seat] = e.GetJoined().GetSeat()
-	case e.GetResigned() != nil:
-		g.Seats[seat].Resigned = true
-	}
+// asOf is a game at an earlier version, to apply the events after that one to. It
+// holds who plays what, but no position.
+func asOf(g client.Game, version int32) client.Game {
+	return client.Game{Game: &pb.Game{Id: g.GetId(), Variant: g.GetVariant(), Seats: g.GetSeats(), Version: version}}
 }
 
 // action is what an event says in a few words.

@@ -76,7 +76,7 @@ func TestGoesOn(t *testing.T) {
 		config := small(s)
 		var events atomic.Int64
 		config.Server.Target = behind(t, config.Server.Target, func(forward func([]byte) error, message []byte) error {
-			if events.Add(1)%50 == 0 {
+			if events.Add(1)%20 == 0 {
 				return status.Error(codes.Unavailable, "come again")
 			}
 			return forward(message)

@@ -41,31 +41,31 @@ func (p *player) play(stop, calls context.Context) {
 // turn makes a move, or begins another game where one is over.
 func (p *player) turn(ctx context.Context, t *table) error {
 	g := t.game
-	if g.over {
+	if g.over() {
 		return p.begin(ctx, t)
 	}
 	sent := p.run.now()
 	g.send(sent)
-	e, err := g.seat.Move(ctx, g.version, random(g.position), true)
+	e, err := g.seat.Move(ctx, g.known.GetVersion(), random(g.known.GetPosition()), true)
 	if err != nil {
 		p.run.fail(callMove, err)
 		return errors.Join(err, p.look(ctx, g))
 	}
 	p.run.moves.Add(1)
 	p.run.move.record(p.number, p.run.now()-sent)
-	g.version, g.position, g.over = e.GetVersion(), e.GetPosition(), e.GetResult() != nil
+	g.known.Apply(e)
 	return nil
 }
 
-// look asks how a game stands after a move that failed; one that cannot be read
-// any more is over.
+// look asks for the game after a move that failed; one that can no longer be read
+// is over.
 func (p *player) look(ctx context.Context, g *game) error {
 	now, err := p.client.Game(ctx, g.id)
 	if err != nil {
-		g.over = errors.Is(err, client.ErrGameDamaged) || errors.Is(err, client.ErrGameNotFound)
+		g.lost = errors.Is(err, client.ErrGameDamaged) || errors.Is(err, client.ErrGameNotFound)
 		return err
 	}
-	g.version, g.position, g.over = now.GetVersion(), now.GetPosition(), now.GetResult() != nil
+	g.known.Replace(now.Game)
 	return nil
 }
 
@@ -106,21 +106,16 @@ func random(p *pb.Position) client.Move {
 // is the player's.
 func (p *player) resign(ctx context.Context, t *table) {
 	g := t.game
-	if g == nil || g.over {
+	if g == nil || g.over() {
 		return
 	}
-	game := &pb.Game{Id: g.id}
-	for i := range g.seats {
-		e, err := p.client.SeatAt(game, i).Resign(ctx)
-		if err != nil {
-			p.run.fail(callResign, err)
-			p.run.left.Add(1)
-			return
-		}
-		if g.version, g.over = e.GetVersion(), e.GetResult() != nil; g.over {
-			break
-		}
+	e, err := p.client.Resign(ctx, g.known)
+	if err != nil {
+		p.run.fail(callResign, err)
+		p.run.left.Add(1)
+		return
 	}
+	g.known.Apply(e)
 	p.run.resigned.Add(1)
 }
 

@@ -298,7 +298,7 @@ func (r *run) count(report *Report) {
 	report.Errors, report.Unfinished = r.errorCounts(), len(r.shorts)
 	for _, s := range r.shorts {
 		if s.seen > 0 {
-			report.Lost += int64(max(0, s.game.version-s.seen))
+			report.Lost += int64(max(0, s.game.known.GetVersion()-s.seen))
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/client"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // table is where one game is played after the other, and where the same
@@ -61,34 +60,31 @@ type game struct {
 	id   string
 	seat *client.Seat
 
-	// What its player knows; nobody else looks before the players are done.
-	seats    int32
-	version  int32
-	position *pb.Position
-	over     bool
+	// What its player knows; only the player reads it until the players are done.
+	known client.Game
+	lost  bool // it cannot be read from the server any longer
 
 	mu    sync.RWMutex
 	first int32           // version that the first of sent leads to
 	sent  []time.Duration // when each move was sent, counted from the run's beginning
 }
 
-func newGame(g *pb.Game, seat *client.Seat) *game {
-	return &game{
-		id: g.GetId(), seat: seat, seats: int32(len(g.GetSeats())),
-		version: g.GetVersion(), position: g.GetPosition(), over: g.GetResult() != nil,
-		first: g.GetVersion() + 1,
-	}
+func newGame(g client.Game, seat *client.Seat) *game {
+	return &game{id: g.GetId(), seat: seat, known: g, first: g.GetVersion() + 1}
 }
+
+func (g *game) over() bool { return g.lost || g.known.Over() }
 
 // send notes when the move that leads to the next version is sent.
 func (g *game) send(now time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	// Only where a version is not one of ours is there anything to fill.
-	for int(g.version+1-g.first) > len(g.sent) {
+	index := int(g.known.GetVersion() + 1 - g.first)
+	// Versions in between are missing only if they are not moves of this run.
+	for index > len(g.sent) {
 		g.sent = append(g.sent, unknown)
 	}
-	g.sent = append(g.sent[:g.version+1-g.first], now)
+	g.sent = append(g.sent[:index], now)
 }
 
 // unknown is the time of a version that is not a move from here.

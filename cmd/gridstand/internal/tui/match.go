@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/unreachable"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -16,8 +14,8 @@ import (
 // news: the reply to a move or the stream. The higher version wins; what is not
 // news is ignored.
 type match struct {
-	// game is the game at its newest known version. It belongs to the match.
-	game *pb.Game
+	// game is the game at its newest known version.
+	game client.Game
 	// marks and gained tell what the last event did in 2048.
 	marks  marks
 	gained int32
@@ -52,13 +50,7 @@ type logged struct {
 const logLimit = 40
 
 // newMatch begins with a game; nil where it is yet to come.
-func newMatch(g *pb.Game) match {
-	m := match{marks: noMarks}
-	if g != nil {
-		m.game = proto.CloneOf(g)
-	}
-	return m
-}
+func newMatch(g *pb.Game) match { return match{game: client.Game{Game: g}, marks: noMarks} }
 
 // board returns the board, nil while there is none.
 func (m *match) board() *pb.Twenty48Board { return m.game.GetPosition().GetTwenty48() }
@@ -67,7 +59,7 @@ func (m *match) board() *pb.Twenty48Board { return m.game.GetPosition().GetTwent
 func (m *match) tribolo() *pb.TriboloBoard { return m.game.GetPosition().GetTribolo() }
 
 // over reports whether the game is finished.
-func (m *match) over() bool { return m.game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED }
+func (m *match) over() bool { return m.game.Over() }
 
 // score is what the game is worth by now.
 func (m *match) score() int32 {
@@ -84,7 +76,7 @@ func (m *match) variant() string { return client.CleanText(m.game.GetVariant(), 
 const nameLimit = 24
 
 // player is the name of whoever plays, fit for a terminal.
-func (m *match) player() string { return PlayerName(m.game) }
+func (m *match) player() string { return PlayerName(m.game.Game) }
 
 // PlayerName is the name of whoever plays a game, fit for a terminal; of all
 // where there are several.
@@ -174,10 +166,9 @@ func (m *match) update(u client.Update, now time.Time) bool {
 		return m.replace(u.Game)
 	case u.Event != nil:
 		return m.apply(u.Event)
-	case u.Audience != nil && m.game != nil:
-		m.game.Watchers = *u.Audience
+	default:
+		return m.game.Update(u)
 	}
-	return false
 }
 
 // foreign reports whether a position is of another kind than that of the match,
@@ -191,33 +182,19 @@ func (m *match) replace(g *pb.Game) bool {
 	if m.foreign(g.GetPosition()) {
 		return false
 	}
-	if m.game != nil && g.GetVersion() <= m.game.GetVersion() {
-		m.game.Watchers = g.GetWatchers()
-		if g.GetVersion() == m.game.GetVersion() {
-			m.game.Seats = proto.CloneOf(g).GetSeats()
-		}
+	if !m.game.Replace(g) {
 		return false
 	}
-	m.game = proto.CloneOf(g)
 	m.marks, m.gained, m.jump = noMarks, 0, nil
 	return true
 }
 
 // apply takes in an event and reports whether it is news.
 func (m *match) apply(e *pb.Event) bool {
-	if m.game == nil || e.GetVersion() <= m.game.GetVersion() || m.foreign(e.GetPosition()) {
-		return false
-	}
 	before := m.board()
 	next := e.GetVersion() == m.game.GetVersion()+1
-	m.game.Version = e.GetVersion()
-	m.game.Position = e.GetPosition()
-	m.game.Ranked = e.GetRanked()
-	m.game.UpdateTime = e.GetTime()
-	m.sit(e)
-	if e.GetResult() != nil {
-		m.game.Status = pb.GameStatus_GAME_STATUS_FINISHED
-		m.game.Result, m.game.Seed = e.GetResult(), e.GetSeed()
+	if m.foreign(e.GetPosition()) || !m.game.Apply(e) {
+		return false
 	}
 	m.marks, m.gained = noMarks, 0
 	switch action := e.GetAction().(type) {
@@ -238,7 +215,7 @@ func (m *match) apply(e *pb.Event) bool {
 	case *pb.Event_Undone:
 		m.undone, m.jump = true, nil
 	}
-	if what := happened(m.game, e); what != "" {
+	if what := happened(m.game.Game, e); what != "" {
 		m.log = slices.Insert(m.log, 0, logged{
 			version: e.GetVersion(),
 			move:    m.game.GetPosition().GetMoveCount(), what: what, gained: max(m.gained, int32(len(e.GetMoved().GetTaken()))),
@@ -248,30 +225,5 @@ func (m *match) apply(e *pb.Event) bool {
 	return true
 }
 
-// sit keeps the seats up to date, which events bring only in part.
-func (m *match) sit(e *pb.Event) {
-	held := m.seat(int(e.GetSeat()))
-	if held == nil {
-		return
-	}
-	switch action := e.GetAction().(type) {
-	case *pb.Event_Joined:
-		m.game.Seats[e.GetSeat()] = action.Joined.GetSeat()
-		open := func(s *pb.Seat) bool { return s.GetOpen() != nil }
-		if !slices.ContainsFunc(m.game.GetSeats(), open) {
-			m.game.Status = pb.GameStatus_GAME_STATUS_ACTIVE
-		}
-	case *pb.Event_Resigned:
-		held.Resigned = true
-	case *pb.Event_TimedOut:
-		held.StandIn = action.TimedOut.GetStandIn()
-	}
-}
-
 // seat returns a seat by its index, nil where there is none.
-func (m *match) seat(i int) *pb.Seat {
-	if i < 0 || i >= len(m.game.GetSeats()) {
-		return nil
-	}
-	return m.game.GetSeats()[i]
-}
+func (m *match) seat(i int) *pb.Seat { return m.game.SeatAt(int32(i)) }

@@ -122,7 +122,7 @@ func (m *match) facts() string {
 	if m.tribolo() != nil {
 		var parts []string
 		for i := range m.game.GetSeats() {
-			parts = append(parts, fmt.Sprintf("%s %d", actor(m.game, i), m.scoreOf(i)))
+			parts = append(parts, fmt.Sprintf("%s %d", actor(m.game.Game, i), m.scoreOf(i)))
 		}
 		text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s)", m.movesMade())
 		if m.over() {

@@ -65,11 +65,13 @@ func NewServer(c *client.Client) Server { return &server{client: c} }
 type server struct{ client *client.Client }
 
 func (s *server) NewGame(ctx context.Context, variant string, o client.GameOptions) (*pb.Game, error) {
-	return s.client.NewGame(ctx, variant, o)
+	g, err := s.client.NewGame(ctx, variant, o)
+	return g.Game, err
 }
 
 func (s *server) Game(ctx context.Context, id string) (*pb.Game, error) {
-	return s.client.Game(ctx, id)
+	g, err := s.client.Game(ctx, id)
+	return g.Game, err
 }
 
 func (s *server) LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error) {
@@ -80,23 +82,24 @@ func (s *server) LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, erro
 }
 
 func (s *server) Slide(ctx context.Context, game *pb.Game, version int32, d pb.Direction, byBot bool) (*pb.Event, error) {
-	return s.client.Seat(game).Move(ctx, version, client.Slide(d), byBot)
+	return s.client.Seat(client.Game{Game: game}).Move(ctx, version, client.Slide(d), byBot)
 }
 
 func (s *server) Jump(ctx context.Context, game *pb.Game, version int32, to *pb.Cell) (*pb.Event, error) {
-	return s.client.Seat(game).Move(ctx, version, client.Jump(to), false)
+	return s.client.Seat(client.Game{Game: game}).Move(ctx, version, client.Jump(to), false)
 }
 
 func (s *server) Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error) {
-	return s.client.Seat(game).Undo(ctx, version, to)
+	return s.client.Seat(client.Game{Game: game}).Undo(ctx, version, to)
 }
 
 func (s *server) Join(ctx context.Context, id string, seat *int32) (*pb.Game, error) {
-	return s.client.Join(ctx, id, seat)
+	g, err := s.client.Join(ctx, id, seat)
+	return g.Game, err
 }
 
 func (s *server) Resign(ctx context.Context, game *pb.Game) (*pb.Event, error) {
-	return s.client.Resign(ctx, game)
+	return s.client.Resign(ctx, client.Game{Game: game})
 }
 
 func (s *server) Place(ctx context.Context, variant string, window pb.Window) (Place, error) {

@@ -375,5 +375,5 @@ func TestTriboloClock(t *testing.T) {
 		assert.Equal(t, want, clock(d))
 	}
 	g := &pb.Game{Status: pb.GameStatus_GAME_STATUS_ACTIVE, TurnLimit: durationpb.New(time.Minute)}
-	assert.Empty(t, (&match{game: g}).clockText(&base{now: noon}))
+	assert.Empty(t, (&match{game: client.Game{Game: g}}).clockText(&base{now: noon}))
 }

@@ -211,7 +211,7 @@ func (b *base) owner(seat int) lipgloss.Style {
 
 // bar draws a score as a bar of at most width columns.
 func (m *match) bar(b *base, seat, width int) string {
-	best := max(highestOf(m.game), 1)
+	best := max(highestOf(m.game.Game), 1)
 	n := int(m.scoreOf(seat)) * max(width, 0) / int(best)
 	if p := b.theme.palette(); p != nil && seat < len(p.owners) {
 		return lipgloss.NewStyle().Foreground(p.owners[seat].ground).Render(strings.Repeat("█", n))
@@ -310,7 +310,7 @@ func (m *match) winners(me string) string {
 	for _, w := range m.game.GetResult().GetWinners() {
 		seat := m.seat(int(w))
 		you = you || me != "" && seat.GetPlayer().GetId() == me
-		names = append(names, actor(m.game, int(w)))
+		names = append(names, actor(m.game.Game, int(w)))
 	}
 	switch {
 	case len(names) == 0:

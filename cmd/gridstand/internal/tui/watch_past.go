@@ -153,9 +153,6 @@ func (w *Watch) load() tea.Cmd {
 			case u.Game != nil:
 				m.replace(u.Game)
 			case u.Event != nil:
-				if m.game == nil { // enough to apply events to
-					m.game = &pb.Game{Id: id, Version: u.Event.GetVersion() - 1}
-				}
 				m.apply(u.Event)
 			default:
 				continue
@@ -191,7 +188,7 @@ func (w *Watch) shown() match {
 	}
 	f := w.past.frames[w.past.index(w.past.at)]
 	m := w.match
-	m.game = proto.CloneOf(w.game)
+	m.game.Game = proto.CloneOf(w.game.Game)
 	m.game.Version, m.game.Position, m.game.UpdateTime = f.version, f.position, f.time
 	m.game.Status, m.game.Result = pb.GameStatus_GAME_STATUS_ACTIVE, nil
 	m.marks, m.gained, m.jump = f.marks, f.gained, f.jump

@@ -118,7 +118,7 @@ func (tr *traffic) solo(rng *rand.Rand, player, spectator *caller) error {
 		} else {
 			tr.group.Go(func() error { return tr.follow(sdk, game.GetId()) })
 		}
-		if err := tr.play(rng, sdk.Seat(game), game, int32(20+rng.IntN(100))); err != nil {
+		if err := tr.play(rng, sdk.Seat(client.Game{Game: game}), game, int32(20+rng.IntN(100))); err != nil {
 			return fmt.Errorf("playing %s: %w", game.GetId(), err)
 		}
 	}

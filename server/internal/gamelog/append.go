@@ -22,19 +22,10 @@ type Draft struct {
 	event *replay.Event
 	once  sync.Once // the event has its time, and must not change any more
 
-	// What is sent; last is the ID that it builds on, empty for none.
-	last, id        string
-	form            *form
-	raw, head, seed bytesOf
+	// head goes into meta with the entry; seed is nil but for the first entry.
+	raw, head, seed []byte
 	notBefore       time.Time
 }
-
-// bytesOf is bytes that are sent to Redis by their address: as a []byte among
-// the arguments of a command they would be copied to where an any can hold them.
-type bytesOf []byte
-
-// MarshalBinary implements encoding.BinaryMarshaler.
-func (b *bytesOf) MarshalBinary() ([]byte, error) { return *b, nil }
 
 // NewGame drafts the first entry of a game.
 func NewGame(gameID string, created replay.Created, seed game.Seed) (*Draft, error) {
@@ -45,7 +36,7 @@ func NewGame(gameID string, created replay.Created, seed game.Seed) (*Draft, err
 	if err != nil {
 		return nil, err
 	}
-	return draft(Tip{ID: Genesis(gameID)}, event, seed.SeedBytes(), time.Time{})
+	return newDraft(Tip{ID: Genesis(gameID)}, event, seed.SeedBytes(), time.Time{})
 }
 
 // Draft drafts the entry that follows t, or says why it cannot follow, with
@@ -60,30 +51,21 @@ func (t Tip) Draft(entry replay.Entry, notBefore time.Time, past Past) (*Draft, 
 	if err != nil {
 		return nil, err
 	}
-	return draft(t, event, nil, notBefore)
+	return newDraft(t, event, nil, notBefore)
 }
 
-func draft(prev Tip, event *replay.Event, seed []byte, notBefore time.Time) (*Draft, error) {
+func newDraft(prev Tip, event *replay.Event, seed []byte, notBefore time.Time) (*Draft, error) {
 	raw, err := encodeEntry(event.Entry)
 	if err != nil {
 		return nil, err
 	}
-	form, err := prev.form.of(event.State)
-	if err != nil {
-		return nil, err
-	}
 	b := board(event.State)
-	head, err := form.fill(event.State, b)
+	head, err := encodeHead(event.State, b)
 	if err != nil {
 		return nil, err
-	}
-	next, last := prev.ID.Next(raw, b), ""
-	if prev.State != nil {
-		last = prev.ID.String()
 	}
 	return &Draft{
-		prev: prev.ID, next: next, event: event,
-		last: last, id: next.String(), form: form, raw: raw, head: head, seed: seed, notBefore: notBefore,
+		prev: prev.ID, next: prev.ID.Next(raw, b), event: event, raw: raw, head: head, seed: seed, notBefore: notBefore,
 	}, nil
 }
 
@@ -137,15 +119,19 @@ type Appended struct {
 // Errors: *ConflictError, ErrTooEarly, ErrBroken, ErrUnsettled, or an error of
 // Redis that says that nothing was written.
 func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
-	command := []any{nil, nil, 2, &d.form.log, &d.form.meta, &d.last, &d.id, &d.raw, &d.head}
+	gameID, last := d.event.State.ID, ""
+	if d.prev.Version > 0 {
+		last = d.prev.String()
+	}
+	args := []any{last, d.next.String(), d.raw, d.head}
 	switch {
 	case d.seed != nil:
-		command = append(command, 0, &d.seed)
+		args = append(args, 0, d.seed)
 	case !d.notBefore.IsZero():
 		// Rounded up: a time in a log is never before the one that was asked for.
-		command = append(command, d.notBefore.Add(time.Millisecond-time.Nanosecond).UnixMilli())
+		args = append(args, d.notBefore.Add(time.Millisecond-time.Nanosecond).UnixMilli())
 	}
-	answer, err := l.send(ctx, appendScript, command).Result()
+	answer, err := l.run(ctx, appendScript, []string{logKey(gameID), metaKey(gameID)}, args...).Result()
 	if err != nil {
 		return Appended{}, outcome(err)
 	}
@@ -182,7 +168,7 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 // settled is the event of a draft that the log holds, with its time.
 func (d *Draft) settled(at time.Time) Appended {
 	d.once.Do(func() { d.event.Settle(at) })
-	return Appended{Event: d.event, Tip: Tip{ID: d.next, State: d.event.State, form: d.form}, Watchers: -1}
+	return Appended{Event: d.event, Tip: Tip{ID: d.next, State: d.event.State}, Watchers: -1}
 }
 
 // Landed is what Append answers, with less work, to whoever heard that the log

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -14,41 +13,8 @@ import (
 	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
 )
 
-// moveAt is an entry that is a move.
-type moveAt struct {
-	seat  int
-	moved replay.Moved
-}
-
-// encodedMoves are the bytes of moves that were encoded before: most entries are
-// the same few.
-var encodedMoves = func() *lru.Cache[moveAt, []byte] {
-	moves, err := lru.New[moveAt, []byte](maxKnown)
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
-	return moves
-}()
-
-// encodeEntry gives the bytes of an entry as the log keeps them. They must not be
-// written to.
+// encodeEntry returns the bytes of an entry as the log keeps them.
 func encodeEntry(e replay.Entry) ([]byte, error) {
-	moved, move := e.Action.(replay.Moved)
-	if !move {
-		return marshalEntry(e)
-	}
-	key := moveAt{e.Seat, moved}
-	if b, ok := encodedMoves.Get(key); ok {
-		return b, nil
-	}
-	b, err := marshalEntry(e)
-	if err == nil {
-		encodedMoves.Add(key, b)
-	}
-	return b, err
-}
-
-func marshalEntry(e replay.Entry) ([]byte, error) {
 	m := &gamelogv1.Entry{}
 	if e.Seat != game.NoSeat {
 		m.Seat = proto.Int32(int32(e.Seat))
@@ -141,27 +107,11 @@ func decodeEntry(b []byte) (replay.Entry, error) {
 	return e, nil
 }
 
-// encodeHead gives what a list shows of a game at the state s: a Head, the
-// fields that every move changes behind the others.
+// encodeHead returns what lists show of a game at the state s.
 func encodeHead(s *replay.State, board []byte) ([]byte, error) {
-	head, err := encodeLasting(s)
-	if err != nil {
-		return nil, err
-	}
-	return appendPassing(head, s, board)
-}
-
-// encodeLasting gives the fields of a Head that stay while the seats do.
-func encodeLasting(s *replay.State) ([]byte, error) {
-	return proto.Marshal(&gamelogv1.Head{
+	m := &gamelogv1.Head{
 		Variant: s.Variant.ID, RulesRevision: s.Variant.Revision, Seats: encodeSeats(s.Seats), Private: s.Private,
 		SeedCommitment: s.Commitment[:], TurnLimit: encodeSpan(s.TurnLimit), Creator: encodePlayer(s.Creator),
-	})
-}
-
-// appendPassing appends the other fields.
-func appendPassing(head []byte, s *replay.State, board []byte) ([]byte, error) {
-	m := &gamelogv1.Head{
 		Status: uint32(s.Status), Position: board, Ranked: s.Ranked, Seed: s.RevealedSeed().SeedBytes(),
 	}
 	if s.Version > 1 {
@@ -178,7 +128,7 @@ func appendPassing(head []byte, s *replay.State, board []byte) ([]byte, error) {
 			m.Result.Winners = append(m.Result.Winners, int32(w))
 		}
 	}
-	return proto.MarshalOptions{}.MarshalAppend(head, m)
+	return proto.Marshal(m)
 }
 
 func encodePlayer(p replay.Player) *gamelogv1.Player {

@@ -15,7 +15,6 @@ import (
 	_ "embed" // scripts
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -115,47 +114,31 @@ func feedKey(gameID string) string { return "game:{" + gameID + "}:feed" }
 
 func audienceKey(gameID string) string { return "game:{" + gameID + "}:audience" }
 
-// script is a script and what run sends of it.
-type script struct {
-	*redis.Script
-	source, hash string
+// script is a script's source and the name by which Redis knows it.
+type script struct{ source, hash string }
+
+func newScript(source string) script { return script{source, redis.NewScript(source).Hash()} }
+
+// run sends a script down the shared pipeline, and its source if Redis does not
+// know it yet. If ctx ends first, the outcome is unknown.
+func (l *Log) run(ctx context.Context, s script, keys []string, args ...any) *redis.Cmd {
+	cmd := l.submit(ctx, "evalsha", s.hash, keys, args)
+	if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
+		cmd = l.submit(ctx, "eval", s.source, keys, args)
+	}
+	return cmd
 }
 
-func newScript(source string) *script {
-	s := redis.NewScript(source)
-	return &script{s, source, s.Hash()}
-}
-
-// run sends a script down the shared pipeline, and its source where Redis does
-// not know it yet. Leaving early because ctx ended leaves the outcome unknown.
-func (l *Log) run(ctx context.Context, s *script, keys []string, args ...any) *redis.Cmd {
-	command := make([]any, 3, 3+len(keys)+len(args))
-	command[2] = len(keys)
+func (l *Log) submit(ctx context.Context, name, script string, keys []string, args []any) *redis.Cmd {
+	command := []any{name, script, len(keys)}
 	for _, k := range keys {
 		command = append(command, k)
 	}
-	return l.send(ctx, s, append(command, args...))
-}
-
-// send is run for a command that is complete but for its first two words, which
-// say what it is of s.
-func (l *Log) send(ctx context.Context, s *script, command []any) *redis.Cmd {
-	submit := func() *redis.Cmd {
-		// The pipeline outlives the call: a command that is queued is sent
-		// whatever becomes of ctx.
-		cmd := redis.NewCmd(context.Background(), command...)
-		if err := l.pipeline.Submit(ctx, cmd).WaitContext(ctx); err != nil {
-			cmd = redis.NewCmd(ctx) // The other one may still be in use.
-			cmd.SetErr(err)
-		}
-		return cmd
-	}
-	command[0], command[1] = "evalsha", &s.hash
-	cmd := submit()
-	if err := cmd.Err(); err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") { // which takes longer to find that there is none
-		command = slices.Clone(command)
-		command[0], command[1] = "eval", &s.source
-		cmd = submit()
+	// The pipeline outlives the call: a queued command is sent even if ctx ends.
+	cmd := redis.NewCmd(context.Background(), append(command, args...)...)
+	if err := l.pipeline.Submit(ctx, cmd).WaitContext(ctx); err != nil {
+		cmd = redis.NewCmd(ctx) // The first one may still be in use.
+		cmd.SetErr(err)
 	}
 	return cmd
 }

@@ -3,7 +3,6 @@ package gamelog
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -15,32 +14,6 @@ type Tip struct {
 	ID ID
 	// State is nil before the first entry.
 	State *replay.State
-
-	form *form // of the last append, nil for none
-}
-
-// form is what one append after another to a game has in common, so that not
-// every move makes it anew. It is never changed.
-type form struct {
-	log, meta string // keys
-	seats     []replay.Seat
-	head      []byte // the part of it that stays while the seats do
-}
-
-// of is the form for an append that leads to s: f, or a new one if f is nil or
-// the seats are others.
-func (f *form) of(s *replay.State) (*form, error) {
-	if f != nil && slices.Equal(f.seats, s.Seats) {
-		return f, nil
-	}
-	head, err := encodeLasting(s)
-	return &form{log: logKey(s.ID), meta: metaKey(s.ID), seats: s.Seats, head: head}, err
-}
-
-// fill gives the head of a state with the seats of f.
-func (f *form) fill(s *replay.State, board []byte) ([]byte, error) {
-	const room = 64 // for what stands beside the board while a game goes on
-	return appendPassing(append(make([]byte, 0, len(f.head)+len(board)+room), f.head...), s, board)
 }
 
 // Past finds the state that a game had at a version, for an entry that goes
@@ -74,7 +47,7 @@ func (t Tip) Apply(gameID string, r Record, past Past) (Tip, *replay.Event, erro
 	if next := t.ID.Next(r.raw, board(event.State)); next != r.ID {
 		return damaged(fmt.Sprintf("entry %s should be %s", r.ID, next))
 	}
-	return Tip{ID: r.ID, State: event.State, form: t.form}, event, nil
+	return Tip{ID: r.ID, State: event.State}, event, nil
 }
 
 func (t Tip) replay(gameID string, r Record, past Past) (*replay.Event, error) {

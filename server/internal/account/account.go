@@ -72,19 +72,18 @@ type Store struct {
 // and Renew was not called: then it is deleted, but its name stays taken. 0 keeps
 // accounts for ever.
 func New(client redis.UniversalClient, keep time.Duration) *Store {
-	players, err := lru.New[string, Player](cacheSize)
-	if err != nil {
-		panic(err) // Only a size below 1 is refused.
+	return &Store{
+		client: client, keep: keep,
+		players: newCache[string, Player](), verified: newCache[digest, verification](), renewed: newCache[string, time.Time](),
 	}
-	verified, err := lru.New[digest, verification](cacheSize)
+}
+
+func newCache[K comparable, V any]() *lru.Cache[K, V] {
+	cache, err := lru.New[K, V](cacheSize)
 	if err != nil {
-		panic(err)
+		panic(err) // only for a size below 1
 	}
-	renewed, err := lru.New[string, time.Time](cacheSize)
-	if err != nil {
-		panic(err)
-	}
-	return &Store{client: client, keep: keep, players: players, verified: verified, renewed: renewed}
+	return cache
 }
 
 // Get returns a player, or ErrNotFound. An id that has not the form of one is

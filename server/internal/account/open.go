@@ -39,11 +39,7 @@ func (s *Store) Release(ctx context.Context, playerID string, gameIDs ...string)
 	if len(gameIDs) == 0 {
 		return nil
 	}
-	members := make([]any, len(gameIDs))
-	for i, gameID := range gameIDs {
-		members[i] = gameID
-	}
-	if err := s.client.ZRem(ctx, openKey(playerID), members...).Err(); err != nil {
+	if err := s.client.ZRem(ctx, openKey(playerID), gameIDs).Err(); err != nil {
 		return fmt.Errorf("releasing games: %w", err)
 	}
 	return nil

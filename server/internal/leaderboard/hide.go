@@ -54,11 +54,7 @@ func (b *Boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bo
 	if len(playerIDs) == 0 {
 		return nil, nil
 	}
-	members := make([]any, len(playerIDs))
-	for i, playerID := range playerIDs {
-		members[i] = playerID
-	}
-	are, err := b.client.SMIsMember(ctx, hiddenKey, members...).Result()
+	are, err := b.client.SMIsMember(ctx, hiddenKey, playerIDs).Result()
 	if err != nil {
 		return nil, fmt.Errorf("reading who is hidden: %w", err)
 	}
@@ -103,7 +99,7 @@ func (b *Boards) Prune(ctx context.Context, proved func(Result) (bool, error)) (
 	pruned := 0
 	err := b.each(ctx, func(key string) error {
 		variant, _, _ := strings.Cut(strings.TrimPrefix(key, "scores:{"), ":")
-		return b.elements(ctx, key, func(members []redis.Z) error {
+		return scan.Members(ctx, b.client, key, func(members []redis.Z) error {
 			for _, z := range members {
 				member, _ := z.Member.(string)
 				entry, err := parseMember(member)

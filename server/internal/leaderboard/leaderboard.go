@@ -31,6 +31,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/scan"
 )
 
 //go:embed record.lua
@@ -123,15 +124,11 @@ func (b *Boards) Record(ctx context.Context, r Result) error {
 	return nil
 }
 
-// scanCount is how many entries of a board are asked for at a time: few
-// enough that nobody else waits for it.
-const scanCount = 500
-
 // Games calls visit with the ids of the games to which a variant's all-time
 // board points, some at a time. Each id that stays on the board throughout is
 // visited at least once. It ends at the first error, also one of visit's.
 func (b *Boards) Games(ctx context.Context, variant string, visit func(gameIDs []string) error) error {
-	return b.elements(ctx, boardAt(variant, All, time.Time{}).key(), func(members []redis.Z) error {
+	return scan.Members(ctx, b.client, boardAt(variant, All, time.Time{}).key(), func(members []redis.Z) error {
 		gameIDs := make([]string, len(members))
 		for i, z := range members {
 			member, _ := z.Member.(string)
@@ -143,32 +140,6 @@ func (b *Boards) Games(ctx context.Context, variant string, visit func(gameIDs [
 		}
 		return visit(gameIDs)
 	})
-}
-
-// elements calls visit with the members of the board of a key, some at a time.
-func (b *Boards) elements(ctx context.Context, key string, visit func([]redis.Z) error) error {
-	for cursor := uint64(0); ; {
-		elements, next, err := b.client.ZScan(ctx, key, cursor, "", scanCount).Result()
-		if err != nil {
-			return fmt.Errorf("reading a board: %w", err)
-		}
-		members := make([]redis.Z, 0, len(elements)/2)
-		for i := 0; i+1 < len(elements); i += 2 { // Member, score, member, score, …
-			score, err := strconv.ParseFloat(elements[i+1], 64)
-			if err != nil {
-				return fmt.Errorf("reading a board: %w", err)
-			}
-			members = append(members, redis.Z{Member: elements[i], Score: score})
-		}
-		if len(members) > 0 {
-			if err := visit(members); err != nil {
-				return err
-			}
-		}
-		if cursor = next; cursor == 0 {
-			return nil
-		}
-	}
 }
 
 const (

@@ -4,14 +4,12 @@
 -- KEYS[2]  scores:{variant:window}:best
 -- ARGV[1]  id of the player
 -- ARGV[2]  how many entries to add above and as many below
--- ARGV[3]  1 if the time matters, since the board's window ends; else 0
--- Reply    {Redis's time in Unix seconds, '0' where it does not matter}, and if
---          the player is on the board also the player's place (from 0), the place
---          of the first entry that follows, and the entries as {member, score,
---          member, score, ...}
+-- Reply    {Redis's time in Unix seconds}, and if the player is on the board also
+--          the player's place (from 0), the place of the first entry that
+--          follows, and the entries as {member, score, member, score, ...}
 --
 -- Invariant: nothing is written, and all that is returned is of one moment.
-local now = ARGV[3] == '1' and redis.call('TIME')[1] or '0'
+local now = redis.call('TIME')[1]
 local member = redis.call('HGET', KEYS[2], ARGV[1])
 local place = member and redis.call('ZREVRANK', KEYS[1], member)
 if not place then

@@ -126,19 +126,15 @@ type Rider interface {
 
 // ranking is the reply of rank.lua.
 type ranking struct {
-	now       time.Time // The epoch for a board that never ends.
-	own       *Entry    // Nil for a player who is not on the board.
+	now       time.Time // by Redis's clock
+	own       *Entry    // nil for a player who is not on the board
 	neighbors []Entry
 }
 
 var errReply = errors.New("unexpected reply of rank.lua")
 
 func (b *Boards) rank(ctx context.Context, board board, playerID string, neighbors int32, riders ...Rider) (ranking, error) {
-	ends := 0
-	if board.window != All {
-		ends = 1
-	}
-	keys, args := []string{board.key(), board.bestKey()}, []any{playerID, neighbors, ends}
+	keys, args := []string{board.key(), board.bestKey()}, []any{playerID, neighbors}
 	pipe := b.client.Pipeline()
 	for _, r := range riders {
 		r.Ask(ctx, pipe)
@@ -210,18 +206,10 @@ func (b *Boards) place(ctx context.Context, variant string, window Window, token
 // parseCursor reads what cursor wrote, on a server of another version perhaps.
 func parseCursor(variant string, window Window, cursor []byte) (board, int64, error) {
 	start, n := binary.Varint(cursor)
-	if n <= 0 {
-		return board{}, 0, page.BadToken()
-	}
-	place, m := binary.Uvarint(cursor[n:])
-	if m <= 0 || n+m != len(cursor) || place == 0 || place > math.MaxInt32 {
-		return board{}, 0, page.BadToken()
-	}
-	if start < 0 || start > maxMillis/1000/secondsPerDay {
-		return board{}, 0, page.BadToken()
-	}
+	place, m := binary.Uvarint(cursor[max(n, 0):])
 	b := boardAt(variant, window, time.Unix(start*secondsPerDay, 0))
-	if b.start != start {
+	if n <= 0 || m <= 0 || n+m != len(cursor) || place == 0 || place > math.MaxInt32 ||
+		start < 0 || start > maxMillis/1000/secondsPerDay || b.start != start {
 		return board{}, 0, page.BadToken()
 	}
 	return b, int64(place), nil

@@ -67,24 +67,17 @@ func (s *search64) before(b twenty48.Board64, depth int) float32 {
 	if depth == 0 && (s.goal == 0 || !b.Has(s.goal-1)) {
 		return s.last(b)
 	}
-	t := b.Transposed()
 	idle := s.idle && b.Empty() != 0
 	value, tried := float32(worthLost), int64(0)
-	if left := s.slider.Left(b); left != b || idle {
-		value = max(value, s.after(left, depth))
-		tried++
-	}
-	if right := s.slider.Right(b); right != b || idle {
-		value = max(value, s.after(right, depth))
-		tried++
-	}
-	if up := s.slider.Left(t); up != t || idle {
-		value = max(value, s.after(up, depth))
-		tried++
-	}
-	if down := s.slider.Right(t); down != t || idle {
-		value = max(value, s.after(down, depth))
-		tried++
+	for _, from := range [2]twenty48.Board64{b, b.Transposed()} {
+		if left := s.slider.Left(from); left != from || idle {
+			value = max(value, s.after(left, depth))
+			tried++
+		}
+		if right := s.slider.Right(from); right != from || idle {
+			value = max(value, s.after(right, depth))
+			tried++
+		}
 	}
 	s.meter.spend(tried)
 	return value
@@ -93,24 +86,17 @@ func (s *search64) before(b twenty48.Board64, depth int) float32 {
 // last is before with depth 0 where the goal is out of reach. A search spends
 // nearly all of its time here.
 func (s *search64) last(b twenty48.Board64) float32 {
-	t := b.Transposed()
 	idle := s.idle && b.Empty() != 0
 	value, tried := float32(worthLost), int64(0)
-	if left := s.slider.Left(b); left != b || idle {
-		value = max(value, s.worths.rows(left)+s.worths.rows(left.Transposed()))
-		tried++
-	}
-	if right := s.slider.Right(b); right != b || idle {
-		value = max(value, s.worths.rows(right)+s.worths.rows(right.Transposed()))
-		tried++
-	}
-	if up := s.slider.Left(t); up != t || idle {
-		value = max(value, s.worths.rows(up)+s.worths.rows(up.Transposed()))
-		tried++
-	}
-	if down := s.slider.Right(t); down != t || idle {
-		value = max(value, s.worths.rows(down)+s.worths.rows(down.Transposed()))
-		tried++
+	for _, from := range [2]twenty48.Board64{b, b.Transposed()} {
+		if left := s.slider.Left(from); left != from || idle {
+			value = max(value, s.worths.board(left))
+			tried++
+		}
+		if right := s.slider.Right(from); right != from || idle {
+			value = max(value, s.worths.board(right))
+			tried++
+		}
 	}
 	s.meter.spend(tried)
 	return value

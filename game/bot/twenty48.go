@@ -17,7 +17,6 @@ type odds struct {
 	foursIn       int     // as in twenty48.Config
 	four          float32 // probability that a spawned tile is a 4
 	goal          uint8   // exponent of the tile that ends the game, 0 for none
-	half          bool    // a merge is worth half of the tile it makes
 	idle          bool    // a move that changes nothing is legal while a cell is empty
 }
 
@@ -27,7 +26,7 @@ func oddsOf(v game.Variant) (odds, error) {
 		return odds{}, fmt.Errorf("variant %s: %T are no rules of 2048", v.ID, v.Rules)
 	}
 	c := r.Config()
-	o := odds{rows: c.Rows, columns: c.Columns, foursIn: c.FoursIn, half: c.HalfScore, idle: c.IdleMoves}
+	o := odds{rows: c.Rows, columns: c.Columns, foursIn: c.FoursIn, idle: c.IdleMoves}
 	if c.FoursIn > 0 {
 		o.four = 1 / float32(c.FoursIn)
 	}

@@ -32,9 +32,9 @@ type Rules interface {
 	// reads: b may come from a damaged store.
 	Decode(b []byte) (Position, error)
 
-	// Counts reports whether a game that ended for the given reason gives its
+	// Recordable reports whether a game that ended for the given reason gives its
 	// seats a score that is worth recording.
-	Counts(r Reason) bool
+	Recordable(r Reason) bool
 }
 
 // Position is a board with all that the rules need to go on from it. Positions

@@ -52,7 +52,7 @@ func (r rounds) Resign(p game.Position, seat int) game.Position {
 }
 
 func (r rounds) Decode([]byte) (game.Position, error) { panic("not stored") }
-func (r rounds) Counts(reason game.Reason) bool       { return reason == game.NoMoves }
+func (r rounds) Recordable(reason game.Reason) bool   { return reason == game.NoMoves }
 
 func (p round) after(seat int) int {
 	for i := 1; i <= len(p.scores); i++ {

@@ -393,7 +393,7 @@ func (s *State) SeatsOf(playerID string) []int {
 // a player held the seat to the end, or gave it up only by ending the game. A
 // score of 0 is none.
 func (s *State) Scored(seat int) bool {
-	if s.Status != Finished || !s.Ranked || !s.Variant.Rules.Counts(s.Result.Reason) {
+	if s.Status != Finished || !s.Ranked || !s.Variant.Rules.Recordable(s.Result.Reason) {
 		return false
 	}
 	held := s.Seats[seat]

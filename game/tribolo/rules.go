@@ -68,5 +68,5 @@ func (r *Rules) Resign(from game.Position, seat int) game.Position {
 	return &p
 }
 
-// Counts implements game.Rules: only what was played to the end counts.
-func (r *Rules) Counts(reason game.Reason) bool { return reason == game.NoMoves }
+// Recordable implements game.Rules: only what was played to the end counts.
+func (r *Rules) Recordable(reason game.Reason) bool { return reason == game.NoMoves }

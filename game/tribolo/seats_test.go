@@ -104,7 +104,7 @@ func TestWinners(t *testing.T) {
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	for reason := game.ReasonNone; reason <= game.Abandoned; reason++ {
-		assert.Equal(t, reason == game.NoMoves, tribolo.New().Counts(reason), reason)
+		assert.Equal(t, reason == game.NoMoves, tribolo.New().Recordable(reason), reason)
 	}
 }
 

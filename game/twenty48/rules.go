@@ -89,8 +89,8 @@ func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (gam
 // left to pass over: the position stays as it is.
 func (r *Rules) Resign(p game.Position, _ int) game.Position { return p }
 
-// Counts implements game.Rules: a score of 2048 counts however the game ended.
-func (r *Rules) Counts(game.Reason) bool { return true }
+// Recordable implements game.Rules: a score of 2048 counts however the game ended.
+func (r *Rules) Recordable(game.Reason) bool { return true }
 
 // own returns p as a Position that these rules can play on from.
 func (r *Rules) own(p game.Position) (*Position, error) {

@@ -139,7 +139,7 @@ func TestResigningLeavesTheBoard(t *testing.T) {
 	r, p := position(t, classic(2, 2), "2 . / 4 .")
 	assert.Same(t, p, r.Resign(p, 0))
 	for reason := game.ReasonNone; reason <= game.Abandoned; reason++ {
-		assert.True(t, r.Counts(reason), reason)
+		assert.True(t, r.Recordable(reason), reason)
 	}
 }
 

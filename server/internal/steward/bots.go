@@ -32,7 +32,8 @@ const (
 type bots struct {
 	pace   time.Duration
 	logger *slog.Logger
-	missed *missed
+	// retry makes a game due again soon.
+	retry func(gameIDs ...string)
 	// running reports whether a game between bots alone goes on.
 	running func(ctx context.Context, gameID string) (bool, error)
 	// thinkers are the places to think in: fewer than processors, where there
@@ -50,22 +51,22 @@ type bots struct {
 type botKey struct{ variant, name string }
 
 func newBots(
-	pace time.Duration, logger *slog.Logger, missed *missed, running func(ctx context.Context, gameID string) (bool, error),
+	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string), running func(ctx context.Context, gameID string) (bool, error),
 ) *bots {
 	return &bots{
-		pace: pace, logger: logger, missed: missed, running: running, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
+		pace: pace, logger: logger, retry: retry, running: running, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
 		thinkers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
 	}
 }
 
-// start lets bots move until stop, which waits for those that do and returns
-// the games of those that did not come to it.
-func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func() []string) {
+// start lets bots move until stop, which waits for those that do and makes the
+// games of the others due again.
+func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ctx, b.hub = ctx, hub
-	return func() []string {
+	return func() {
 		cancel()
 		b.mu.Lock()
 		b.hub = nil
@@ -73,7 +74,7 @@ func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func() []string)
 		b.group.Wait()
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		return slices.Collect(maps.Keys(b.scheduled))
+		b.retry(slices.Collect(maps.Keys(b.scheduled))...)
 	}
 }
 
@@ -103,7 +104,7 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 		if err != nil && ctx.Err() == nil && !errors.As(err, &conflict) && !errors.Is(err, replay.ErrGameOver) {
 			b.logger.Warn("bot did not move; its game comes up again", "id", "bot-not-moved", "game", state.ID, "error", err)
 			if gamelog.IsStorage(err) {
-				b.missed.add(state.ID)
+				b.retry(state.ID)
 			}
 		}
 	})

@@ -25,7 +25,7 @@ func (faulty) Choose(_ context.Context, p game.Position) (game.Move, error) {
 // Ensure a bot that fails is told of, and fails alone.
 func TestBots_Fault(t *testing.T) {
 	t.Parallel()
-	b := newBots(0, slog.New(slog.DiscardHandler), &missed{}, nil)
+	b := newBots(0, slog.New(slog.DiscardHandler), nil, nil)
 	v, ok := variants.Current("classic")
 	require.True(t, ok)
 	_, err := b.choose(t.Context(), faulty{}, v.Rules.Start(game.NewSeed().Draws(1)))
@@ -36,7 +36,7 @@ func TestBots_Fault(t *testing.T) {
 // knows is an error.
 func TestBots_Bot(t *testing.T) {
 	t.Parallel()
-	b := newBots(0, slog.New(slog.DiscardHandler), &missed{}, nil)
+	b := newBots(0, slog.New(slog.DiscardHandler), nil, nil)
 	for _, v := range variants.All() {
 		for _, name := range v.Bots {
 			first, err := b.bot(v, name)

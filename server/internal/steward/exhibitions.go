@@ -25,6 +25,8 @@ var (
 const exhibitionsKey = "exhibitions"
 
 const (
+	// tellEvery is how often Redis is told of games that clients watch.
+	tellEvery = 500 * time.Millisecond
 	// maxLeases bounds the running games that a server remembers.
 	maxLeases = 1 << 12
 	// maxAsked bounds the games that wait for the next round, which comes at
@@ -158,7 +160,7 @@ func (e *exhibitions) signal() {
 
 // work passes looks on to Redis until ctx ends.
 func (e *exhibitions) work(ctx context.Context) {
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(tellEvery)
 	defer ticker.Stop()
 	for {
 		select {
@@ -168,7 +170,7 @@ func (e *exhibitions) work(ctx context.Context) {
 		case <-ticker.C:
 		}
 		var group errgroup.Group
-		group.SetLimit(lookers)
+		group.SetLimit(workers)
 		for _, l := range e.due() {
 			group.Go(func() error {
 				e.pass(ctx, l)
@@ -225,7 +227,7 @@ func (e *exhibitions) run(ctx context.Context, gameID, playerID, address string)
 		return false, err
 	}
 	if full := r[2]; full != 0 {
-		e.leases.Add(gameID, lease{told: now.Add(lookEvery)})
+		e.leases.Add(gameID, lease{told: now.Add(tellEvery)})
 		field, whose := &e.limits.BotGamesPerStore, "all players"
 		switch full {
 		case 1:

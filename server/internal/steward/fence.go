@@ -53,7 +53,7 @@ func (s *Steward) fence(ctx context.Context, state *replay.State, last gamelog.I
 	if err := s.Directory.Remove(ctx, listing); err != nil {
 		return err
 	}
-	return s.agenda.remove(ctx, state.ID)
+	return s.Scheduler.Remove(ctx, state.ID)
 }
 
 // FenceBefore fences all games that are not over and were created before a

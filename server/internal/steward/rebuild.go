@@ -46,7 +46,7 @@ func (s *Steward) Rebuild(ctx context.Context) (Rebuilt, error) {
 	var mu sync.Mutex
 	err = s.Log.Games(ctx, func(gameIDs []string) error {
 		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(lookers)
+		group.SetLimit(workers)
 		for _, gameID := range gameIDs {
 			group.Go(func() error {
 				history, err := s.Log.Load(ctx, gameID, gamelog.ID{}, 1)
@@ -157,7 +157,7 @@ func (s *Steward) enter(ctx context.Context, heads ...gamelog.Head) error {
 	if err := s.Accounts.Renew(ctx, players...); err != nil {
 		return err
 	}
-	return s.agenda.missing(ctx, open...)
+	return s.Scheduler.EnqueueMissing(ctx, open...)
 }
 
 // results are those of a game's seats that count; none while it is not over.

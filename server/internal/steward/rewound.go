@@ -143,7 +143,7 @@ func (s *Steward) verifyCached(ctx context.Context, hub *match.Hub, since time.T
 		return int(quarantined.Load()), err
 	}
 	sound = slices.DeleteFunc(sound, func(gameID string) bool { return gameID == "" })
-	for batch := range slices.Chunk(sound, batch) {
+	for batch := range slices.Chunk(sound, 64) {
 		if err := s.Client.SAdd(ctx, vouchedKey(*r), batch).Err(); err != nil {
 			return 0, fmt.Errorf("vouching for games: %w", err)
 		}

@@ -14,13 +14,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
@@ -32,6 +29,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -70,18 +68,12 @@ type Config struct {
 // Steward works through the list. It implements match.Agenda.
 type Steward struct {
 	Config
-	agenda      agenda
+	Scheduler   *scheduler.Scheduler
 	bots        *bots
 	exhibitions *exhibitions
-	missed      *missed
 
-	// unheard is when the first claim began of which it is not known whether Redis
-	// carried it out; zero for none. Only round uses it.
-	unheard time.Time
 	// Heartbeat is this server's.
 	Heartbeat *heartbeat.Monitor
-	// orphaned is set while leases of missing servers are still to be taken over.
-	orphaned atomic.Bool
 	// attested and swept are the last rollbacks that this server has verified its
 	// cached games against and has quarantined games after; only rewound uses them.
 	attested, swept int64
@@ -89,48 +81,42 @@ type Steward struct {
 
 // New makes a Steward. Run must be called for it to work.
 func New(c Config) *Steward {
-	missed := &missed{}
-	agenda := agenda{c.Client, c.Once}
-	exhibitions := newExhibitions(c, func(ctx context.Context, gameID string) error { return agenda.now(ctx, gameID) })
-	s := &Steward{
-		Config: c, agenda: agenda, exhibitions: exhibitions,
-		bots: newBots(c.BotPace, c.Logger, missed, exhibitions.running), missed: missed,
-	}
+	s := &Steward{Config: c, Scheduler: scheduler.New(c.Client, c.Once, c.Logger)}
+	s.exhibitions = newExhibitions(c, func(ctx context.Context, gameID string) error {
+		return s.Scheduler.EnqueueNow(ctx, gameID)
+	})
+	s.bots = newBots(c.BotPace, c.Logger, s.Scheduler.Retry, s.exhibitions.running)
 	s.Heartbeat = heartbeat.New(heartbeat.Config{
-		ServerID: c.ServerID, Client: c.Client, Logger: c.Logger, OnMissing: func() { s.orphaned.Store(true) },
+		ServerID: c.ServerID, Client: c.Client, Logger: c.Logger, OnMissing: s.Scheduler.Reclaim,
 	})
 	return s
 }
 
 const (
-	// lookEvery is how often the list is asked for games that are due.
-	lookEvery = 500 * time.Millisecond
-	// soonIn is when a game is looked at whose server should have seen to it
-	// itself by then: the one that appended to it, or that claimed it.
-	soonIn = 10 * time.Second
-	// beginIn is when the first entry of a game is there, if it ever comes: longer
-	// than a call may take to append it.
-	beginIn = 30 * time.Second
+	// beginIn is how long after Begin the first entry of a game is there, if it
+	// ever comes: longer than a call may take to append it.
+	beginIn = scheduler.ReclaimWithin
 	// answerWithin is how long the answer to a move may wait for what follows
 	// from it, such as a result to be recorded.
 	answerWithin = time.Second
-	// damagedFor is after what time a damaged game is looked at again, in case
-	// its log was brought back.
+	// retryIn is when a clock is looked at again that has run out, but is still to
+	// be credited.
+	retryIn = 500 * time.Millisecond
+	// damagedFor is when a damaged game is processed again, in case its log was
+	// restored.
 	damagedFor = time.Hour
-	// batch is how many games are claimed at once, and lookers how many of
-	// them are looked at at the same time.
-	batch   = 64
-	lookers = 8
+	// workers is how many games are worked on at the same time.
+	workers = 8
 )
 
 // Soon implements match.Agenda.
 func (s *Steward) Soon(ctx context.Context, gameID string) error {
-	return s.agenda.soon(ctx, gameID, soonIn)
+	return s.Scheduler.EnqueueIn(ctx, gameID, scheduler.LeaseFor)
 }
 
 // Begin notes a game that is about to be created, before it is.
 func (s *Steward) Begin(ctx context.Context, gameID string) error {
-	return s.agenda.soon(ctx, gameID, beginIn)
+	return s.Scheduler.EnqueueIn(ctx, gameID, beginIn)
 }
 
 // Plan notes when a game that has begun must be looked at, and puts it in the
@@ -145,18 +131,18 @@ func (s *Steward) Plan(ctx context.Context, state *replay.State) error {
 	if state.Status == replay.Waiting || state.TurnLimit > 0 || mover(state) != "" {
 		// Others may have noted something already, now that it is listed: a
 		// look settles it.
-		return s.agenda.soon(ctx, state.ID, s.firstLook(state))
+		return s.Scheduler.EnqueueIn(ctx, state.ID, s.firstLook(state))
 	}
-	return s.agenda.at(ctx, state.ID, s.next(state))
+	return s.Scheduler.Set(ctx, state.ID, s.next(state))
 }
 
 // firstLook is how long after its last event a game that has begun is looked at,
 // also if it would end before it is seen to soon.
 func (s *Steward) firstLook(state *replay.State) time.Duration {
 	if mover(state) != "" {
-		return soonIn
+		return scheduler.LeaseFor
 	}
-	return min(soonIn, s.next(state).Sub(state.UpdateTime))
+	return min(scheduler.LeaseFor, s.next(state).Sub(state.UpdateTime))
 }
 
 // Appended implements match.Agenda: it records a result, so that whoever ended
@@ -169,10 +155,10 @@ func (s *Steward) Appended(ctx context.Context, state *replay.State) {
 	case state.Status == replay.Finished:
 		note = func(ctx context.Context) error { return s.record(ctx, state) }
 	case mover(state) != "" && !s.bots.schedule(state, 0):
-		note = func(ctx context.Context) error { return s.agenda.now(ctx, state.ID) }
+		note = func(ctx context.Context) error { return s.Scheduler.EnqueueNow(ctx, state.ID) }
 	case mover(state) != "":
 	case !deadline.IsZero():
-		note = func(ctx context.Context) error { return s.agenda.by(ctx, state.ID, deadline) }
+		note = func(ctx context.Context) error { return s.Scheduler.EnqueueBy(ctx, state.ID, deadline) }
 	}
 	if note == nil { // most moves
 		return
@@ -235,7 +221,7 @@ func (s *Steward) record(ctx context.Context, final *replay.State) error {
 			return err
 		}
 	}
-	if err := s.agenda.remove(ctx, final.ID); err != nil {
+	if err := s.Scheduler.Remove(ctx, final.ID); err != nil {
 		return err
 	}
 	s.Recorded(final)
@@ -249,11 +235,15 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 	var group sync.WaitGroup
 	defer func() {
 		group.Wait()
-		unmoved := stopBots()
-		s.handOver(ctx, append(s.missed.take(), unmoved...))
+		stopBots()
+		s.Scheduler.HandOver(ctx)
 	}()
 	group.Go(func() { s.Heartbeat.Run(ctx, hub) })
-	group.Go(func() { periodic.Run(ctx, lookEvery, func() { s.round(ctx, hub) }) })
+	group.Go(func() {
+		s.Scheduler.Run(ctx, func(ctx context.Context, job scheduler.Job) (time.Time, error) {
+			return s.process(ctx, hub, job)
+		})
+	})
 	group.Go(func() { s.exhibitions.work(ctx) })
 	group.Go(func() { periodic.Run(ctx, heartbeat.Interval, func() { s.rewound(ctx, hub) }) })
 	group.Go(func() {
@@ -265,100 +255,27 @@ func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
 	return nil
 }
 
-// handOver leaves games to the other servers, so that nobody waits for what
-// this one did not come to before it stopped.
-func (s *Steward) handOver(ctx context.Context, gameIDs []string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
-	defer cancel()
-	if err := s.agenda.now(ctx, gameIDs...); err != nil {
-		s.Logger.Warn("games not handed over; they come up again", "id", "games-not-handed-over", "games", len(gameIDs), "error", err)
-	}
-}
-
-// round looks at all games that are due, and first at those that were missed.
-func (s *Steward) round(ctx context.Context, hub *match.Hub) {
-	if !s.unheard.IsZero() {
-		ids, err := s.agenda.claimed(ctx, time.Since(s.unheard), soonIn)
-		if err != nil {
-			s.Logger.Debug("cannot see what was claimed", "error", err)
-			return
-		}
-		s.missed.add(ids...)
-		s.unheard = time.Time{}
-	}
-	if s.orphaned.Swap(false) {
-		ids, err := s.agenda.claimed(ctx, beginIn, beginIn)
-		if err != nil {
-			s.orphaned.Store(true)
-			s.Logger.Debug("cannot see what missing servers had leased", "error", err)
-			return
-		}
-		s.missed.add(ids...)
-	}
-	missed := s.missed.take()
-	if err := s.agenda.now(ctx, missed...); err != nil {
-		s.missed.add(missed...)
-		s.Logger.Debug("cannot say what was missed", "error", err)
-		return
-	}
-	for ctx.Err() == nil {
-		began := time.Now()
-		ids, until, err := s.agenda.claim(ctx, batch, soonIn)
-		if err != nil {
-			s.unheard = began
-			s.Logger.Debug("cannot see what is due", "error", err)
-			return
-		}
-		// In no order, so that games on a part of Redis that does not answer do not
-		// stand before the others each time.
-		rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-		// When the claim ends others look at what is left.
-		looking, done := context.WithDeadline(ctx, began.Add(soonIn))
-		var group errgroup.Group
-		group.SetLimit(lookers)
-		for _, id := range ids {
-			group.Go(func() error {
-				s.look(looking, hub, id, until)
-				return nil
-			})
-		}
-		_ = group.Wait()
-		done()
-		if len(ids) < batch {
-			return
-		}
-	}
-}
-
-// look does what is due with a game, and notes what comes next. Where that
-// fails the game comes up again: in the next round if Redis is to blame or time
-// was short, and else after a time in which others may do better.
-func (s *Steward) look(ctx context.Context, hub *match.Hub, gameID string, until time.Time) {
-	next, err := s.see(ctx, hub, gameID, until)
+// process does what is due with a game and returns the time when something is due
+// next, zero for none.
+func (s *Steward) process(ctx context.Context, hub *match.Hub, job scheduler.Job) (time.Time, error) {
+	next, err := s.run(ctx, hub, job)
 	var damaged *gamelog.DamagedError
 	switch {
 	case errors.As(err, &damaged):
-		s.Logger.Error("game damaged", "id", "game-damaged", "game", gameID, "version", damaged.Version, "detail", damaged.Detail)
-		next, err = until.Add(damagedFor), nil
+		s.Logger.Error("game damaged", "id", "game-damaged", "game", job.GameID, "version", damaged.Version, "detail", damaged.Detail)
+		return job.Expires.Add(damagedFor), nil
 	case errors.Is(err, gamelog.ErrNotFound):
 		// Its server died before the first entry, or it was kept long enough.
-		next, err = time.Time{}, nil
+		return time.Time{}, nil
+	case gamelog.IsStorage(err), errors.Is(err, match.ErrStopping):
+		s.Scheduler.Retry(job.GameID)
 	}
-	if err == nil {
-		err = s.agenda.settle(ctx, gameID, until, next)
-	}
-	if gamelog.IsStorage(err) || errors.Is(err, match.ErrStopping) {
-		s.missed.add(gameID)
-	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		s.Logger.Warn("game not seen to; it comes up again", "id", "game-retried", "game", gameID, "error", err)
-	}
+	return next, err
 }
 
-// see does what is due with a game that was claimed until a moment, and returns
-// the next moment; zero for none.
-func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until time.Time) (time.Time, error) {
-	m, err := hub.Acquire(ctx, gameID)
+// run is process for a game that can be read.
+func (s *Steward) run(ctx context.Context, hub *match.Hub, job scheduler.Job) (time.Time, error) {
+	m, err := hub.Acquire(ctx, job.GameID)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -369,14 +286,14 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until 
 	}
 	paused := false
 	if state.Status == replay.Active && state.Exhibition() {
-		running, err := s.exhibitions.running(ctx, gameID)
+		running, err := s.exhibitions.running(ctx, job.GameID)
 		if err != nil {
 			return time.Time{}, err
 		}
 		paused = !running
 	}
 	if state.Status == replay.Active && mover(state) == "" || state.Status == replay.Waiting || paused {
-		err = s.overdue(ctx, m, state)
+		err = s.expire(ctx, m, state)
 	}
 	// What this server or another one appended meanwhile is seen to by it.
 	var conflict *match.VersionConflictError
@@ -386,15 +303,15 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until 
 	if state = m.State(); state.Status == replay.Finished {
 		return time.Time{}, s.record(ctx, state)
 	}
-	next, now := s.next(state), until.Add(-soonIn)
-	if next.Before(now) {
-		next = now.Add(lookEvery) // The clock is still to be credited, or not yet.
+	next := s.next(state)
+	if next.Before(job.Leased) {
+		next = job.Leased.Add(retryIn) // The clock is to be credited once an outage is settled.
 	}
 	if mover(state) != "" && !paused {
 		// Not here, where others wait for their turn. If it comes to nothing,
 		// the game comes up again.
-		s.bots.schedule(state, now.Sub(state.UpdateTime))
-		next = until
+		s.bots.schedule(state, job.Leased.Sub(state.UpdateTime))
+		next = job.Expires
 	}
 	return next, s.Directory.Put(ctx, directory.Of(state, m.Watchers()))
 }
@@ -402,7 +319,7 @@ func (s *Steward) see(ctx context.Context, hub *match.Hub, gameID string, until 
 // overdue appends what happens when nobody moves for too long. Whether it is
 // time is for Redis's clock to say when it appends; before, the error is
 // gamelog.ErrTooEarly.
-func (s *Steward) overdue(ctx context.Context, m *match.Match, state *replay.State) error {
+func (s *Steward) expire(ctx context.Context, m *match.Match, state *replay.State) error {
 	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: s.next(state)}
 	if !state.Deadline().IsZero() {
 		credit, err := s.Heartbeat.Credit(ctx, state)
@@ -433,7 +350,7 @@ func timeUp(state *replay.State, credit time.Duration) replay.Action {
 // renewEvery is how often games that the boards point to are kept for longer:
 // well before they would end.
 func (s *Steward) renewEvery() time.Duration {
-	return max(lookEvery, min(time.Hour, s.KeepFinished/4))
+	return max(500*time.Millisecond, min(time.Hour, s.KeepFinished/4))
 }
 
 // renew lets the games live on to which all-time boards point, so that every

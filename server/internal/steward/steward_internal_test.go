@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/scheduler"
 )
 
 // Ensure a game that nobody joins is looked at soon, and at its end if that
@@ -15,7 +16,7 @@ func TestFirstLook(t *testing.T) {
 	t.Parallel()
 	waiting := &replay.State{Status: replay.Waiting, UpdateTime: time.UnixMilli(1_790_000_000_000)}
 	for waitingFor, want := range map[time.Duration]time.Duration{
-		time.Second: time.Second, soonIn: soonIn, time.Hour: soonIn,
+		time.Second: time.Second, scheduler.LeaseFor: scheduler.LeaseFor, time.Hour: scheduler.LeaseFor,
 	} {
 		s := &Steward{Config: Config{WaitingFor: waitingFor}}
 		assert.Equal(t, want, s.firstLook(waiting), waitingFor)

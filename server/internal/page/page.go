@@ -1,5 +1,5 @@
-// Package page is what all paged lists share: the size of a page and the
-// sealed token that leads to the next one.
+// Package page has what all paged lists share: the size of a page and the sealed
+// token for the next one.
 package page
 
 import (
@@ -9,23 +9,23 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
-// Entries on a page when the caller names no number, and at most.
+// Entries on a page by default and at most.
 const (
 	DefaultSize = 50
 	MaxSize     = 200
 )
 
-// Size returns how many entries a caller gets who asked for n: a default for 0,
-// at most MaxSize. A negative n is an *invalid.Error.
+// Size returns the size of a page for the size that a caller requested: a default for
+// 0, and at most MaxSize. A negative one is an *invalid.Error.
 func Size(n int32) (int, error) {
 	switch {
 	case n < 0:
@@ -38,43 +38,49 @@ func Size(n int32) (int, error) {
 }
 
 const (
-	// secretKey holds the secret that all servers on one Redis seal with. It
-	// never expires: a token stays good while its list stays.
+	// secretKey holds the secret that all servers on one Redis seal with. It never
+	// expires: a token is valid as long as its list exists.
 	secretKey    = "games:page-secret"
 	secretLength = 32 // AES-256
-	// rereadAfter is the longest time for which servers disagree about the
-	// secret, if Redis lost it and a new server drew another one.
+	// rereadAfter bounds the time for which servers use different secrets, if Redis
+	// lost it and a new server wrote another one. retryAfter is the time until the
+	// next read after one that failed.
 	rereadAfter = time.Minute
-	// maxTokenLength bounds what is decoded of a token that a caller sent.
+	retryAfter  = time.Second
+	// maxTokenLength is the longest token that is decoded.
 	maxTokenLength = 256
 )
 
 var encoding = base64.RawURLEncoding.Strict()
 
-// Tokens seals and opens page tokens. All Tokens on one Redis accept each
-// other's, since they share a secret there. All methods may be called
-// concurrently.
+// Tokens seals and opens page tokens. All Tokens on one Redis share a secret there and
+// accept each other's tokens. Tokens is safe for concurrent use.
 type Tokens struct {
 	client redis.UniversalClient
 
-	sealer atomic.Pointer[sealer]
-	mu     sync.Mutex // held while the secret is read
+	sealer  atomic.Pointer[sealer]
+	reading *semaphore.Weighted // held while the secret is read
+	// failure is why the last read failed, if no secret is known. Guarded by reading.
+	failure  error
+	failedAt time.Time
 }
 
 // sealer is the secret in use.
 type sealer struct {
 	cipher.AEAD
-	secret string
-	readAt time.Time
+	secret   string
+	rereadAt time.Time
 }
 
-// NewTokens returns the tokens of the servers on client's Redis, which remains
-// the caller's to close.
-func NewTokens(client redis.UniversalClient) *Tokens { return &Tokens{client: client} }
+// NewTokens returns the Tokens of the servers on client's Redis. The caller closes
+// client.
+func NewTokens(client redis.UniversalClient) *Tokens {
+	return &Tokens{client: client, reading: semaphore.NewWeighted(1)}
+}
 
-// Seal packs a cursor, a place in a list, into a token that only the same query
-// opens again. The token shows nothing of the cursor but its length: a cursor
-// may name what the caller must not see.
+// Seal encrypts a cursor, a place in a list, into a token that opens for the same
+// query only. The token reveals only the cursor's length: a cursor may contain what
+// the caller must not see.
 func (t *Tokens) Seal(ctx context.Context, query string, cursor []byte) (string, error) {
 	s, err := t.current(ctx)
 	if err != nil {
@@ -83,14 +89,14 @@ func (t *Tokens) Seal(ctx context.Context, query string, cursor []byte) (string,
 	return encoding.EncodeToString(s.AEAD.Seal(nil, nil, cursor, []byte(query))), nil
 }
 
-// Open returns the cursor that Seal packed for the same query. Any other token
-// is an *invalid.Error.
+// Open returns the cursor that Seal encrypted for the same query. Any other token is
+// an *invalid.Error.
 func (t *Tokens) Open(ctx context.Context, query, token string) ([]byte, error) {
 	if len(token) > maxTokenLength {
 		return nil, BadToken()
 	}
 	sealed, err := encoding.DecodeString(token)
-	// The decoder skips line breaks: what it read must be what was sent.
+	// The decoder skips line breaks, so the length must match, too.
 	if err != nil || encoding.EncodedLen(len(sealed)) != len(token) {
 		return nil, BadToken()
 	}
@@ -105,37 +111,46 @@ func (t *Tokens) Open(ctx context.Context, query, token string) ([]byte, error) 
 	return cursor, nil
 }
 
-// BadToken is the *invalid.Error for a page token that is not from the list
-// that it was sent to.
+// BadToken returns the *invalid.Error for a page token of another list.
 func BadToken() error { return invalid.Field("page_token", "is not from this list") }
 
-// current returns the sealer in use. The first call reads the secret, and one
-// call a minute reads it again, while others use the one that is known.
+// current returns the sealer in use. The first calls wait until one of them has read
+// the secret. Later one call a minute reads it again; the others do not wait.
 func (t *Tokens) current(ctx context.Context) (*sealer, error) {
-	known := t.sealer.Load()
-	if known != nil && (time.Since(known.readAt) < rereadAfter || !t.mu.TryLock()) {
+	began, known := time.Now(), t.sealer.Load()
+	if known != nil && (began.Before(known.rereadAt) || !t.reading.TryAcquire(1)) {
 		return known, nil
 	}
 	if known == nil {
-		t.mu.Lock()
+		if err := t.reading.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
 	}
-	defer t.mu.Unlock()
+	defer t.reading.Release(1)
 	if latest := t.sealer.Load(); latest != known {
 		return latest, nil
 	}
+	if began.Before(t.failedAt) { // while this call waited
+		return nil, t.failure
+	}
 	read, err := t.read(ctx, known)
-	if err != nil {
-		if known != nil {
-			return known, nil // The list itself will tell that Redis is unavailable.
+	switch {
+	case err == nil:
+	case known != nil: // The list itself will return that Redis is unavailable.
+		read = &sealer{AEAD: known.AEAD, secret: known.secret, rereadAt: time.Now().Add(retryAfter)}
+	default:
+		err = fmt.Errorf("reading the secret of page tokens: %w", err)
+		if ctx.Err() == nil {
+			t.failure, t.failedAt = err, time.Now()
 		}
-		return nil, fmt.Errorf("reading the secret of page tokens: %w", err)
+		return nil, err
 	}
 	t.sealer.Store(read)
 	return read, nil
 }
 
-// read returns the secret in Redis, and writes one if there is none: the known
-// one, so that the tokens that are in use stay good, or a new one.
+// read returns the secret in Redis. If there is none it writes the known one, so that
+// tokens in use stay valid, or else a new one.
 func (t *Tokens) read(ctx context.Context, known *sealer) (*sealer, error) {
 	var secret string
 	if known != nil {
@@ -159,5 +174,5 @@ func (t *Tokens) read(ctx context.Context, known *sealer) (*sealer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sealer{AEAD: aead, secret: stored.Val(), readAt: time.Now()}, nil
+	return &sealer{AEAD: aead, secret: stored.Val(), rereadAt: time.Now().Add(rereadAfter)}, nil
 }

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -21,7 +23,7 @@ func TestTokens_SecretLost(t *testing.T) {
 	require.NoError(t, err)
 	aged := func() {
 		s := *old.sealer.Load()
-		s.readAt = s.readAt.Add(-2 * rereadAfter)
+		s.rereadAt = s.rereadAt.Add(-2 * rereadAfter)
 		old.sealer.Store(&s)
 	}
 
@@ -42,5 +44,49 @@ func TestTokens_SecretLost(t *testing.T) {
 	aged()
 	_, err = old.Open(ctx, "query", token)
 	require.NoError(t, err, "the new secret was read")
-	assert.WithinDuration(t, time.Now(), old.sealer.Load().readAt, rereadAfter)
+	assert.True(t, old.sealer.Load().rereadAt.After(time.Now()), "and not again at once")
+}
+
+// Ensure calls that wait for the first secret end with their contexts, and share the
+// outcome of the one that reads it.
+func TestTokens_FirstSecret(t *testing.T) {
+	t.Parallel()
+	embedded := redistest.StartMiniredis(t)
+	tokens := NewTokens(redistest.NewClient(t, embedded.Addr()))
+	require.True(t, tokens.reading.TryAcquire(1)) // as a call that reads it
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := tokens.Seal(ended, "query", nil)
+	require.ErrorIs(t, err, context.Canceled)
+
+	failed := errors.New("redis is unavailable")
+	sealed := make(chan error)
+	go func() {
+		_, err := tokens.Seal(t.Context(), "query", nil)
+		sealed <- err
+	}()
+	tokens.failure, tokens.failedAt = failed, time.Now().Add(time.Minute)
+	tokens.reading.Release(1)
+	require.ErrorIs(t, <-sealed, failed)
+	tokens.failedAt = time.Time{}
+	_, err = tokens.Seal(t.Context(), "query", nil)
+	require.NoError(t, err)
+}
+
+// Ensure that while Redis is unavailable a known secret stays in use, and is not read
+// again by each call.
+func TestTokens_RedisUnavailable(t *testing.T) {
+	t.Parallel()
+	embedded := redistest.StartMiniredis(t)
+	tokens, ctx := NewTokens(redistest.NewClient(t, embedded.Addr())), t.Context()
+	token, err := tokens.Seal(ctx, "query", []byte("cursor"))
+	require.NoError(t, err)
+	embedded.SetError("LOADING")
+	old := *tokens.sealer.Load()
+	old.rereadAt = time.Time{}
+	tokens.sealer.Store(&old)
+	_, err = tokens.Open(ctx, "query", token)
+	require.NoError(t, err)
+	assert.True(t, tokens.sealer.Load().rereadAt.After(time.Now()))
+	embedded.SetError("")
 }

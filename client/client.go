@@ -209,6 +209,10 @@ func (c Config) tls() (*tls.Config, error) {
 // Close ends the connection and every call and watcher that uses it.
 func (c *Client) Close() error { return c.conn.Close() }
 
+// Conn is the connection, for services besides those of the contract, such as
+// health checks. Calls on it carry the account's token and fail with *Error.
+func (c *Client) Conn() grpc.ClientConnInterface { return authorized{c.conn, c.bearer} }
+
 // Target is the server in the form under which a Store keeps its credential;
 // see NormalTarget.
 func (c *Client) Target() string { return c.target }

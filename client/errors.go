@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/gridstand/gridstand/internal/unreachable"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -119,7 +118,7 @@ type Error struct {
 	// Violations are the refused fields of an ErrInvalid.
 	Violations []Violation
 	// Cause of an ErrUnreachable, as far as a Client can tell.
-	Cause unreachable.Cause
+	Cause Cause
 	// RetryAfter is how long the server asks to wait; 0 where it does not say.
 	RetryAfter time.Duration
 
@@ -188,7 +187,7 @@ func FromError(err error) *Error {
 		carrier = statusError{status.FromContextError(err)}
 	}
 	st := carrier.GRPCStatus()
-	e := &Error{Code: st.Code(), Message: CleanText(unreachable.Plain(st.Message()), maxMessage), status: st}
+	e := &Error{Code: st.Code(), Message: CleanText(plainMessage(st.Message()), maxMessage), status: st}
 	for _, detail := range st.Details() {
 		switch detail := detail.(type) {
 		case *errdetails.ErrorInfo:
@@ -207,16 +206,6 @@ func FromError(err error) *Error {
 		}
 	}
 	return e
-}
-
-// CauseOf is why a server was not reached, where that is what err tells of and
-// more is known than that.
-func CauseOf(err error) unreachable.Cause {
-	var e *Error
-	if !errors.As(err, &e) {
-		return unreachable.Unknown
-	}
-	return e.Cause
 }
 
 type statusError struct{ *status.Status }

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 
 	"google.golang.org/grpc"
-
-	"github.com/gridstand/gridstand/internal/unreachable"
 )
 
 // wire is what a client knows of its connections, which tells apart why one could
@@ -58,10 +56,10 @@ func (w *wire) explain(err error) error {
 		w.noteAnswer()
 	}
 	if out.unreachable() {
-		out.Cause = unreachable.Why(out.Message, w.encrypted)
+		out.Cause = causeIn(out.Message, w.encrypted)
 	}
-	if out.Cause == unreachable.NoPlainText && w.answered.Load() {
-		out.Cause = unreachable.Unknown // No more than a guess, and it did answer.
+	if out.Cause == CauseNoPlainText && w.answered.Load() {
+		out.Cause = CauseUnknown // No more than a guess, and it did answer.
 	}
 	return out
 }

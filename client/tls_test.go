@@ -12,7 +12,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
-	"github.com/gridstand/gridstand/internal/unreachable"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -30,14 +29,14 @@ func TestTLS(t *testing.T) {
 	for name, tc := range map[string]struct {
 		config client.Config
 		want   error
-		cause  unreachable.Cause
+		cause  client.Cause
 	}{
-		"an authority of one's own":  {client.Config{Target: one, CAFile: file}, nil, unreachable.Unknown},
-		"several servers":            {client.Config{Target: one + "," + other, TLS: true, CAFile: file}, nil, unreachable.Unknown},
-		"an authority not known":     {client.Config{Target: one, TLS: true}, client.ErrUnreachable, unreachable.Untrusted},
-		"not encrypted by mistake":   {client.Config{Target: one}, client.ErrUnreachable, unreachable.NoPlainText},
-		"another than was asked for": {elsewhere, client.ErrUnreachable, unreachable.Untrusted},
-		"encrypted by mistake":       {client.Config{Target: plain, TLS: true}, client.ErrUnreachable, unreachable.NoTLS},
+		"an authority of one's own":  {client.Config{Target: one, CAFile: file}, nil, client.CauseUnknown},
+		"several servers":            {client.Config{Target: one + "," + other, TLS: true, CAFile: file}, nil, client.CauseUnknown},
+		"an authority not known":     {client.Config{Target: one, TLS: true}, client.ErrUnreachable, client.CauseUntrusted},
+		"not encrypted by mistake":   {client.Config{Target: one}, client.ErrUnreachable, client.CauseNoPlainText},
+		"another than was asked for": {elsewhere, client.ErrUnreachable, client.CauseUntrusted},
+		"encrypted by mistake":       {client.Config{Target: plain, TLS: true}, client.ErrUnreachable, client.CauseNoTLS},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,7 +102,7 @@ func TestTLS_NotAfterAll(t *testing.T) {
 			for {
 				err := ask()
 				require.ErrorIs(t, err, client.ErrUnreachable)
-				require.Equal(t, unreachable.Unknown, client.CauseOf(err), err)
+				require.Equal(t, client.CauseUnknown, client.CauseOf(err), err)
 				if strings.Contains(err.Error(), "preface") {
 					return
 				}

@@ -13,12 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/status"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/flags"
-	"github.com/gridstand/gridstand/internal/unreachable"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server"
 )
@@ -83,26 +81,26 @@ func local(flag, listen string) (string, error) {
 }
 
 func healthcheck(ctx context.Context, address string, encrypted bool) error {
-	transport := insecure.NewCredentials()
+	config := client.Config{Target: address, TLS: encrypted}
 	if encrypted {
 		// Nothing secret is sent, and the certificate need not name localhost.
-		transport = credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})
+		transport := credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})
+		config.DialOptions = append(config.DialOptions, grpc.WithTransportCredentials(transport))
 	}
-	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(transport))
+	c, err := client.Dial(config)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
-	response, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	defer func() { _ = c.Close() }()
+	response, err := grpc_health_v1.NewHealthClient(c.Conn()).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", address, os.ErrDeadlineExceeded)
 	case err != nil:
-		said := unreachable.Plain(status.Convert(err).Message())
-		if cause := unreachable.Why(said, encrypted); cause != unreachable.Unknown {
-			return fmt.Errorf("%s %s (%s)", address, cause, said)
+		if cause := client.CauseOf(err); cause != client.CauseUnknown {
+			return fmt.Errorf("%s %s (%w)", address, cause, err)
 		}
-		return fmt.Errorf("%s: %s", address, said)
+		return fmt.Errorf("%s: %w", address, err)
 	case response.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING:
 		return fmt.Errorf("%s: %s", address, response.GetStatus())
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
-	"github.com/gridstand/gridstand/internal/unreachable"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/verify"
 )
@@ -58,7 +57,7 @@ func (p *program) explain(err error) string {
 		return err.Error()
 	}
 	server, said := p.server(), strings.TrimSuffix(err.Error(), ".")
-	if cause := client.CauseOf(err); cause != unreachable.Unknown {
+	if cause := client.CauseOf(err); cause != client.CauseUnknown {
 		return fmt.Sprintf("%s %s (%s). %s", server, cause, said, remedies[cause])
 	}
 	text := fmt.Sprintf("no server answers at %s (%s). ", server, said)
@@ -75,11 +74,11 @@ func (p *program) explain(err error) string {
 
 // remedies are the flags to change where a server answers and yet there is no
 // connection.
-var remedies = map[unreachable.Cause]string{
-	unreachable.NoTLS:             "Leave out --tls, --ca and --cert",
-	unreachable.NoPlainText:       "Try --tls, or --ca for an authority of its own, or another port",
-	unreachable.Untrusted:         "--ca names an authority of its own, --server the name that the certificate is for",
-	unreachable.CertificateWanted: "Show yours with --cert and --key",
+var remedies = map[client.Cause]string{
+	client.CauseNoTLS:             "Leave out --tls, --ca and --cert",
+	client.CauseNoPlainText:       "Try --tls, or --ca for an authority of its own, or another port",
+	client.CauseUntrusted:         "--ca names an authority of its own, --server the name that the certificate is for",
+	client.CauseCertificateWanted: "Show yours with --cert and --key",
 }
 
 // onThisMachine reports whether an address can only be one of this machine's.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/internal/unreachable"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -143,7 +142,7 @@ func (m *match) unranked() string {
 // mistaken says what keeps the stream from a server that does answer, empty where
 // it is nothing but a lost connection.
 func (m *match) mistaken() string {
-	if m.connection.State != client.Reconnecting || m.lost || client.CauseOf(m.connection.Err) == unreachable.Unknown {
+	if m.connection.State != client.Reconnecting || m.lost || client.CauseOf(m.connection.Err) == client.CauseUnknown {
 		return ""
 	}
 	return plainly(m.connection.Err, "Trying again …")

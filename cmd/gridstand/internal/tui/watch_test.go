@@ -11,7 +11,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/internal/unreachable"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -45,7 +44,7 @@ func TestWatch(t *testing.T) {
 // but not as it is asked, and that the screen goes on trying.
 func TestMistaken(t *testing.T) {
 	t.Parallel()
-	lost := func(cause unreachable.Cause) client.Update {
+	lost := func(cause client.Cause) client.Update {
 		return client.Update{Connection: client.Connection{
 			State: client.Reconnecting, Delay: 2 * time.Second,
 			Err: &client.Error{Code: codes.Unavailable, Message: "no", Cause: cause},
@@ -61,12 +60,12 @@ func TestMistaken(t *testing.T) {
 		"play": {play, &play.match}, "tribolo": {tribolo, &tribolo.match},
 	} {
 		t.Cleanup(func() { s.screen.stop() })
-		s.match.update(lost(unreachable.NoTLS), noon)
+		s.match.update(lost(client.CauseNoTLS), noon)
 		assert.Contains(t, s.screen.View().Content, "The server answers, but without TLS. Trying again …", name)
 		assert.Contains(t, s.screen.View().Content, "reconnecting (2 s)", name)
-		s.match.update(lost(unreachable.Unknown), noon)
+		s.match.update(lost(client.CauseUnknown), noon)
 		assert.NotContains(t, s.screen.View().Content, "Trying again", name)
-		s.match.update(lost(unreachable.Untrusted), noon)
+		s.match.update(lost(client.CauseUntrusted), noon)
 		assert.Contains(t, s.screen.View().Content, "certificate", name)
 		s.match.update(client.Update{Connection: client.Connection{State: client.Live}}, noon)
 		assert.NotContains(t, s.screen.View().Content, "certificate", name)

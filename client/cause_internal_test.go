@@ -1,0 +1,44 @@
+package client
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestCauseIn(t *testing.T) {
+	t.Parallel()
+	const refused = `connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:1: connect: connection refused"`
+	for _, tt := range []struct {
+		message   string
+		encrypted bool
+		cause     Cause
+		plain     string
+	}{
+		{refused, false, CauseUnknown, "dial tcp 127.0.0.1:1: connect: connection refused"},
+		{"last connection error: " + refused, true, CauseUnknown, "dial tcp 127.0.0.1:1: connect: connection refused"},
+		{
+			`connection error: desc = "transport: authentication handshake failed: tls: first record does not look like a TLS handshake"`,
+			true, CauseNoTLS, "tls: first record does not look like a TLS handshake",
+		},
+		{
+			`connection error: desc = "transport: authentication handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority"`,
+			true, CauseUntrusted, "tls: failed to verify certificate: x509: certificate signed by unknown authority",
+		},
+		{`connection error: desc = "error reading server preface: EOF"`, false, CauseNoPlainText, "error reading server preface: EOF"},
+		{`connection error: desc = "error reading server preface: EOF"`, true, CauseUnknown, "error reading server preface: EOF"},
+		{
+			`connection error: desc = "error reading server preface: remote error: tls: certificate required"`,
+			true, CauseCertificateWanted, "error reading server preface: remote error: tls: certificate required",
+		},
+		{
+			`connection error: desc = "error reading server preface: remote error: tls: unknown certificate authority"`,
+			true, CauseCertificateWanted, "error reading server preface: remote error: tls: unknown certificate authority",
+		},
+		{"the server stops", false, CauseUnknown, "the server stops"},
+	} {
+		assert.Equal(t, tt.cause, causeIn(tt.message, tt.encrypted), tt.message)
+		assert.Equal(t, tt.plain, plainMessage(tt.message))
+		assert.Equal(t, tt.cause, causeIn(tt.plain, tt.encrypted), tt.plain)
+	}
+}

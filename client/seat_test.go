@@ -1,6 +1,8 @@
 package client_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -59,6 +61,83 @@ func TestUndo(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrUndoNotAllowed)
 	_, err = seat.Undo(within(t), 3, &second)
 	require.ErrorIs(t, err, client.ErrBadStream)
+}
+
+// Ensure a bot that plays a seat to the end waits for its turns, chooses anew when
+// the game has moved on, and takes its seat back from a stand-in.
+func TestSeat_Play(t *testing.T) {
+	t.Parallel()
+	turn := func(seat int32) *pb.Position {
+		p := position()
+		p.Turn, p.Scores = &seat, []int32{0, 0}
+		return p
+	}
+	at := func(version, seat int32) *pb.Game {
+		g := gameAt(version)
+		g.Position = turn(seat)
+		g.Seats = append(g.Seats, &pb.Seat{Index: 1, Occupant: &pb.Seat_Bot{Bot: "greedy"}})
+		return g
+	}
+	moved := func(version, next int32) *pb.Event {
+		e := eventAt(version)
+		e.Position = turn(next)
+		return e
+	}
+	lent := at(8, 0)
+	lent.Seats[0].StandIn = "greedy"
+	end := eventAt(10)
+	end.Position, end.Result = turn(1), &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
+	end.Position.Turn = nil
+	f := &fake{
+		move: func(_ int, _ context.Context, r *pb.MoveRequest) (*pb.Event, error) {
+			assert.True(t, r.GetByBot())
+			if r.GetVersion() == 6 {
+				return nil, conflict("8")
+			}
+			return moved(r.GetVersion()+1, 1), nil
+		},
+		getGame: func(n int, _ *pb.GetGameRequest) (*pb.Game, error) {
+			if n == 1 {
+				return lent, nil
+			}
+			return at(8, 0), nil
+		},
+		join: func(_ int, r *pb.JoinGameRequest) (*pb.Game, error) {
+			assert.Zero(t, r.GetSeat())
+			return at(8, 0), nil
+		},
+		watch: func(_ int, _ *pb.WatchRequest, s watchStream) error {
+			return errors.Join(
+				s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: at(4, 1)}}),
+				s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: moved(5, 1)}}),
+				s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: moved(6, 0)}}),
+				s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: moved(7, 0)}}),
+				s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: moved(8, 0)}}),
+				s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: moved(9, 1)}}),
+				s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: end}}),
+			)
+		},
+	}
+	c := f.client(t)
+	known := client.Game{Game: at(3, 0)}
+	var chosen []int32
+	choose := func(_ context.Context, g client.Game) (client.Move, error) {
+		chosen = append(chosen, g.GetVersion())
+		return client.Slide(pb.Direction_DIRECTION_UP), nil
+	}
+	last, err := c.Seat(known).Play(within(t), known, choose)
+	require.NoError(t, err)
+	assert.EqualValues(t, 10, last.GetVersion())
+	assert.Equal(t, []int32{3, 6, 8}, chosen)
+	assert.Equal(t, 1, f.made("join"))
+
+	tired := errors.New("tired")
+	_, err = c.Seat(known).Play(within(t), known, func(context.Context, client.Game) (client.Move, error) {
+		return client.Move{}, tired
+	})
+	require.ErrorIs(t, err, tired)
+	_, err = c.As("").Seat(known).Play(within(t), known, choose)
+	require.ErrorIs(t, err, client.ErrNotSeated)
 }
 
 // TestGame does not believe a board that is none.

@@ -1,0 +1,61 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gridstand/gridstand/client"
+)
+
+// Play a game: create an account and a game, make a few moves, and leave it.
+func ExampleSeat() {
+	target, stop := startServer() // else the address of a server, such as "localhost:2048"
+	defer stop()
+	ctx := context.Background()
+
+	c, err := client.Dial(client.Config{Target: target, UserAgent: "example/1.0"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+
+	// A program that comes back keeps its token: see LogIn.
+	player, token, err := c.CreatePlayer(ctx, "ada", false)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c.SetToken(token)
+
+	game, err := c.NewGame(ctx, "classic", client.GameOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s plays %s, ranked: %t\n", player.GetName(), game.GetVariant(), game.GetRanked())
+
+	seat := c.Seat(game)
+	for range 3 {
+		legal := game.GetPosition().GetTwenty48().GetLegalMoves()
+		event, err := seat.Move(ctx, game.GetVersion(), client.Slide(legal[0]), false)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		game.Apply(event)
+	}
+	fmt.Printf("version %d after %d moves\n", game.GetVersion(), game.GetPosition().GetMoveCount())
+
+	event, err := seat.Resign(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	game.Apply(event)
+	fmt.Println("over:", game.Over(), game.GetResult().GetReason())
+	// Output:
+	// ada plays classic, ranked: true
+	// version 4 after 3 moves
+	// over: true REASON_RESIGNED
+}

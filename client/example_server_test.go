@@ -1,0 +1,76 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// startServer starts a server in this process, with its games in memory, at a
+// free port. In a test, stop is a t.Cleanup.
+func startServer() (target string, stop func()) {
+	config := server.DefaultConfig().Unlimited()
+	config.Listen = "127.0.0.1:0"
+	config.Logger = slog.New(slog.DiscardHandler)
+	config.BotPace = 0 // the server's bots move at once
+
+	ctx, cancel := context.WithCancel(context.Background())
+	s, err := server.Start(ctx, config)
+	if err != nil {
+		panic(err)
+	}
+	return s.Addr().String(), func() {
+		cancel()
+		if err := s.Wait(); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// Test a program against a server of the test's own: two players and one of the
+// server's bots meet in a game of Tribolo.
+func Example_server() {
+	target, stop := startServer()
+	defer stop()
+	ctx := context.Background()
+
+	c, err := client.Dial(client.Config{Target: target})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	accounts := map[string]*client.Client{}
+	for _, name := range []string{"ada", "bob"} {
+		_, token, err := c.CreatePlayer(ctx, name, false)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		accounts[name] = c.As(token)
+	}
+
+	waiting, err := accounts["ada"].NewGame(ctx, "tribolo", client.GameOptions{Seats: []*pb.SeatRequest{
+		{Occupant: &pb.SeatRequest_Caller{Caller: &pb.Caller{}}},
+		{Occupant: &pb.SeatRequest_Open{Open: &pb.Open{}}},
+		{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}},
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	game, err := accounts["bob"].Join(ctx, waiting.GetId(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("bob has seat", accounts["bob"].Seat(game).Index())
+	fmt.Println(waiting.GetStatus(), "became", game.GetStatus())
+	// Output:
+	// bob has seat 1
+	// GAME_STATUS_WAITING became GAME_STATUS_ACTIVE
+}

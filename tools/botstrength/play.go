@@ -82,24 +82,22 @@ type results struct {
 	took   sample // milliseconds for each move
 }
 
-// compete plays games of a variant: on each start board one from every seat, with
-// the rival in the other seats. A game ends early with a score of enough, if that
-// is not 0.
-func compete(ctx context.Context, variant string, own player, rival string, boards int, enough float64) (*results, error) {
-	v, ok := variants.Current(variant)
+// compete plays the games of a row on so many start boards.
+func compete(ctx context.Context, row row, boards int) (*results, error) {
+	v, ok := variants.Current(row.variant)
 	if !ok {
-		return nil, fmt.Errorf("no variant %s", variant)
+		return nil, fmt.Errorf("no variant %s", row.variant)
 	}
 	r := new(results)
 	for n := range boards * v.Seats {
 		mine := n % v.Seats
-		players := slices.Repeat([]player{{bot: rival}}, v.Seats)
-		players[mine] = own
+		players := slices.Repeat([]player{{bot: row.rival}}, v.Seats)
+		players[mine] = row.player
 		end, err := play(ctx, v, n/v.Seats, n, players, func(p game.Position, seat int, took time.Duration) bool {
 			if seat == mine {
 				r.took = append(r.took, took.Seconds()*1000)
 			}
-			return enough > 0 && float64(p.Scores()[mine]) >= enough
+			return row.enough > 0 && float64(p.Scores()[mine]) >= row.enough
 		})
 		if err != nil {
 			return nil, err

@@ -52,7 +52,7 @@ func (p *player) turn(ctx context.Context, t *table) error {
 		return errors.Join(err, p.look(ctx, g))
 	}
 	p.run.moves.Add(1)
-	p.run.move.record(p.number, p.run.now()-sent)
+	p.run.move.record(p.run.now() - sent)
 	g.known.Apply(e)
 	return nil
 }
@@ -130,10 +130,8 @@ func pause(ctx context.Context, err error) bool {
 
 // wait waits, or returns the error of ctx once that ends.
 func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

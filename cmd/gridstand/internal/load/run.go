@@ -34,9 +34,6 @@ type run struct {
 	players  []*player
 	opening  chan struct{} // holds one for each stream that is being opened
 	watching sync.WaitGroup
-
-	mu     sync.Mutex
-	shorts []short
 }
 
 // Run makes a load and measures it. When ctx ends it stops early; the report is
@@ -49,7 +46,8 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	}
 	r := &run{
 		Config: config, began: time.Now(), accounts: "bench-" + client.NewSecret()[:8],
-		pace: rate.NewLimiter(rate.Inf, 1), opening: make(chan struct{}, opening),
+		tally: tally{move: newLatencies(), delivery: newLatencies(), errors: map[refusal]*ErrorCount{}},
+		pace:  rate.NewLimiter(rate.Inf, 1), opening: make(chan struct{}, opening),
 	}
 	if config.Rate > 0 {
 		r.pace.SetLimit(rate.Limit(config.Rate))
@@ -122,7 +120,7 @@ func (r *run) meet(ctx context.Context, report *Report) error {
 	}
 	for i := range r.Connections - r.playerConnections() {
 		r.links = append(r.links, &link{
-			run: r, number: i, endpoint: endpoints[i%len(endpoints)],
+			run: r, endpoint: endpoints[i%len(endpoints)],
 			streams: r.watchersPerConnection(),
 		})
 	}
@@ -214,7 +212,7 @@ func (r *run) invite(ctx, watching context.Context, tables []*table) error {
 		if i < n-r.Crowd {
 			t = tables[i%len(tables)]
 		}
-		w := &watcher{run: r, number: i, table: t, link: r.links[i*len(r.links)/n]}
+		w := &watcher{run: r, table: t, link: r.links[i*len(r.links)/n]}
 		var once sync.Once
 		r.watching.Go(func() { w.watch(watching, func(err error) { once.Do(func() { attached <- err }) }) })
 	}
@@ -279,13 +277,6 @@ func (r *run) takeDown(ctx context.Context, stop func()) {
 	late := time.AfterFunc(r.Farewell, stop)
 	defer late.Stop()
 	r.watching.Wait()
-}
-
-// cutShort notes a game of which a watcher did not see the end.
-func (r *run) cutShort(s short) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.shorts = append(r.shorts, s)
 }
 
 // count puts what was counted into the report.

@@ -16,10 +16,23 @@ type tally struct {
 	gaps, repeats, skipped, reconnects atomic.Int64
 	resigned, left                     atomic.Int64
 
-	move, delivery latencies
+	move, delivery *latencies
 
 	mu     sync.Mutex
 	errors map[refusal]*ErrorCount
+	shorts []short
+}
+
+// short is a game of which a watcher did not see the end.
+type short struct {
+	game *game
+	seen int32
+}
+
+func (t *tally) cutShort(s short) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shorts = append(t.shorts, s)
 }
 
 // refusal is a kind of error.
@@ -34,21 +47,15 @@ func (t *tally) fail(call string, err error) {
 	count := t.errors[key]
 	if count == nil {
 		count = &ErrorCount{Call: key.call, Code: key.code, Reason: key.reason, Message: e.Error(), Advice: advice(call, e)}
-		if t.errors == nil {
-			t.errors = map[refusal]*ErrorCount{}
-		}
 		t.errors[key] = count
 	}
 	count.Count++
 }
 
-// latencies is a histogram of durations that many write to at once: a few
-// histograms, since those of the library want a lock.
+// latencies is a histogram of durations. Its methods are safe for concurrent use.
 type latencies struct {
-	shards [8]struct {
-		mu        sync.Mutex
-		histogram *hdrhistogram.Histogram
-	}
+	mu        sync.Mutex
+	histogram *hdrhistogram.Histogram
 }
 
 // What is told apart: microseconds up to ten minutes, to three digits.
@@ -57,37 +64,24 @@ const (
 	digits  = 3
 )
 
-func newHistogram() *hdrhistogram.Histogram {
-	return hdrhistogram.New(1, longest.Microseconds(), digits)
+func newLatencies() *latencies {
+	return &latencies{histogram: hdrhistogram.New(1, longest.Microseconds(), digits)}
 }
 
-// record notes a duration. Any writer will do as who; different ones do not
-// wait for each other.
-func (l *latencies) record(who int, d time.Duration) {
-	s := &l.shards[who%len(l.shards)]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.histogram == nil {
-		s.histogram = newHistogram()
-	}
+func (l *latencies) record(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	// It cannot fail between 0 and the longest.
-	_ = s.histogram.RecordValue(min(max(d, 0), longest).Microseconds())
+	_ = l.histogram.RecordValue(min(max(d, 0), longest).Microseconds())
 }
 
-// sum is what all of them recorded.
+// sum is what was recorded.
 func (l *latencies) sum() Latency {
-	all := newHistogram()
-	for i := range l.shards {
-		s := &l.shards[i]
-		s.mu.Lock()
-		if s.histogram != nil {
-			all.Merge(s.histogram)
-		}
-		s.mu.Unlock()
-	}
-	at := func(percentile float64) float64 { return milliseconds(all.ValueAtPercentile(percentile)) }
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := func(percentile float64) float64 { return milliseconds(l.histogram.ValueAtPercentile(percentile)) }
 	return Latency{
-		Count: all.TotalCount(), P50: at(50), P90: at(90), P99: at(99), Max: milliseconds(all.Max()),
+		Count: l.histogram.TotalCount(), P50: at(50), P90: at(90), P99: at(99), Max: milliseconds(l.histogram.Max()),
 	}
 }
 

@@ -14,20 +14,13 @@ import (
 
 // watcher follows the games of a table, one after the other.
 type watcher struct {
-	run    *run
-	number int
-	link   *link
-	table  *table
+	run   *run
+	link  *link
+	table *table
 }
 
 // opening is how many streams are opened at a time.
 const opening = 256
-
-// short is a game of which a watcher did not see the end.
-type short struct {
-	game *game
-	seen int32
-}
 
 // watch follows games until the table is closed or ctx ends. It calls attached
 // once: when the first game is seen, or with the error that prevents it.
@@ -149,7 +142,7 @@ func (r *receiver) Update(u *lightwatch.Update) error {
 			return err
 		}
 		if sent, ok := r.game.sentAt(u.Version); ok {
-			r.run.delivery.record(r.link.number, r.run.now()-sent)
+			r.run.delivery.record(r.run.now() - sent)
 		}
 		r.run.events.Add(1)
 	case lightwatch.Game:
@@ -169,7 +162,6 @@ func (r *receiver) Ended(err error) { r.ended <- err }
 // link is a connection that watchers share, or the next one after it was lost.
 type link struct {
 	run      *run
-	number   int
 	endpoint client.Endpoint
 	streams  int
 

@@ -45,45 +45,39 @@ type Metrics struct {
 func New(version, commit string) *Metrics {
 	registry := prometheus.NewRegistry()
 	with := promauto.With(registry)
+	counter := func(name, help string) prometheus.Counter {
+		return with.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return with.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
 	m := &Metrics{
 		registry: registry,
 		grpc:     grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram(grpcprom.WithHistogramBuckets(latency))),
-		created: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "gridstand_games_created_total", Help: "Games that were created on this server.",
-		}, []string{"variant"}),
-		finished: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "gridstand_games_finished_total", Help: "Games that this server brought to their end, by why they ended.",
-		}, []string{"variant", "reason"}),
-		moves: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "gridstand_moves_total", Help: "Moves that this server appended. How long they took is grpc_server_handling_seconds of Move.",
-		}, []string{"variant"}),
-		recorded: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "gridstand_results_recorded_total", Help: "Finished games that this server took to the leaderboard and the lists, ranked or not, also again.",
-		}, []string{"variant"}),
-		delivered: with.NewCounter(prometheus.CounterOpts{
-			Name: "gridstand_events_delivered_total",
-			Help: "Events that this server showed to watchers, one for each watcher: counted when an event becomes known, as many as watch then. Watchers who read about the past, or fall behind and get a game, are not counted apart.",
-		}),
-		conflicts: with.NewCounter(prometheus.CounterOpts{
-			Name: "gridstand_append_conflicts_total", Help: "Appends that another server's append was quicker than.",
-		}),
-		conflations: with.NewCounter(prometheus.CounterOpts{
-			Name: "gridstand_conflations_total", Help: "Times that a watcher who had fallen behind got a game in place of the events it covers.",
-		}),
+		created: counters("gridstand_games_created_total",
+			"Games that were created on this server.", "variant"),
+		finished: counters("gridstand_games_finished_total",
+			"Games that this server brought to their end, by why they ended.", "variant", "reason"),
+		moves: counters("gridstand_moves_total",
+			"Moves that this server appended. How long they took is grpc_server_handling_seconds of Move.", "variant"),
+		recorded: counters("gridstand_results_recorded_total",
+			"Finished games that this server took to the leaderboard and the lists, ranked or not, also again.", "variant"),
+		delivered: counter("gridstand_events_delivered_total",
+			"Events that this server showed to watchers, one for each watcher: counted when an event becomes known, as many as watch then. Watchers who read about the past, or fall behind and get a game, are not counted apart."),
+		conflicts: counter("gridstand_append_conflicts_total",
+			"Appends that another server's append was quicker than."),
+		conflations: counter("gridstand_conflations_total",
+			"Times that a watcher who had fallen behind got a game in place of the events it covers."),
+		storageErrors: counters("gridstand_redis_errors_total",
+			"Errors of Redis that a caller met, by kind.", "kind"),
+		refused: counter("gridstand_connections_refused_total",
+			"Connections that were closed since their address had or opened as many as it may, or left too much unread."),
+		refusals: counters("gridstand_refusals_total",
+			"Connections that were closed, and streams and calls that were refused, by reason: wrong_token, or the limit that was exceeded. The log names some of their addresses.", "reason"),
 		fanOut: with.NewHistogram(prometheus.HistogramOpts{
 			Name: "gridstand_fan_out_lag_seconds", Help: "Time from this server's learning of an event to its being sent to a watcher, of one in sixteen drawn at random.",
 			Buckets: latency,
 		}),
-		storageErrors: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "gridstand_redis_errors_total", Help: "Errors of Redis that a caller met, by kind.",
-		}, []string{"kind"}),
-		refused: with.NewCounter(prometheus.CounterOpts{
-			Name: "gridstand_connections_refused_total", Help: "Connections that were closed since their address had or opened as many as it may, or left too much unread.",
-		}),
-		refusals: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "gridstand_refusals_total",
-			Help: "Connections that were closed, and streams and calls that were refused, by reason: wrong_token, or the limit that was exceeded. The log names some of their addresses.",
-		}, []string{"reason"}),
 		storageUp: with.NewGauge(prometheus.GaugeOpts{
 			Name: "gridstand_redis_up", Help: "Whether Redis answered when it was asked last.",
 		}),

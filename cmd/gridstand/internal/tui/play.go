@@ -258,17 +258,9 @@ func (p *Play) begin(msg openedMsg) tea.Cmd {
 
 // answer handles a key while something is asked.
 func (p *Play) answer(msg tea.KeyPressMsg) tea.Cmd {
-	asked := p.question
-	switch {
-	case pressed(msg, p.keys.Yes):
-		p.question = noQuestion
-	case pressed(msg, p.keys.No):
-		p.question = noQuestion
+	switch asked := p.agreed(msg, p.keys); {
+	case asked == noQuestion:
 		return nil
-	default:
-		return nil
-	}
-	switch {
 	case asked == askNew:
 		return p.giveUp()
 	case p.over():

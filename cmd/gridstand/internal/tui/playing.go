@@ -93,6 +93,20 @@ func (p *playing) watch() tea.Cmd {
 	return next(p.tasks, p.opened.GetId(), p.server.Watch(ctx, p.opened.GetId(), &after))
 }
 
+// agreed handles a key while a question is asked, and returns the question if the
+// key says yes.
+func (p *playing) agreed(msg tea.KeyPressMsg, keys *playKeys) question {
+	asked := p.question
+	switch {
+	case pressed(msg, keys.Yes):
+		p.question = noQuestion
+		return asked
+	case pressed(msg, keys.No):
+		p.question = noQuestion
+	}
+	return noQuestion
+}
+
 // streamEnded takes in the end of the stream, which is an error before the end of
 // the game.
 func (p *playing) streamEnded(err error) {

@@ -155,23 +155,17 @@ func (t *Tribolo) move(msg tea.KeyPressMsg) {
 
 // answer handles a key while something is asked.
 func (t *Tribolo) answer(msg tea.KeyPressMsg) tea.Cmd {
-	asked := t.question
-	switch {
-	case pressed(msg, t.keys.Yes):
-		t.question = noQuestion
-		switch asked {
-		case askRestart:
-			first := int32(1)
-			return t.undo(&first)
-		case askUndo:
-			return t.undo(nil)
-		default:
-			return t.giveUp()
-		}
-	case pressed(msg, t.keys.No):
-		t.question = noQuestion
+	switch t.agreed(msg, t.keys.playKeys) {
+	case noQuestion:
+		return nil
+	case askRestart:
+		first := int32(1)
+		return t.undo(&first)
+	case askUndo:
+		return t.undo(nil)
+	default:
+		return t.giveUp()
 	}
-	return nil
 }
 
 // heard takes in an update of the stream.

@@ -154,7 +154,7 @@ func (d triboloDrawing) lay(s spot) (ink color.Color) {
 		if d.cell.pitch > 1 {
 			d.write(letter, s.y+1, text, ink, false)
 		}
-	case d.hints && d.move(s.at) != nil:
+	case d.hints && moveTo(d.board, s.at) != nil:
 		text, bold = "•", true
 		if d.colours != nil {
 			ink = d.colours.accent
@@ -235,16 +235,13 @@ func (p triboloPicture) cellAt(c cellSize, x, y int) (*pb.Cell, bool) {
 	return at, at.GetX() < p.board.GetColumns() && at.GetY() < p.board.GetRows()
 }
 
-// move is the legal move to a cell, nil where there is none.
-func (p triboloPicture) move(to *pb.Cell) *pb.TriboloMove { return moveTo(p.board, to) }
-
 // prospect are the cells that a jump to the cursor would take, as far as they
 // are shown.
 func (p triboloPicture) prospect() []*pb.Cell {
 	if !p.hints || p.cursor == nil {
 		return nil
 	}
-	return p.move(p.cursor).GetTaken()
+	return moveTo(p.board, p.cursor).GetTaken()
 }
 
 // moveTo is the legal move to a cell, nil where there is none.

@@ -148,13 +148,8 @@ func (s *State) Apply(entry Entry, at time.Time) (*Event, error) {
 	if s.Status == Finished {
 		return nil, ErrGameOver
 	}
-	// Made together: whoever keeps the one keeps the other.
-	made := &struct {
-		event Event
-		state State
-	}{Event{Entry: entry}, *s}
-	event, next := &made.event, &made.state
-	event.State = next
+	next := *s
+	event := &Event{Entry: entry, State: &next}
 	next.Version++
 	next.UpdateTime = at
 

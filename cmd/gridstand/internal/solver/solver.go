@@ -29,7 +29,7 @@ type Solver struct {
 
 // New makes a solver for a variant, by the bot's name. A search takes at most
 // limit for a move; 0 leaves that to the bot. The error is or wraps ErrUnknown
-// where there is none.
+// if there is none.
 func New(variant string, revision int32, name string, limit time.Duration) (*Solver, error) {
 	v, ok := variants.Lookup(variant, revision)
 	if !ok {
@@ -66,6 +66,14 @@ func (s *Solver) Choose(ctx context.Context, p *pb.Position, seats []*pb.Seat) (
 	return s.bot.Choose(ctx, position)
 }
 
+// owners are those that a message names; a cell of any other state is empty.
+var owners = map[pb.CellState]tribolo.Owner{
+	pb.CellState_CELL_STATE_WALL:  tribolo.Wall,
+	pb.CellState_CELL_STATE_BLUE:  tribolo.Blue,
+	pb.CellState_CELL_STATE_RED:   tribolo.Red,
+	pb.CellState_CELL_STATE_GREEN: tribolo.Green,
+}
+
 // position is what the rules make of a message.
 func (s *Solver) position(p *pb.Position, seats []*pb.Seat) (game.Position, error) {
 	switch rules := s.variant.Rules.(type) {
@@ -82,20 +90,11 @@ func (s *Solver) position(p *pb.Position, seats []*pb.Seat) (game.Position, erro
 				resigned = resigned.With(i)
 			}
 		}
-		owners := make([]tribolo.Owner, len(p.GetTribolo().GetCells()))
+		cells := make([]tribolo.Owner, len(p.GetTribolo().GetCells()))
 		for i, state := range p.GetTribolo().GetCells() {
-			switch state {
-			case pb.CellState_CELL_STATE_WALL:
-				owners[i] = tribolo.Wall
-			case pb.CellState_CELL_STATE_BLUE:
-				owners[i] = tribolo.Blue
-			case pb.CellState_CELL_STATE_RED:
-				owners[i] = tribolo.Red
-			case pb.CellState_CELL_STATE_GREEN:
-				owners[i] = tribolo.Green
-			}
+			cells[i] = owners[state]
 		}
-		board, err := tribolo.NewBoard(owners)
+		board, err := tribolo.NewBoard(cells)
 		if err != nil {
 			return nil, err
 		}

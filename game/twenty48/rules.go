@@ -58,12 +58,7 @@ func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (gam
 		return nil, game.Change{}, err
 	}
 	c := r.config
-	made := &struct { // together: a move of the common size makes nothing else
-		next    Position
-		spawned game.Spawn
-		room    [16]uint8
-	}{}
-	cells := append(made.room[:0], p.cells...)
+	cells := slices.Clone(p.cells)
 	points := slide(cells, p.columns, m.Direction)
 	if c.HalfScore {
 		points /= 2
@@ -74,11 +69,10 @@ func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (gam
 	// whether it is there: a spawned tile is always smaller.
 	won := c.EndsAtGoal && faceOf(slices.Max(cells)) >= c.Goal
 	if !won || c.SpawnsAfterGoal {
-		made.spawned = spawn(cells, c.FoursIn, d)
-		change.Spawned = &made.spawned
+		spawned := spawn(cells, c.FoursIn, d)
+		change.Spawned = &spawned
 	}
-	next := &made.next
-	*next = Position{rows: p.rows, columns: p.columns, cells: cells, score: int32(score), moves: p.moves}
+	next := &Position{rows: p.rows, columns: p.columns, cells: cells, score: int32(score), moves: p.moves}
 	if next.moves < math.MaxInt32 {
 		next.moves++
 	}

@@ -1,7 +1,6 @@
 package gamelog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +76,7 @@ func without(id ID, ids []ID) []ID {
 	return slices.DeleteFunc(ids, func(other ID) bool { return other == id })
 }
 
-// Find replays a log and returns the last event that fits; nil for none.
+// Find replays a log and returns the last event that fits, or nil.
 func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, e replay.Entry) bool) (*replay.Event, error) {
 	var found *replay.Event
 	err := l.Replay(ctx, gameID, 0, func(e *replay.Event) error {
@@ -89,63 +88,18 @@ func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, 
 	return found, err
 }
 
-// batchSize is how many events Replay works out ahead at a time.
-const batchSize = 64
-
 // Replay calls do with every event of a log after the given version, in order,
-// until the log ends or do returns an error, which it returns. Meanwhile it
-// works out the next batch or two, and no more: it reads on only as fast as do
-// returns.
+// until the log ends or do returns an error, which it returns.
 //
 // Errors: *DamagedError, replay.ErrUnknown, or one of Redis.
 func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(*replay.Event) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	batches := make(chan []*replay.Event)
-	var failure error // set before batches is closed
-	go func() {
-		defer close(batches)
-		failure = l.replay(ctx, gameID, after, batches)
-	}()
-	var err error
-	for batch := range batches {
-		for _, event := range batch {
-			if err != nil {
-				break
-			}
-			if err = do(event); err != nil {
-				cancel()
-			}
-		}
-	}
-	cancel()
-	return cmp.Or(err, failure)
-}
-
-// replay sends the events of a log after the given version, also those before
-// an error.
-func (l *Log) replay(ctx context.Context, gameID string, after int32, batches chan<- []*replay.Event) error {
-	var batch []*replay.Event
-	send := func() error {
-		select {
-		case batches <- batch:
-			batch = make([]*replay.Event, 0, batchSize)
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	err := l.fold(ctx, gameID, func() {}, func(tip Tip, event *replay.Event) error {
+	return l.fold(ctx, gameID, func() {}, func(tip Tip, event *replay.Event) error {
 		if tip.ID.Version <= after {
 			return nil
 		}
-		// Should fold begin again, these were done.
-		after = tip.ID.Version
-		if batch = append(batch, event); len(batch) < batchSize {
-			return nil
-		}
-		return send()
+		after = tip.ID.Version // fold may begin again.
+		return do(event)
 	})
-	return cmp.Or(err, send())
 }
 
 // errBegin makes fold begin again.

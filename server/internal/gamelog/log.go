@@ -15,6 +15,7 @@ import (
 	_ "embed" // scripts
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -122,25 +123,25 @@ func newScript(source string) script { return script{source, redis.NewScript(sou
 // run sends a script down the shared pipeline, and its source if Redis does not
 // know it yet. If ctx ends first, the outcome is unknown.
 func (l *Log) run(ctx context.Context, s script, keys []string, args ...any) *redis.Cmd {
-	cmd := l.submit(ctx, "evalsha", s.hash, keys, args)
-	if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
-		cmd = l.submit(ctx, "eval", s.source, keys, args)
-	}
-	return cmd
-}
-
-func (l *Log) submit(ctx context.Context, name, script string, keys []string, args []any) *redis.Cmd {
-	command := []any{name, script, len(keys)}
+	command := make([]any, 0, 3+len(keys)+len(args))
+	command = append(command, "evalsha", s.hash, len(keys))
 	for _, k := range keys {
 		command = append(command, k)
 	}
-	// The pipeline outlives the call: a queued command is sent even if ctx ends.
-	cmd := redis.NewCmd(context.Background(), append(command, args...)...)
-	if err := l.pipeline.Submit(ctx, cmd).WaitContext(ctx); err != nil {
-		cmd = redis.NewCmd(ctx) // The first one may still be in use.
-		cmd.SetErr(err)
+	command = append(command, args...)
+	for {
+		// The pipeline outlives the call: a queued command is sent even if ctx ends.
+		cmd := redis.NewCmd(context.Background(), command...)
+		if err := l.pipeline.Submit(ctx, cmd).WaitContext(ctx); err != nil {
+			cmd = redis.NewCmd(ctx) // The first one may still be in use.
+			cmd.SetErr(err)
+		}
+		if command[0] == "eval" || !redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
+			return cmd
+		}
+		command = slices.Clone(command)
+		command[0], command[1] = "eval", s.source
 	}
-	return cmd
 }
 
 // Tail is where a game's log ends. What stands in the place of an ID and is

@@ -146,7 +146,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 		Version:      version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
 		Quotas: ratelimit.NewQuotas(n.store.reads), Proxies: n.proxies,
-		HangUp: func(peer net.Addr) { n.admission.HangUp(peer, n.Stall) },
+		HangUp: n.admission.HangUp,
 	})
 	n.serveGRPC(games, transport)
 	return nil

@@ -50,19 +50,20 @@ type Call struct {
 // *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, that of ctx, or one of
 // Redis. Whatever is answered was true of the log at a moment within the call.
 func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
-	event, _, err := m.carry(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
-		return m.judge(ctx, tip, call)
+	event, _, err := m.commit(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
+		return m.decide(ctx, tip, call)
 	})
 	return event, err
 }
 
-// carry appends the draft that judge makes of the present state. What judge
-// answers instead, an event of the past, an error, or that nothing is to be
-// done, is returned once the log bears out the state that it was judged on.
-func (m *Match) carry(ctx context.Context, judge func(gamelog.Tip) (*Event, *gamelog.Draft, error)) (*Event, *replay.State, error) {
+// commit appends the draft that decide makes of the game's state, and decides anew
+// if the log has moved on. If there is nothing to append, it returns what decide
+// answers instead, an earlier event or an error, once the log confirms the state
+// that it was decided on.
+func (m *Match) commit(ctx context.Context, decide func(gamelog.Tip) (*Event, *gamelog.Draft, error)) (*Event, *replay.State, error) {
 	tip := m.currentTip()
 	for confirmed := false; ; confirmed = true {
-		repeated, draft, err := judge(tip)
+		repeated, draft, err := decide(tip)
 		if draft != nil {
 			event, err := m.append(ctx, tip, draft)
 			if err == nil {
@@ -74,8 +75,6 @@ func (m *Match) carry(ctx context.Context, judge func(gamelog.Tip) (*Event, *gam
 		} else if confirmed {
 			return repeated, tip.State, err
 		}
-		// Somebody else was quicker, or the answer is none of an append: then
-		// it has to be one that the log bears out.
 		next, problem := m.confirm(ctx)
 		if problem != nil {
 			return nil, nil, problem
@@ -87,45 +86,39 @@ func (m *Match) carry(ctx context.Context, judge func(gamelog.Tip) (*Event, *gam
 	}
 }
 
-// judge says what becomes of a call in the state of tip: an event that it
-// became before, a draft, or an error.
-func (m *Match) judge(ctx context.Context, tip gamelog.Tip, call Call) (*Event, *gamelog.Draft, error) {
+// decide returns what a call leads to in the state of tip: the event that it led to
+// before, a draft, or an error.
+func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event, *gamelog.Draft, error) {
 	state := tip.State
+	entry := replay.Entry{Seat: game.NoSeat, Action: call.Action}
 	if call.callsOff(state) {
-		call.Seat, call.Action = game.NoSeat, replay.Abandoned{}
+		entry.Action = replay.Abandoned{}
 		if state.Status == replay.Finished {
-			event, err := m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Action == call.Action })
+			event, err := m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Action == entry.Action })
 			return event, nil, err
 		}
-		return m.draft(ctx, tip, call, replay.Entry{Seat: game.NoSeat, Action: call.Action})
+	} else {
+		own := state.SeatsOf(call.PlayerID)
+		if call.PlayerID != "" && (len(own) == 0 || call.Seat != game.NoSeat && !slices.Contains(own, call.Seat)) {
+			return nil, nil, ErrNotSeated
+		}
+		if call.Seat != game.NoSeat {
+			own = []int{call.Seat} // The same action at another seat is no repeat.
+		}
+		entry.Seat = call.seat(state, own)
+		if event, err := m.repeated(ctx, state, call.Version, entry, own); event != nil || err != nil {
+			return event, nil, err
+		}
 	}
-	own := state.SeatsOf(call.PlayerID)
-	if call.PlayerID != "" && (len(own) == 0 || call.Seat != game.NoSeat && !slices.Contains(own, call.Seat)) {
-		return nil, nil, ErrNotSeated
-	}
-	if call.Seat != game.NoSeat {
-		own = []int{call.Seat} // What happened at another seat is no repeat.
-	}
-	entry := replay.Entry{Seat: call.seat(state, own), Action: call.Action}
-	if event, err := m.repeated(ctx, state, call.Version, entry, own); event != nil || err != nil {
-		return event, nil, err
-	}
-	return m.draft(ctx, tip, call, entry)
-}
-
-// draft drafts the entry that a call comes down to, or says what stands
-// against it.
-func (m *Match) draft(ctx context.Context, tip gamelog.Tip, call Call, entry replay.Entry) (*Event, *gamelog.Draft, error) {
-	state := tip.State
-	if state.Status == replay.Finished {
+	switch {
+	case state.Status == replay.Finished:
 		return nil, nil, replay.ErrGameOver
-	}
-	if call.Version != 0 && call.Version != state.Version {
+	case call.Version != 0 && call.Version != state.Version:
 		return nil, nil, &VersionConflictError{Version: state.Version}
 	}
 	switch action := entry.Action.(type) {
 	case replay.Moved:
-		// Until its player takes the seat back, the stand-in moves.
+		// A stand-in moves until the player takes the seat back.
 		if call.PlayerID != "" && state.Status == replay.Active && !state.Seats[entry.Seat].Held() {
 			return nil, nil, replay.ErrNotYourTurn
 		}
@@ -164,7 +157,7 @@ var ErrSeatTaken = errors.New("the seat is taken")
 // Errors: replay.ErrGameOver, ErrSeatTaken, that of admit, and those of Do that
 // can happen to any call.
 func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit func() error) (*replay.State, error) {
-	_, state, err := m.carry(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
+	_, state, err := m.commit(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 		state := tip.State
 		chosen := chooseSeat(state, player.ID, seat)
 		mine := chosen != game.NoSeat && state.Seats[chosen].Player.ID == player.ID

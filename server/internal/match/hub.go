@@ -117,7 +117,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-ticks.C:
 			n := h.ticks.Add(1)
 			for _, m := range h.all() {
-				m.lookAfter()
+				m.reap()
 				if m.due(n, followTicks) && m.doubtful(n) && m.followed() {
 					m.refresh()
 				}

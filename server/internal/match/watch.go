@@ -18,19 +18,14 @@ type Watcher struct {
 	// What each event needs comes first.
 	m        *Match
 	audience *Audience
-	// since is the tick in which the watcher began to take something, 0 while
-	// it takes nothing, stalled once it took too long.
-	since   atomic.Int64
-	left    atomic.Bool
-	counted atomic.Bool
+	sending  atomic.Int64 // the tick of BeginSend, 0 outside of a send, or stalled
+	left     atomic.Bool  // ctx has ended
+	counted  atomic.Bool
 
-	ctx    context.Context
-	done   <-chan struct{} // of ctx, which looks far for it
-	index  int             // in crowd.all; guarded by crowd.mu
-	giveUp func()
+	ctx     context.Context
+	index   int // in crowd.all; guarded by crowd.mu
+	onStall func()
 }
-
-const stalled = -1
 
 // Audience is a count of watchers as it was announced: a new one is made at
 // each announcement, also when the number stays.
@@ -48,8 +43,8 @@ type Audience struct {
 // finds nothing else says so. One who is not counted, such as a player of the game,
 // is shown the same. giveUp is called, if it is not nil and from another goroutine,
 // when the watcher takes longer than Config.Stall over something.
-func (m *Match) Watch(ctx context.Context, w *Watcher, counted bool, giveUp func()) {
-	w.m, w.ctx, w.done, w.giveUp = m, ctx, ctx.Done(), giveUp
+func (m *Match) Watch(ctx context.Context, w *Watcher, counted bool, onStall func()) {
+	w.m, w.ctx, w.onStall = m, ctx, onStall
 	w.counted.Store(counted)
 	if counted {
 		m.crowd.local.Add(1)
@@ -94,46 +89,8 @@ func (w *Watcher) Close() {
 	}
 }
 
-// Takes says that the watcher begins to take what it found, Took that it has
-// it. Took reports whether that was in time; if not, giveUp was called.
-func (w *Watcher) Takes() { w.since.Store(w.m.hub.ticks.Load()) }
-
-// Took is the end of what began with Takes.
-func (w *Watcher) Took() bool { return w.since.Swap(0) != stalled }
-
-// lookAfter finds the watchers who left, so that they wake and go, and gives up
-// those who stalled. Once a second for all of them costs less than what each
-// would need to find out for itself: a second channel to wait on, and a timer
-// to set and stop, for every event that it is shown.
-func (m *Match) lookAfter() {
-	now, anybody := m.hub.ticks.Load(), false
-	longest := int64(m.hub.Stall / tick)
-	m.crowd.mu.Lock()
-	for _, w := range m.crowd.all {
-		select {
-		case <-w.done:
-			if !w.left.Swap(true) {
-				w.Discount()
-				anybody = true
-			}
-		default:
-		}
-		since := w.since.Load()
-		if since > 0 && now-since > longest && w.since.CompareAndSwap(since, stalled) && w.giveUp != nil {
-			w.giveUp()
-		}
-	}
-	m.crowd.mu.Unlock()
-	if anybody {
-		m.wake()
-	}
-}
-
-func (m *Match) followed() bool {
-	m.crowd.mu.Lock()
-	defer m.crowd.mu.Unlock()
-	return len(m.crowd.all) > 0
-}
+// followed reports whether the match hears of every entry of its log.
+func (m *Match) followed() bool { return m.crowd.size.Load() > 0 }
 
 // FollowedSince reports whether the match has heard of every entry of its log
 // since before a moment, whichever server appended it.

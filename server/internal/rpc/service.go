@@ -76,8 +76,8 @@ type Config struct {
 	Quotas  *ratelimit.Quotas
 	// Proxies are trusted to name the address of a call.
 	Proxies ratelimit.Proxies
-	// HangUp closes a connection after a while, unless it is a proxy's.
-	HangUp func(peer net.Addr)
+	// HangUp closes a connection after some time, unless it is a proxy's.
+	HangUp func(peer net.Addr, after time.Duration)
 	// MinTurnLimit is the shortest turn limit that a game may have: that of the
 	// contract, or less.
 	MinTurnLimit time.Duration

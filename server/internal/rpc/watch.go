@@ -228,8 +228,8 @@ var errStalled = serverUnavailable("nothing was read from this stream for too lo
 // retry.
 //
 // gRPC keeps the messages that it accepted, and the status, until the client reads
-// them: some 100 kB for as long as the connection is open. So the connection is closed
-// a while later, too.
+// them: some 100 kB for as long as the connection is open. So a client that goes on
+// reading nothing loses the connection, too. match/stall.go finds such streams.
 func (s *Service) onStall(ctx context.Context) {
 	stream, ok := grpc.ServerTransportStreamFromContext(ctx).(interface {
 		SetTrailer(md metadata.MD) error
@@ -240,14 +240,14 @@ func (s *Service) onStall(ctx context.Context) {
 		_ = stream.WriteStatus(errStalled.GRPCStatus())
 	}
 	if p, ok := peer.FromContext(ctx); ok {
-		s.HangUp(p.Addr)
+		s.HangUp(p.Addr, s.Hub.Stall)
 	}
 }
 
 func (v *view) send(m any) error {
-	v.watcher.Takes()
+	v.watcher.BeginSend()
 	err := v.stream.SendMsg(m)
-	if !v.watcher.Took() {
+	if !v.watcher.EndSend() {
 		return errStalled
 	}
 	if err != nil {

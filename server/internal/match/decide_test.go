@@ -14,7 +14,7 @@ import (
 // Ensure for one who holds several seats that what happened at one of them is
 // a repeat of a call that leaves open which seat is meant, and of one that
 // names it, but of none that names another.
-func TestJudge_Seats(t *testing.T) {
+func TestDecide_Seats(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 1)
 	begun, err := replay.Start("g", replay.Entry{Seat: game.NoSeat, Action: created(t, "classic", sd)}, sd, time.Time{})
@@ -50,7 +50,7 @@ func TestJudge_Seats(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			event, draft, err := m.judge(t.Context(), m.currentTip(), tt.call)
+			event, draft, err := m.decide(t.Context(), m.currentTip(), tt.call)
 			require.Equal(t, tt.err, err)
 			require.Equal(t, tt.repeat, event != nil)
 			require.Equal(t, tt.drafts, draft != nil)

@@ -32,7 +32,10 @@ type chunk struct {
 	tip    gamelog.Tip // after the last of events
 }
 
-// chunkKey names a chunk.
+// chunkKey names a chunk. The Match stands for the history that the chunk is part
+// of: its tip moves along one only. A game's ID does not: after a rollback of Redis
+// the game may go on with other entries, and a chunk holds nothing by which a match
+// that was loaded later could tell them apart.
 type chunkKey struct {
 	match *Match
 	n     int32
@@ -67,19 +70,12 @@ func (c chunks) of(m *Match, n int32) *chunk {
 // errFarBack means that an entry goes back to a state before the previous chunk.
 var errFarBack = errors.New("a state before the previous chunk is needed")
 
-// readWithin bounds how long a piece of a game's past is waited for.
+// readWithin bounds how long a chunk is waited for.
 const readWithin = 5 * time.Second
 
-// read returns the events that chunk n has after a version, and the chunk. prev
-// is the chunk before, nil if it is not at hand or n is 0. There are no events if
-// the log ends there.
-func (m *Match) read(ctx context.Context, prev *chunk, n, after int32) ([]*Event, *chunk, error) {
-	if prev == nil && n > 0 {
-		var err error
-		if prev, err = m.chunkBefore(ctx, n); err != nil || prev == nil {
-			return nil, nil, err
-		}
-	}
+// readChunk returns the events that chunk n has after a version, and the chunk. prev
+// is the chunk before, nil for none. There are no events if the log ends there.
+func (m *Match) readChunk(ctx context.Context, prev *chunk, n, after int32) ([]*Event, *chunk, error) {
 	c := m.hub.chunks.of(m, n)
 	if !c.full.Load() {
 		ctx, cancel := context.WithTimeout(ctx, readWithin)
@@ -106,30 +102,8 @@ func (m *Match) read(ctx context.Context, prev *chunk, n, after int32) ([]*Event
 	return c.events[min(known, len(c.events)):], c, nil
 }
 
-// chunkBefore returns the chunk before chunk n, read with all before it that are
-// needed for that; nil if the log ends before chunk n.
-func (m *Match) chunkBefore(ctx context.Context, n int32) (*chunk, error) {
-	var prev *chunk
-	first := n - 1
-	for ; first >= 0 && prev == nil; first-- {
-		if c, ok := m.hub.chunks.recent.Get(chunkKey{m, first}); ok && c.full.Load() {
-			prev = c
-		}
-	}
-	if prev != nil {
-		first++
-	}
-	for k := first + 1; k < n; k++ {
-		_, c, err := m.read(ctx, prev, k, (k+1)*chunkSize-1)
-		if err != nil || c == nil || !c.full.Load() {
-			return nil, err
-		}
-		prev = c
-	}
-	return prev, nil
-}
-
-// extend reads what the log has of a chunk, which the caller holds.
+// extend reads the rest of a chunk from the log. The caller holds the chunk's
+// reading.
 func (m *Match) extend(ctx context.Context, prev, c *chunk) error {
 	past := func(version int32) (*replay.State, error) {
 		for _, each := range []*chunk{c, prev} {
@@ -154,54 +128,60 @@ func (m *Match) extend(ctx context.Context, prev, c *chunk) error {
 	return err
 }
 
+// nearestChunk returns the last full chunk in memory before chunk n, nil for none,
+// and the number of the chunk that follows it.
+func (m *Match) nearestChunk(n int32) (*chunk, int32) {
+	for ; n > 0; n-- {
+		if c, ok := m.hub.chunks.recent.Get(chunkKey{m, n - 1}); ok && c.full.Load() {
+			return c, n
+		}
+	}
+	return nil, 0
+}
+
+// Turn has a chunk of a game's past read and sent when it is the caller's turn: first
+// read, which takes no longer than a few seconds, then send, which may wait for the
+// client.
+type Turn func(read, send func() error) error
+
 // Replay calls do with every event of the game's log after the given version, in
 // order, until do returns an error, which it returns, or up to the version that
-// the game has in memory. The work is done piece by piece, each of them within a
-// call of turn, which may have it wait for its turn. Those who read the same
-// game share what was read, and each event is encoded once.
+// the game has in memory. It reads one chunk in each turn, also of those before the
+// version that are needed for it. Readers of the same game share what was read,
+// and each event is encoded once.
 //
 // Errors: those of Confirm if the log is shorter than the game was, so that
 // a watcher who resumes learns why the missing events do not come.
-func (m *Match) Replay(ctx context.Context, after int32, turn func(func() error) error, do func(*Event) error) error {
+func (m *Match) Replay(ctx context.Context, after int32, turn Turn, do func(*Event) error) error {
 	version, last := m.State().Version, after
-	show := func(e *Event) error {
-		err := do(e)
-		if err == nil {
-			last = e.Version()
-		}
-		return err
-	}
-	var prev *chunk
-	var at int32 // of prev
+	prev, n := m.nearestChunk(after / chunkSize)
 	for last < version {
 		before := last
-		err := turn(func() error {
-			n := last / chunkSize
-			if prev != nil && at != n-1 {
-				prev = nil
-			}
-			events, c, err := m.read(ctx, prev, n, last)
-			if err != nil {
-				return err
-			}
-			prev, at = c, n
+		var events []*Event
+		var c *chunk
+		err := turn(func() (err error) {
+			events, c, err = m.readChunk(ctx, prev, n, last)
+			return err
+		}, func() error {
 			for _, e := range events {
-				if err := show(e); err != nil {
+				if err := do(e); err != nil {
 					return err
 				}
+				last = e.Version()
 			}
 			return nil
 		})
-		if errors.Is(err, errFarBack) {
-			// For the few games with such an entry nothing is shared.
-			return turn(func() error {
-				return m.hub.log.Replay(ctx, m.id, last, func(e *replay.Event) error { return show(newEvent(e)) })
+		switch {
+		case errors.Is(err, errFarBack):
+			// Nothing is shared of the few games with such an entry.
+			return turn(func() error { return nil }, func() error {
+				return m.hub.log.Replay(ctx, m.id, last, func(e *replay.Event) error { return do(newEvent(e)) })
 			})
-		}
-		if err != nil {
+		case err != nil:
 			return err
-		}
-		if last == before {
+		case c.full.Load() && last >= (n+1)*chunkSize:
+			prev, n = c, n+1
+		case last == before:
 			_, err := m.Confirm(ctx)
 			return err
 		}

@@ -381,5 +381,10 @@ func damagedAt(t *testing.T, err error) int32 {
 	return damaged.Version
 }
 
-// noTurns lets nobody wait.
-func noTurns(work func() error) error { return work() }
+// noTurns is a Turn that never waits.
+func noTurns(read, send func() error) error {
+	if err := read(); err != nil {
+		return err
+	}
+	return send()
+}

@@ -46,20 +46,23 @@ func acquire(ctx context.Context, slots *semaphore.Weighted, within time.Duratio
 	return sync.OnceFunc(func() { slots.Release(1) }), nil
 }
 
-// turnTime is how long a stream that is sent a game's past may work before others get
-// their turn. Waiting for a slow client takes none of it.
+// turnTime is how long a stream may send of a game's past before others get their
+// turn. A slow client takes longer, but without work for the server.
 const turnTime = 20 * time.Millisecond
 
-// turn works on a part of a game's past when a slot of the server is free.
-func (s *Service) turn(ctx context.Context, work func() error) error {
+// turn reads and sends a part of a game's past when a slot of the server is free.
+func (s *Service) turn(ctx context.Context, read, send func() error) error {
 	release, err := acquire(ctx, s.replaying, fullRetry,
 		s.Limits.Exceeded(&s.Limits.ReplaysAtOnce, "streams that are sent a game's past at once", fullRetry))
 	if err != nil {
 		return err
 	}
 	defer release()
+	if err := read(); err != nil {
+		return err
+	}
 	defer time.AfterFunc(turnTime, release).Stop()
-	return work()
+	return send()
 }
 
 // How long a client should wait before a retry: if it opens streams too fast, and if

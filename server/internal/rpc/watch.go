@@ -206,7 +206,7 @@ func (v *view) replay() error {
 		return err
 	}
 	defer release()
-	turn := func(work func() error) error { return s.turn(ctx, work) }
+	turn := func(read, send func() error) error { return s.turn(ctx, read, send) }
 	return v.match.Replay(ctx, v.version, turn, v.sendEvent)
 }
 

@@ -21,11 +21,13 @@ import (
 	"github.com/gridstand/gridstand/server/internal/admission"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/heartbeat"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/metrics"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/rpc"
+	"github.com/gridstand/gridstand/server/internal/recovery"
 	"github.com/gridstand/gridstand/server/internal/steward"
 )
 
@@ -41,6 +43,8 @@ type node struct {
 	log       *gamelog.Log // as callers read it
 	follower  *gamelog.Follower
 	directory *directory.Directory
+	heartbeat *heartbeat.Monitor
+	recovery  *recovery.Recovery
 	steward   *steward.Steward
 	hub       *match.Hub
 
@@ -100,7 +104,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 			return nil, err
 		}
 	}
-	return n, n.steward.Heartbeat.Join(ctx)
+	return n, n.heartbeat.Join(ctx)
 }
 
 // listen takes the listener that is given, or makes one.
@@ -123,19 +127,29 @@ func (n *node) listen() (err error) {
 	return nil
 }
 
-// connect makes the rooms and the gRPC server above them.
+// connect makes the packages of the server and the gRPC server above them.
 func (n *node) connect(transport []grpc.ServerOption) error {
-	rooms, err := n.rooms(n.store, n.logger)
+	c, err := n.Config.recovery(n.store, n.logger)
 	if err != nil {
 		return err
 	}
-	rooms.ServerID, rooms.Recorded = id.New(), n.metrics.Recorded
-	n.steward, n.directory = steward.New(rooms), rooms.Directory
-	n.log = rooms.Log.ReadingFrom(n.store.reads)
+	serverID := id.New()
+	n.heartbeat = heartbeat.New(heartbeat.Config{
+		ServerID: serverID, Client: c.Client, Logger: n.logger, OnMissing: c.Scheduler.Reclaim,
+	})
+	c.Heartbeat = n.heartbeat
+	n.recovery, n.directory = recovery.New(c), c.Directory
+	n.steward = steward.New(steward.Config{
+		Client: c.Client, Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard, Directory: c.Directory,
+		Scheduler: c.Scheduler, Heartbeat: c.Heartbeat, Logger: n.logger,
+		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, KeepFinished: n.KeepFinished,
+		Limits: n.Limits, PauseAfter: n.PauseAfter, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
+	})
+	n.log = c.Log.ReadingFrom(n.store.reads)
 	n.follower = gamelog.NewFollower(n.store.reads, n.logger)
 	n.hub = match.NewHub(match.Config{
 		Log: n.log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
-		Logger: n.logger, ServerID: rooms.ServerID, Idle: n.Idle, Stall: n.Stall,
+		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 

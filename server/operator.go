@@ -7,13 +7,13 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
-	"github.com/gridstand/gridstand/server/internal/steward"
+	"github.com/gridstand/gridstand/server/internal/recovery"
+	"github.com/gridstand/gridstand/server/internal/scheduler"
 )
 
 // Operator does what only an operator may do, on the store of servers that may
@@ -22,11 +22,11 @@ type Operator struct {
 	store    *store
 	accounts *account.Store
 	boards   *leaderboard.Boards
-	steward  *steward.Steward
+	recovery *recovery.Recovery
 }
 
 // Rebuilt is what Operator.Rebuild did.
-type Rebuilt = steward.Rebuilt
+type Rebuilt = recovery.Rebuilt
 
 // Operate opens the store that c.Redis names; of the other values those count
 // that say for how long what is kept. The caller closes it. The error is a
@@ -50,12 +50,11 @@ func Operate(ctx context.Context, c Config) (_ *Operator, err error) {
 	if err := o.store.waitReady(ctx); err != nil {
 		return nil, err
 	}
-	rooms, err := c.rooms(o.store, c.NewLogger())
+	config, err := c.recovery(o.store, c.NewLogger())
 	if err != nil {
 		return nil, err
 	}
-	rooms.Recorded = func(*replay.State) {}
-	o.accounts, o.boards, o.steward = rooms.Accounts, rooms.Leaderboard, steward.New(rooms)
+	o.accounts, o.boards, o.recovery = config.Accounts, config.Leaderboard, recovery.New(config)
 	return o, nil
 }
 
@@ -64,7 +63,7 @@ func (o *Operator) Close() { o.store.close() }
 
 // Rebuild derives leaderboards and lists again from the logs of the games. What
 // it did is returned with an error too.
-func (o *Operator) Rebuild(ctx context.Context) (Rebuilt, error) { return o.steward.Rebuild(ctx) }
+func (o *Operator) Rebuild(ctx context.Context) (Rebuilt, error) { return o.recovery.Rebuild(ctx) }
 
 // ErrNoPlayer means there is no player of that name or id.
 var ErrNoPlayer = errors.New("there is no such player")
@@ -88,7 +87,7 @@ func (o *Operator) Unhide(ctx context.Context, player string) (name, playerID st
 	if err := o.boards.Unhide(ctx, p.ID); err != nil {
 		return "", "", err
 	}
-	return p.Name, p.ID, o.steward.EnterAll(ctx)
+	return p.Name, p.ID, o.recovery.ReindexAll(ctx)
 }
 
 func (o *Operator) find(ctx context.Context, player string) (account.Player, error) {
@@ -99,14 +98,14 @@ func (o *Operator) find(ctx context.Context, player string) (account.Player, err
 	return p, err
 }
 
-// Fence makes a game that is not over damaged for good, so that nobody plays on
-// over what Redis lost of it. One that is damaged already is left so. The error
-// says in a line why it cannot be fenced.
-func (o *Operator) Fence(ctx context.Context, gameID string) error {
+// Quarantine makes a game that is not over damaged for good, so that it is not
+// continued without the moves that Redis lost. A game that is damaged already is
+// left so. The error says in a line why the game cannot be quarantined.
+func (o *Operator) Quarantine(ctx context.Context, gameID string) error {
 	if !id.Valid(gameID) {
 		return gamelog.ErrNotFound
 	}
-	err := o.steward.Fence(ctx, gameID)
+	err := o.recovery.Quarantine(ctx, gameID)
 	var damaged *gamelog.DamagedError
 	if errors.As(err, &damaged) {
 		return nil
@@ -114,10 +113,10 @@ func (o *Operator) Fence(ctx context.Context, gameID string) error {
 	return err
 }
 
-// FenceBefore fences all games that are not over and were created before a
-// moment, the zero time for now by Redis's clock. It returns their ids, also with
+// QuarantineBefore quarantines all games that are not over and were created before
+// a time, the zero time for now by Redis's clock. It returns their ids, also with
 // an error.
-func (o *Operator) FenceBefore(ctx context.Context, before time.Time) ([]string, error) {
+func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]string, error) {
 	if before.IsZero() {
 		now, err := o.store.reads.Time(ctx).Result()
 		if err != nil {
@@ -125,21 +124,21 @@ func (o *Operator) FenceBefore(ctx context.Context, before time.Time) ([]string,
 		}
 		before = now
 	}
-	return o.steward.FenceBefore(ctx, before)
+	return o.recovery.QuarantineBefore(ctx, before)
 }
 
-// rooms is what a steward works with on a store, but for what it reports to.
-func (c *Config) rooms(s *store, logger *slog.Logger) (steward.Config, error) {
+// recovery returns what recovery works with on a store. A server adds its
+// heartbeat.
+func (c *Config) recovery(s *store, logger *slog.Logger) (recovery.Config, error) {
 	log, err := gamelog.New(s.appends, s.scheduler)
 	if err != nil {
-		return steward.Config{}, fmt.Errorf("opening the log: %w", err)
+		return recovery.Config{}, fmt.Errorf("opening the log: %w", err)
 	}
-	return steward.Config{
-		Client: s.scheduler, Once: s.once, Log: log,
+	return recovery.Config{
+		Client: s.scheduler, Log: log,
 		Accounts: account.New(s.scheduler, c.KeepAccounts), Leaderboard: leaderboard.New(s.scheduler, time.Now),
 		Directory: directory.New(s.scheduler, s.reads, max(c.KeepFinished, c.AbandonAfter), logger),
-		Logger:    logger, AbandonAfter: c.AbandonAfter, WaitingFor: c.WaitingFor,
-		KeepFinished: c.KeepFinished, BotPace: c.BotPace, Memory: c.Idle,
-		Limits: c.Limits, PauseAfter: c.PauseAfter,
+		Scheduler: scheduler.New(s.scheduler, s.once, logger), Logger: logger,
+		KeepFinished: c.KeepFinished, Memory: c.Idle,
 	}, nil
 }

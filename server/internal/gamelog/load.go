@@ -22,8 +22,8 @@ func (t Tail) Sound() bool {
 	return t.Length == int64(t.Last.Version) && t.Length > 0 && t.Meta == t.Last
 }
 
-// Quarantined reports whether the game was made damaged by Fence.
-func (t Tail) Quarantined() bool { return t.Meta == fenced }
+// Quarantined reports whether the game is in quarantine.
+func (t Tail) Quarantined() bool { return t.Meta == quarantined }
 
 // Load reads a whole log, checks it from the first entry to the last, and
 // keeps the latest events. Where through is not zero, the log must hold it. A
@@ -55,8 +55,8 @@ func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (Hi
 	if err != nil {
 		return History{}, err
 	}
-	if slices.Contains(missing, fenced) {
-		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: "it was fenced off after the store went back in time"}
+	if slices.Contains(missing, quarantined) {
+		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: "it was quarantined after the store went back in time"}
 	}
 	if len(missing) > 0 {
 		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", missing[0])}

@@ -266,7 +266,7 @@ func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 		if err != nil {
 			continue
 		}
-		if last == fenced {
+		if last == quarantined {
 			continue
 		}
 		// One that cannot be read is left out of the list: it is told to those

@@ -27,6 +27,8 @@ const exhibitionsKey = "exhibitions"
 const (
 	// tellEvery is how often Redis is told of games that clients watch.
 	tellEvery = 500 * time.Millisecond
+	// tellers is how many games it is told of at the same time.
+	tellers = 8
 	// maxLeases bounds the running games that a server remembers.
 	maxLeases = 1 << 12
 	// maxAsked bounds the games that wait for the next round, which comes at
@@ -170,7 +172,7 @@ func (e *exhibitions) work(ctx context.Context) {
 		case <-ticker.C:
 		}
 		var group errgroup.Group
-		group.SetLimit(workers)
+		group.SetLimit(tellers)
 		for _, l := range e.due() {
 			group.Go(func() error {
 				e.pass(ctx, l)

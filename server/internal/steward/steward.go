@@ -21,74 +21,56 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/heartbeat"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
-	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
 // Config is what a Steward works with. All fields are needed.
 type Config struct {
-	// ServerID tells this server from the others.
-	ServerID string
-	Client   redis.UniversalClient
-	// Once is a client that sends no command again by itself.
-	Once        redis.UniversalClient
+	Client      redis.UniversalClient
 	Log         *gamelog.Log
 	Accounts    *account.Store
 	Leaderboard *leaderboard.Boards
 	Directory   *directory.Directory
+	Scheduler   *scheduler.Scheduler
+	Heartbeat   *heartbeat.Monitor
 	Logger      *slog.Logger
 	// AbandonAfter is after what time without a move a game without clocks
 	// ends, and WaitingFor after what time one that nobody joins.
 	AbandonAfter, WaitingFor time.Duration
-	// KeepFinished is for how long a game is kept after its end. One that an
-	// all-time board points to is kept for as long as it does.
+	// KeepFinished is how long a game is kept after its end.
 	KeepFinished time.Duration
 	// Limits bound the games between bots alone that run; PauseAfter is how long
-	// one runs after the last look at it.
+	// one runs after a client last looked at it.
 	Limits     limits.Limits
 	PauseAfter time.Duration
 	// BotPace is how long a bot waits before it moves, so that people can
 	// follow.
 	BotPace time.Duration
-	// Memory is how long a server holds a game in memory at least that nobody
-	// plays or watches any more.
-	Memory time.Duration
 	// Recorded is called with every final state that was recorded, also again.
 	Recorded func(final *replay.State)
 }
 
-// Steward works through the list. It implements match.Agenda.
+// Steward does what is due with games. It implements match.Agenda.
 type Steward struct {
 	Config
-	Scheduler   *scheduler.Scheduler
 	bots        *bots
 	exhibitions *exhibitions
-
-	// Heartbeat is this server's.
-	Heartbeat *heartbeat.Monitor
-	// attested and swept are the last rollbacks that this server has verified its
-	// cached games against and has quarantined games after; only rewound uses them.
-	attested, swept int64
 }
 
 // New makes a Steward. Run must be called for it to work.
 func New(c Config) *Steward {
-	s := &Steward{Config: c, Scheduler: scheduler.New(c.Client, c.Once, c.Logger)}
+	s := &Steward{Config: c}
 	s.exhibitions = newExhibitions(c, func(ctx context.Context, gameID string) error {
-		return s.Scheduler.EnqueueNow(ctx, gameID)
+		return c.Scheduler.EnqueueNow(ctx, gameID)
 	})
-	s.bots = newBots(c.BotPace, c.Logger, s.Scheduler.Retry, s.exhibitions.running)
-	s.Heartbeat = heartbeat.New(heartbeat.Config{
-		ServerID: c.ServerID, Client: c.Client, Logger: c.Logger, OnMissing: s.Scheduler.Reclaim,
-	})
+	s.bots = newBots(c.BotPace, c.Logger, c.Scheduler.Retry, s.exhibitions.running)
 	return s
 }
 
@@ -105,8 +87,6 @@ const (
 	// damagedFor is when a damaged game is processed again, in case its log was
 	// restored.
 	damagedFor = time.Hour
-	// workers is how many games are worked on at the same time.
-	workers = 8
 )
 
 // Soon implements match.Agenda.
@@ -199,7 +179,7 @@ func (s *Steward) next(state *replay.State) time.Time {
 // finished games are, and takes it off the list. Doing it again changes
 // nothing.
 func (s *Steward) record(ctx context.Context, final *replay.State) error {
-	for _, result := range results(final) {
+	for _, result := range leaderboard.ResultsOf(final) {
 		if err := s.Leaderboard.Record(ctx, result); err != nil {
 			return err
 		}
@@ -228,31 +208,18 @@ func (s *Steward) record(ctx context.Context, final *replay.State) error {
 	return nil
 }
 
-// Run works through the list until ctx ends, and returns when all that it began
-// has ended.
-func (s *Steward) Run(ctx context.Context, hub *match.Hub) error {
+// Run processes what is due until ctx ends, and returns when all that it began has
+// ended.
+func (s *Steward) Run(ctx context.Context, hub *match.Hub) {
 	stopBots := s.bots.start(ctx, hub)
 	var group sync.WaitGroup
-	defer func() {
-		group.Wait()
-		stopBots()
-		s.Scheduler.HandOver(ctx)
-	}()
-	group.Go(func() { s.Heartbeat.Run(ctx, hub) })
-	group.Go(func() {
-		s.Scheduler.Run(ctx, func(ctx context.Context, job scheduler.Job) (time.Time, error) {
-			return s.process(ctx, hub, job)
-		})
-	})
 	group.Go(func() { s.exhibitions.work(ctx) })
-	group.Go(func() { periodic.Run(ctx, heartbeat.Interval, func() { s.rewound(ctx, hub) }) })
-	group.Go(func() {
-		periodic.Run(ctx, s.renewEvery(), func() {
-			s.renew(ctx)
-			s.patrol(ctx)
-		})
+	s.Scheduler.Run(ctx, func(ctx context.Context, job scheduler.Job) (time.Time, error) {
+		return s.process(ctx, hub, job)
 	})
-	return nil
+	group.Wait()
+	stopBots()
+	s.Scheduler.HandOver(ctx)
 }
 
 // process does what is due with a game and returns the time when something is due
@@ -345,35 +312,4 @@ func timeUp(state *replay.State, credit time.Duration) replay.Action {
 		return replay.TimedOut{}
 	}
 	return replay.TimedOut{StandIn: standIn}
-}
-
-// renewEvery is how often games that the boards point to are kept for longer:
-// well before they would end.
-func (s *Steward) renewEvery() time.Duration {
-	return max(500*time.Millisecond, min(time.Hour, s.KeepFinished/4))
-}
-
-// renew lets the games live on to which all-time boards point, so that every
-// score there can be proved, and takes those off the lists that are past. The
-// servers all do it, which costs a little and needs no agreement.
-func (s *Steward) renew(ctx context.Context) {
-	now, err := s.Client.Time(ctx).Result()
-	if err != nil {
-		s.Logger.Warn("games on the boards not kept for longer yet, nor lists trimmed", "id", "games-not-renewed", "error", err)
-		return
-	}
-	until := now.Add(s.KeepFinished)
-	var ids []string
-	for _, v := range variants.All() {
-		ids = append(ids, v.ID)
-		err := s.Leaderboard.Games(ctx, v.ID, func(gameIDs []string) error {
-			return s.Log.Expire(ctx, until, gameIDs...)
-		})
-		if err != nil {
-			s.Logger.Warn("games on a board not kept for longer yet", "id", "board-games-not-renewed", "variant", v.ID, "error", err)
-		}
-	}
-	if err := s.Directory.Trim(ctx, ids); err != nil {
-		s.Logger.Warn("lists not trimmed yet", "id", "lists-not-trimmed", "error", err)
-	}
 }

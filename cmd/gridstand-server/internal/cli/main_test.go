@@ -69,9 +69,9 @@ func TestRun_OneLine(t *testing.T) {
 		{"rebuild", 2, "--redis must say where the games are kept"},
 		{"rebuild --redis embedded", 2, "--redis: an embedded store lives and ends with its server; nobody else can reach it"},
 		{"hide --redis redis://127.0.0.1:1", 2, "hide needs a player"},
-		{"fence --redis REDIS", 2, "name games, or the time of those that are meant with --before"},
-		{"fence --redis REDIS --before yesterday", 2, `--before: "yesterday" is no time like 2026-11-20T18:00:00Z, and not "now"`},
-		{"fence --redis REDIS nothing", 1, "game nothing: no such game"},
+		{"quarantine --redis REDIS", 2, "give either the ids of games, or --before"},
+		{"quarantine --redis REDIS --before yesterday", 2, `--before: "yesterday" is no time like 2026-11-20T18:00:00Z, and not "now"`},
+		{"quarantine --redis REDIS nothing", 1, "game nothing: no such game"},
 		{"hide --redis REDIS nobody", 1, "there is no such player"},
 		{"healthcheck --listen here", 2, "--listen: address here: missing port in address"},
 		{"--listen 2048", 2, `--listen: "2048" is no address: missing port in address`},
@@ -106,12 +106,13 @@ func TestRun_Version(t *testing.T) {
 func TestRun_Help(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--help":      "--redis where  (default embedded; GRIDSTAND_REDIS)",
-		"help":        "--redis where  (default embedded; GRIDSTAND_REDIS)",
-		"help fence":  "gridstand-server fence [game]...",
-		"completion":  "gridstand-server completion [command]",
-		"help help":   "gridstand-server help [command]",
-		"hide --help": "gridstand-server hide <player>",
+		"--help":          "--redis where  (default embedded; GRIDSTAND_REDIS)",
+		"help":            "--redis where  (default embedded; GRIDSTAND_REDIS)",
+		"help quarantine": "gridstand-server quarantine [game]...",
+		"help fence":      "gridstand-server quarantine [game]...",
+		"completion":      "gridstand-server completion [command]",
+		"help help":       "gridstand-server help [command]",
+		"hide --help":     "gridstand-server hide <player>",
 	} {
 		code, stdout, stderr := call(t, strings.Fields(args)...)
 		assert.Zero(t, code, args)

@@ -52,7 +52,7 @@ func TestOperator(t *testing.T) {
 	does("Ann, id "+id+": shown again\n", "unhide", id)
 	assert.Equal(t, 3, listed())
 
-	does(ids[0]+"\n", "fence", ids[0])
+	does(ids[0]+"\n", "quarantine", ids[0])
 	_, err = games.GetGame(ctx, &pb.GetGameRequest{GameId: ids[0]})
 	assert.Equal(t, codes.DataLoss, status.Code(err))
 	does("3 games read, 0 of them over; 0 entries taken off the leaderboards.\n1 games are damaged:\n"+ids[0]+"\n", "rebuild")

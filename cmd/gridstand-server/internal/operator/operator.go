@@ -17,7 +17,7 @@ import (
 
 // Commands returns the commands.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{rebuild(), hide(), unhide(), fence()}
+	return []*cobra.Command{rebuild(), hide(), unhide(), quarantine()}
 }
 
 // command makes a command of work on the store: do, with the arguments.
@@ -50,14 +50,13 @@ func rebuild() *cobra.Command {
 		Use:   "rebuild",
 		Short: "Derive leaderboards and lists again from the games' logs",
 		Long: `Derives leaderboards and lists again from the logs of all games that are still
-kept. Servers may go on serving meanwhile.
+kept. Servers may run at the same time.
 
-Entries that no log proves are taken off the leaderboards, those that are missing
-are put there, and games that wait for something to happen are looked at. Scores
-that counted by earlier rules and do not by today's are taken off, too: those of
-Tribolo games with more than one human seat. Accounts that were made when
-none lapsed lapse from now on, after --keep-accounts. Players who are hidden stay
-hidden.`,
+Entries that no log has are removed from the leaderboards, missing ones are added,
+and open games get a job in the scheduler's queue if they have none. Scores that
+counted by earlier rules and do not by today's are removed, too: those of Tribolo
+games with more than one human seat. Accounts that were made when accounts did not
+lapse do so from now on, after --keep-accounts. Players who are hidden stay hidden.`,
 	}, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
 		fmt.Fprintf(cmd.OutOrStdout(), "%d games read, %d of them over; %d entries taken off the leaderboards.\n", r.Games, r.Finished, r.Pruned)
@@ -75,9 +74,9 @@ func hide() *cobra.Command {
 	return command(&cobra.Command{
 		Use:   "hide <player>",
 		Short: "Hide a player, by name or id, from leaderboards and lists",
-		Long: `Hides a player, by name or id: off all leaderboards for good, also when they are
-rebuilt, and the player's games off the lists that everybody sees. The player
-can go on playing, and whoever has the id of a game can watch it.`,
+		Long: `Hides a player, by name or id: removes the player from all leaderboards, also when
+they are rebuilt, and the player's games from the public lists. The player can go
+on playing, and clients that have the id of a game can watch it.`,
 	}, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		return told(cmd, "hidden")(operator.Hide(cmd.Context(), args[0]))
 	})
@@ -86,9 +85,9 @@ can go on playing, and whoever has the id of a game can watch it.`,
 func unhide() *cobra.Command {
 	return command(&cobra.Command{
 		Use:   "unhide <player>",
-		Short: "Show a player again who was hidden",
-		Long: `Shows a player again, by name or id, who was hidden. The results of the player's
-games that are still kept are put on the leaderboards.`,
+		Short: "Show a hidden player again",
+		Long: `Shows a hidden player again, by name or id. The results of the player's games that
+are still kept are put on the leaderboards.`,
 	}, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		return told(cmd, "shown again")(operator.Unhide(cmd.Context(), args[0]))
 	})
@@ -104,35 +103,38 @@ func told(cmd *cobra.Command, what string) func(name, id string, err error) erro
 	}
 }
 
-func fence() *cobra.Command {
+func quarantine() *cobra.Command {
 	var before string
 	cmd := command(&cobra.Command{
-		Use:   "fence [game]...",
-		Short: "Let nobody play on in games that Redis may have lost moves of",
-		Long: `Makes games that are not over damaged for good: whoever asks for them is told so,
-nobody plays on, and they are forgotten after --keep-finished. It is for games of
-which Redis may have lost moves, as when it was restored from an older copy.
-Servers that ran before and after that find such games themselves; where none
-did, nobody can tell which they are:
+		Use:     "quarantine [game]...",
+		Aliases: []string{"fence"}, // its name before; the help does not show it
+		Short:   "Freeze games whose moves Redis may have lost",
+		Long: `Freezes games that are not over and whose moves Redis may have lost, as when it
+was restored from an older copy: they are damaged for good, take no more moves, and
+are forgotten after --keep-finished. Clients that ask for them are told so.
 
-    gridstand-server fence --before now
+Servers that ran before and after a rollback find such games themselves. If none
+did, it is not known which games lost moves. Then quarantine all of them before you
+start the servers on the restored copy:
 
-before the servers start on the restored copy. Prints the id of each game.`,
+    gridstand-server quarantine --before now
+
+Prints the id of each game.`,
 	}, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		if (before != "") == (len(args) > 0) {
-			return usage.Errorf("name games, or the time of those that are meant with --before")
+			return usage.Errorf("give either the ids of games, or --before")
 		}
 		if before != "" {
-			return fenceBefore(cmd, operator, before)
+			return quarantineBefore(cmd, operator, before)
 		}
-		return fenceGames(cmd, operator, args)
+		return quarantineGames(cmd, operator, args)
 	})
 	cmd.Flags().StringVar(&before, "before", "",
-		"fence all games that were created before this `time`, such as 2026-11-20T18:00:00Z, or \"now\"")
+		"quarantine all games that were created before this `time`, such as 2026-11-20T18:00:00Z, or \"now\"")
 	return cmd
 }
 
-func fenceBefore(cmd *cobra.Command, operator *server.Operator, text string) error {
+func quarantineBefore(cmd *cobra.Command, operator *server.Operator, text string) error {
 	var at time.Time // stands for now
 	if text != "now" {
 		var err error
@@ -140,17 +142,17 @@ func fenceBefore(cmd *cobra.Command, operator *server.Operator, text string) err
 			return usage.Errorf(`--before: %q is no time like 2026-11-20T18:00:00Z, and not "now"`, text)
 		}
 	}
-	ids, err := operator.FenceBefore(cmd.Context(), at)
+	ids, err := operator.QuarantineBefore(cmd.Context(), at)
 	for _, id := range ids {
 		fmt.Fprintln(cmd.OutOrStdout(), id)
 	}
 	return err
 }
 
-func fenceGames(cmd *cobra.Command, operator *server.Operator, gameIDs []string) error {
+func quarantineGames(cmd *cobra.Command, operator *server.Operator, gameIDs []string) error {
 	var failed []error
 	for _, id := range gameIDs {
-		if err := operator.Fence(cmd.Context(), id); err != nil {
+		if err := operator.Quarantine(cmd.Context(), id); err != nil {
 			failed = append(failed, fmt.Errorf("game %s: %w", id, err))
 			continue
 		}

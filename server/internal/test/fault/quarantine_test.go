@@ -14,7 +14,7 @@ import (
 
 // Ensure that a game that the operator quarantines is reported as damaged, by
 // servers that have it in memory and by others, and that no other game is.
-func TestFence(t *testing.T) {
+func TestQuarantine(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		running := env.player(env.serve(env.addr))
@@ -31,14 +31,14 @@ func TestFence(t *testing.T) {
 		defer operator.Close()
 
 		ctx := t.Context()
-		fence := func(g *pb.Game) {
+		quarantine := func(g *pb.Game) {
 			env.markDamaged(g.GetId())
-			require.NoError(t, operator.Fence(ctx, g.GetId()))
-			require.NoError(t, operator.Fence(ctx, g.GetId()), "once more")
+			require.NoError(t, operator.Quarantine(ctx, g.GetId()))
+			require.NoError(t, operator.Quarantine(ctx, g.GetId()), "once more")
 		}
-		fence(games[0])
-		require.ErrorIs(t, operator.Fence(ctx, over), replay.ErrGameOver)
-		require.ErrorIs(t, operator.Fence(ctx, "nothing"), gamelog.ErrNotFound)
+		quarantine(games[0])
+		require.ErrorIs(t, operator.Quarantine(ctx, over), replay.ErrGameOver)
+		require.ErrorIs(t, operator.Quarantine(ctx, "nothing"), gamelog.ErrNotFound)
 		wantDamaged(t, guest.awaitEnd(t), "9")
 		for _, c := range []*caller{running, fresh} {
 			wantRefused(t, c, lasts[0], func(t *testing.T, err error) { wantDamaged(t, err, "9") })
@@ -54,9 +54,9 @@ func TestFence(t *testing.T) {
 		for _, g := range games[1:] {
 			env.markDamaged(g.GetId())
 		}
-		fenced, err := operator.FenceBefore(ctx, now.Truncate(time.Millisecond))
+		quarantined, err := operator.QuarantineBefore(ctx, now.Truncate(time.Millisecond))
 		require.NoError(t, err)
-		assert.ElementsMatch(t, []string{games[1].GetId(), games[2].GetId()}, fenced)
+		assert.ElementsMatch(t, []string{games[1].GetId(), games[2].GetId()}, quarantined)
 		wantRefused(t, fresh, lasts[1], func(t *testing.T, err error) { wantDamaged(t, err, "9") })
 		fresh.playTo(t, seeded(t), younger, whole)
 		_, err = running.get(ctx, over)

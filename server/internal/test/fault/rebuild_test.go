@@ -367,7 +367,7 @@ func TestRebuild_cluster(t *testing.T) {
 
 	operator := env.operator(t.Context(), t)
 	defer operator.Close()
-	fenced, err := operator.FenceBefore(t.Context(), time.Time{})
+	quarantined, err := operator.QuarantineBefore(t.Context(), time.Time{})
 	require.NoError(t, err)
-	assert.Equal(t, []string{open.GetId()}, fenced)
+	assert.Equal(t, []string{open.GetId()}, quarantined)
 }

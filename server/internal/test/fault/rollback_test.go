@@ -356,9 +356,9 @@ func TestRestored_freshOnly(t *testing.T) {
 
 	operator := env.operator(t.Context(), t)
 	defer operator.Close()
-	fenced, err := operator.FenceBefore(t.Context(), time.Time{})
+	quarantined, err := operator.QuarantineBefore(t.Context(), time.Time{})
 	require.NoError(t, err)
-	assert.Equal(t, []string{lost.GetGameId()}, fenced)
+	assert.Equal(t, []string{lost.GetGameId()}, quarantined)
 	fresh := before.on(env.serve(env.addr))
 	wantRefused(t, fresh, last, func(t *testing.T, err error) { wantDamaged(t, err, "5") })
 	_, err = fresh.get(t.Context(), over)

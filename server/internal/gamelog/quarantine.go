@@ -11,30 +11,29 @@ import (
 	"github.com/gridstand/gridstand/server/internal/scan"
 )
 
-//go:embed fence.lua
-var fenceSource string
+//go:embed quarantine.lua
+var quarantineSource string
 
-var fenceScript = newScript(fenceSource)
+var quarantineScript = newScript(quarantineSource)
 
-// fenced is what the meta of a fenced game names as the last entry. No log can
-// hold it, so such a game is a damaged one like any other.
-var fenced = ID{Version: math.MaxInt32}
+// quarantined is the last entry that the meta of a game in quarantine names. No
+// log can hold it, so such a game is damaged like any other.
+var quarantined = ID{Version: math.MaxInt32}
 
 // ErrMoved means that a log does not end any more where the caller saw it end.
 var ErrMoved = errors.New("the log has moved on")
 
-// Fence makes a game damaged for good, of which the caller knows that its log
-// ends with last, zero for a log that is not there, but should go on: nothing is
-// appended to it any more, and who asks for it is told. What can be read of it is
-// kept for the given span. Fencing twice does nothing more. The error is ErrMoved
-// or one of Redis.
-func (l *Log) Fence(ctx context.Context, gameID string, last ID, keep time.Duration) error {
+// Quarantine makes a game damaged for good whose log ends with last, zero for a log
+// that is missing but should exist: nothing is appended to it after this, and
+// readers are told that it is damaged. What can be read of it is kept for the given
+// time. It can be repeated. The error is ErrMoved or one of Redis.
+func (l *Log) Quarantine(ctx context.Context, gameID string, last ID, keep time.Duration) error {
 	text := ""
 	if last != (ID{}) {
 		text = last.String()
 	}
-	reply, err := l.run(ctx, fenceScript, []string{logKey(gameID), metaKey(gameID)},
-		text, fenced.String(), keep.Milliseconds()).Slice()
+	reply, err := l.run(ctx, quarantineScript, []string{logKey(gameID), metaKey(gameID)},
+		text, quarantined.String(), keep.Milliseconds()).Slice()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,210 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/heartbeat"
+	"github.com/gridstand/gridstand/server/internal/match"
+)
+
+const (
+	// attestWithin is how long the servers have to attest.
+	attestWithin = 10 * time.Second
+	// attestedFor is how long Redis remembers what they attested: longer than it
+	// takes to quarantine the other games.
+	attestedFor = time.Hour
+	// verifiers is how many games are compared with their logs at the same time.
+	verifiers = 64
+	// vouchBatch is how many games one command vouches for.
+	vouchBatch = 64
+)
+
+// vouchedKey is the set of the games that a server vouches for after a rollback.
+func vouchedKey(rollback heartbeat.Rollback) string {
+	return "vouched:" + strconv.FormatInt(rollback.ID(), 10) + ":{beat}"
+}
+
+// attestedKey is the set of the servers that have attested after a rollback.
+func attestedKey(rollback heartbeat.Rollback) string {
+	return "attested:" + strconv.FormatInt(rollback.ID(), 10) + ":{beat}"
+}
+
+// afterRollback takes the next step after a rollback, if there was one.
+func (r *Recovery) afterRollback(ctx context.Context, hub *match.Hub) error {
+	last := r.Heartbeat.Last()
+	if last == nil {
+		return nil
+	}
+	if suspect := r.Heartbeat.Suspect(); suspect != nil {
+		_, lost, err := r.verifyCached(ctx, hub, suspect.Local)
+		if err != nil {
+			return err
+		}
+		if err := r.Heartbeat.Verified(ctx, suspect, lost > 0); err != nil {
+			return err
+		}
+	}
+	rollback := last.Rollback
+	if rollback.ID() == 0 {
+		return nil
+	}
+	age := last.Now.Sub(rollback.At)
+	if r.attested != rollback.ID() {
+		if age < attestedFor {
+			if err := r.attest(ctx, hub, rollback, last.Local.Add(-last.Now.Sub(rollback.Before))); err != nil {
+				return err
+			}
+		}
+		r.attested = rollback.ID()
+	}
+	if rollback.Quarantined || r.quarantined == rollback.ID() {
+		return nil
+	}
+	all, err := r.allAttested(ctx, rollback, last.Servers)
+	if err != nil || !all && age < attestWithin {
+		return err
+	}
+	if err := r.quarantineUnattested(ctx, rollback, all); err != nil {
+		return err
+	}
+	r.quarantined = rollback.ID()
+	return nil
+}
+
+// attest compares the games in memory with their logs after a rollback, vouches
+// for those that this server has followed since a time before it, and then says
+// that it has done so.
+func (r *Recovery) attest(ctx context.Context, hub *match.Hub, rollback heartbeat.Rollback, since time.Time) error {
+	intact, _, err := r.verifyCached(ctx, hub, since)
+	if err != nil {
+		return err
+	}
+	for batch := range slices.Chunk(intact, vouchBatch) {
+		if err := r.Client.SAdd(ctx, vouchedKey(rollback), batch...).Err(); err != nil {
+			return fmt.Errorf("vouching for games: %w", err)
+		}
+	}
+	if err := r.Client.Expire(ctx, vouchedKey(rollback), attestedFor).Err(); err != nil {
+		return fmt.Errorf("vouching for games: %w", err)
+	}
+	if err := r.Client.SAdd(ctx, attestedKey(rollback), r.Heartbeat.ServerID).Err(); err != nil {
+		return fmt.Errorf("attesting: %w", err)
+	}
+	return r.Client.Expire(ctx, attestedKey(rollback), attestedFor).Err()
+}
+
+// verifyCached compares the games that this server has in memory with their logs,
+// and quarantines those whose log lacks an entry that the server knows. It returns
+// how many it quarantined, and the intact games that the server has followed since
+// the given time.
+func (r *Recovery) verifyCached(ctx context.Context, hub *match.Hub, since time.Time) (intact []any, lost int64, err error) {
+	cached := hub.Cached()
+	ids := make([]string, len(cached))
+	var quarantined atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(verifiers)
+	for i, m := range cached {
+		group.Go(func() error {
+			defer m.Release()
+			state := m.State()
+			_, err := m.Confirm(ctx)
+			switch outcomeOf(err) {
+			case readable:
+				if m.FollowedSince(since) {
+					ids[i] = state.ID
+				}
+			case damaged:
+				done, err := r.quarantineLost(ctx, state)
+				if done {
+					quarantined.Add(1)
+				}
+				return err
+			case failed:
+				return err
+			case unknown, gone:
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	for _, id := range ids {
+		if id != "" {
+			intact = append(intact, id)
+		}
+	}
+	return intact, quarantined.Load(), err
+}
+
+// quarantineLost quarantines a game whose log lacks entries that this server knew.
+// It reports false for a game that is in quarantine already.
+func (r *Recovery) quarantineLost(ctx context.Context, known *replay.State) (bool, error) {
+	tail, err := r.Log.Tail(ctx, known.ID)
+	if err != nil || tail.Quarantined() {
+		return false, err
+	}
+	err = r.quarantine(ctx, known, tail.Last)
+	if err == nil {
+		r.Logger.Error("game damaged", "id", "game-damaged", "game", known.ID, "version", tail.Last.Version,
+			"detail", fmt.Sprintf("it had %d versions before redis went back", known.Version))
+	}
+	return err == nil, err
+}
+
+// allAttested reports whether every server that was alive in the copy has
+// attested.
+func (r *Recovery) allAttested(ctx context.Context, rollback heartbeat.Rollback, servers map[string]heartbeat.Server) (bool, error) {
+	attested, err := r.Client.SMembersMap(ctx, attestedKey(rollback)).Result()
+	if err != nil {
+		return false, fmt.Errorf("asking which servers attested: %w", err)
+	}
+	return !slices.ContainsFunc(rollback.AliveInCopy(servers), func(id string) bool {
+		_, ok := attested[id]
+		return !ok
+	}), nil
+}
+
+// quarantineUnattested quarantines the games that may have lost moves and that no
+// server vouches for. There are none if all servers that were alive in the copy
+// have attested and the copy is so young that they still have every game in memory
+// that moved since.
+func (r *Recovery) quarantineUnattested(ctx context.Context, rollback heartbeat.Rollback, allAttested bool) error {
+	if !allAttested || rollback.At.Sub(rollback.Copied) > r.Memory/2 {
+		quarantined := 0
+		err := r.Log.GamesBeside(ctx, attestedKey(rollback), func(gameIDs []string) error {
+			members := make([]any, len(gameIDs))
+			for i, gameID := range gameIDs {
+				members[i] = gameID
+			}
+			vouched, err := r.Client.SMIsMember(ctx, vouchedKey(rollback), members...).Result()
+			if err != nil {
+				return err
+			}
+			var unattested []string
+			for i, gameID := range gameIDs {
+				if !vouched[i] {
+					unattested = append(unattested, gameID)
+				}
+			}
+			// Redis went back at most one heartbeat after the one that is lost.
+			ids, err := r.quarantineOpen(ctx, unattested, rollback.Before.Add(heartbeat.Interval))
+			quarantined += len(ids)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if quarantined > 0 {
+			r.Logger.Error("redis went back in time: games that may have lost moves are quarantined", "id", "rollback-quarantined",
+				"games", quarantined, "copied", rollback.Copied.UTC())
+		}
+	}
+	return r.Heartbeat.Quarantined(ctx, rollback)
+}

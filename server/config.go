@@ -68,9 +68,9 @@ type Config struct {
 	Limits limits.Limits
 	// Reflection lets tools ask what the services look like.
 	Reflection bool
-	// StopTimeout bounds how long a stop waits for calls under way.
+	// StopTimeout bounds how long a stop waits for calls in progress.
 	StopTimeout time.Duration
-	// Idle is how long a game stays in memory that nobody plays or watches: long
+	// Idle is how long a game without players and watchers stays in memory: long
 	// enough for a player who thinks, and for a client that reconnects. Servers
 	// on one store need the same, since it bounds what they know of a store that
 	// went back in time.
@@ -78,7 +78,7 @@ type Config struct {
 	// PauseAfter is how long a game between bots alone goes on after the last
 	// Watch or GetGame. Servers on one store need the same.
 	PauseAfter time.Duration
-	// Stall is how long a watcher may take over one message before the stream is
+	// Stall is how long a watcher may take to read a message before the stream is
 	// ended, and its connection as much later.
 	Stall time.Duration
 
@@ -165,7 +165,7 @@ func (c *Config) validate() error {
 	}
 	switch {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
-		return wrong("tls-cert", "certificate and key (--tls-key) go together")
+		return wrong("tls-cert", "must be set together with --tls-key")
 	case c.TLSClientCA != "" && c.TLSCert == "":
 		return wrong("tls-client-ca", "needs --tls-cert: without it nothing is encrypted")
 	case c.Pprof && c.Metrics == "":
@@ -208,7 +208,7 @@ func checkAddress(address string) error {
 	if err != nil {
 		var reason *net.AddrError
 		if errors.As(err, &reason) {
-			return fmt.Errorf("%q is no address: %s", address, reason.Err)
+			return fmt.Errorf("%q is not an address: %s", address, reason.Err)
 		}
 		return err
 	}

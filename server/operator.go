@@ -36,7 +36,7 @@ func Operate(ctx context.Context, c Config) (_ *Operator, err error) {
 		return nil, err
 	}
 	if c.Redis == Embedded {
-		return nil, wrong("redis", "an embedded store lives and ends with its server; nobody else can reach it")
+		return nil, wrong("redis", "an embedded store exists only inside its server")
 	}
 	o := &Operator{}
 	if o.store, err = openStore(c.Redis); err != nil {

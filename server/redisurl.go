@@ -47,7 +47,7 @@ func parseRedis(value string) (*redis.UniversalOptions, error) {
 		}
 		u, err := url.Parse(scheme + "://" + part)
 		if err != nil {
-			return nil, errors.New("is no valid URL; special characters of a password are written as %XX")
+			return nil, errors.New("is not a valid URL; write special characters of a password as %XX")
 		}
 		if err := readURL(u, options); err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func readURL(u *url.URL, o *redis.UniversalOptions) error {
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return errors.New("its parameters are no valid query")
+		return errors.New("its parameters are not valid")
 	}
 	for name, values := range query {
 		if err := readParameter(o, name, values[len(values)-1]); err != nil {
@@ -167,7 +167,7 @@ func readParameter(o *redis.UniversalOptions, name, value string) error {
 	case "write_timeout":
 		o.WriteTimeout, err = time.ParseDuration(value)
 	default:
-		return errors.New("parameter " + strconv.Quote(name) + " is not known")
+		return errors.New("unknown parameter " + strconv.Quote(name))
 	}
 	if err != nil {
 		return errors.New("parameter " + name + " has no valid value")

@@ -73,7 +73,7 @@ var Table = []Limit{
 	},
 	{
 		"max-moves-per-second", "moves_per_second", 200,
-		"moves of one player in a second, and other calls that change something",
+		"moves of one player per second, and other calls that change something",
 		func(l *Limits) *int { return &l.MovesPerSecond },
 	},
 	{
@@ -88,14 +88,14 @@ var Table = []Limit{
 	},
 	{
 		"max-connections-per-address", "connections_per_address", 16_384,
-		"connections of one address to this server, but for --proxies; " +
-			"a router may stand for a whole game night",
+		"connections of one address to this server, except from --proxies; " +
+			"many players may share the address of a router",
 		func(l *Limits) *int { return &l.ConnectionsPerAddress },
 	},
 	{
 		"max-new-connections-per-address-per-second", "new_connections_per_address_per_second", 2_000,
 		"connections that one address may open to this server in a second, " +
-			"with ten seconds' worth at once, but for --proxies",
+			"with ten seconds' worth at once, except from --proxies",
 		func(l *Limits) *int { return &l.NewConnectionsPerAddressPerSecond },
 	},
 	{
@@ -132,7 +132,7 @@ var Table = []Limit{
 	},
 	{
 		"max-wrong-tokens-per-minute", "wrong_tokens_per_minute", 1_000,
-		"wrong tokens that one address may show this server in a minute",
+		"wrong tokens that one address may send to this server in a minute",
 		func(l *Limits) *int { return &l.WrongTokensPerMinute },
 	},
 	{
@@ -157,7 +157,7 @@ var Table = []Limit{
 	},
 	{
 		"max-incomplete-per-connection", "incomplete_per_connection", 64,
-		"streams of one connection whose request takes longer than half a second to arrive, but for --proxies; " +
+		"streams of one connection whose request takes longer than half a second to arrive, except from --proxies; " +
 			"each is ended after five seconds",
 		func(l *Limits) *int { return &l.IncompletePerConnection },
 	},
@@ -169,7 +169,7 @@ var Table = []Limit{
 	{
 		"max-held-bytes-per-address", "held_bytes_per_address", 64 << 20,
 		"bytes that this server holds for one address: headers of its open streams, and answers that it does not read. " +
-			"A connection that leaves an eighth of it unread is closed, but for --proxies",
+			"A connection that leaves an eighth of it unread is closed, except from --proxies",
 		func(l *Limits) *int { return &l.HeldBytesPerAddress },
 	},
 	{
@@ -189,18 +189,18 @@ var Table = []Limit{
 	},
 	{
 		"max-bot-games-per-player", "bot_games_per_player", 4,
-		"games between bots alone that run at once for the account that created them, over all servers; " +
-			"one is paused a minute after the last client looked at it, and counts no more",
+		"games that only bots play that run at once for the account that created them, over all servers; " +
+			"one is paused, and no longer counts, a minute after a client last read it",
 		func(l *Limits) *int { return &l.BotGamesPerPlayer },
 	},
 	{
 		"max-bot-games-per-address", "bot_games_per_address", 16,
-		"games between bots alone that run at once for clients of one address, over all servers",
+		"games that only bots play that run at once for clients of one address, over all servers",
 		func(l *Limits) *int { return &l.BotGamesPerAddress },
 	},
 	{
 		"max-bot-games-per-store", "bot_games_per_store", 64,
-		"games between bots alone that run at once on all servers together",
+		"games that only bots play that run at once on all servers together",
 		func(l *Limits) *int { return &l.BotGamesPerStore },
 	},
 }

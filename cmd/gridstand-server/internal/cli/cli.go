@@ -85,9 +85,9 @@ func rootCommand() *cobra.Command {
 watch live.
 
 Without flags it listens on port 2048 and keeps everything in its own memory.
-Every flag can also be given as the environment variable beside it; a flag wins.
-The first SIGINT or SIGTERM lets calls under way finish, a second one ends the
-server at once.`,
+Every flag can also be set by the environment variable next to it; the flag takes
+precedence. On the first SIGINT or SIGTERM the server finishes calls in progress; a
+second one ends it at once.`,
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			unknown, err = usage.CheckEnvironment(name, os.Environ(), flags.Variables(cmd.Root().Flags()))

@@ -29,13 +29,12 @@ func healthcheckCommand() *cobra.Command {
 	timeout := 3 * time.Second
 	cmd := &cobra.Command{
 		Use:   "healthcheck [address]",
-		Short: "Ask a running server whether it serves: exit code 0 if so, else 1",
-		Long: `Asks a running server whether it serves: exit code 0 if so, else 1.
+		Short: "Check that a server is serving: exit code 0 if so, else 1",
+		Long: `Checks that a server is serving: exit code 0 if so, else 1.
 
-Without an address it asks the one on this machine, with the settings that the
-server itself has: at --metrics if there is that, which is the way for servers
-that let in only clients with a certificate. It does not check whose certificate
-it is shown.`,
+Without an address it checks the server on this machine, with the same settings as
+the server itself. It uses --metrics if that is set, which also works if the server
+requires client certificates. It does not verify the server's certificate.`,
 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
@@ -62,8 +61,8 @@ it is shown.`,
 	flags.TLSCert(set, &config.TLSCert)
 	flags.Metrics(set, &config.Metrics)
 	flags.NameVariables(set)
-	set.BoolVar(&encrypted, "tls", false, "use TLS; it is used anyway where the server has a certificate")
-	set.DurationVar(&timeout, "timeout", timeout, "how long to wait for the answer")
+	set.BoolVar(&encrypted, "tls", false, "use TLS; implied by --tls-cert")
+	set.DurationVar(&timeout, "timeout", timeout, "timeout of the check")
 	return cmd
 }
 

@@ -58,26 +58,26 @@ func TestRun_OneLine(t *testing.T) {
 		want string
 	}{
 		{"--nope", 2, "unknown flag: --nope"},
-		{"--keepalive soon", 2, `--keepalive is a time such as 30s, 5m or 2h, not "soon"`},
+		{"--keepalive soon", 2, `--keepalive must be a duration such as 30s, 5m or 2h, not "soon"`},
 		{"--log-level loud", 2, `--log-level: must be debug, info, warn or error, not "loud"`},
-		{"serve", 2, `there is no command "serve"`},
-		{"version now", 2, `version: "now" is one argument too many`},
-		{"help serve", 2, `there is no command "serve"`},
-		{"help hide me", 2, `there is no command "hide me"`},
-		{"completion nope", 2, `there is no command "nope"`},
-		{"healthcheck a b", 2, `healthcheck: "b" is one argument too many`},
-		{"rebuild", 2, "--redis must say where the games are kept"},
-		{"rebuild --redis embedded", 2, "--redis: an embedded store lives and ends with its server; nobody else can reach it"},
+		{"serve", 2, `unknown command "serve"`},
+		{"version now", 2, `version: unexpected argument "now"`},
+		{"help serve", 2, `unknown command "serve"`},
+		{"help hide me", 2, `unknown command "hide me"`},
+		{"completion nope", 2, `unknown command "nope"`},
+		{"healthcheck a b", 2, `healthcheck: unexpected argument "b"`},
+		{"rebuild", 2, "--redis must name the Redis of the servers"},
+		{"rebuild --redis embedded", 2, "--redis: an embedded store exists only inside its server"},
 		{"hide --redis redis://127.0.0.1:1", 2, "hide needs a player"},
 		{"quarantine --redis REDIS", 2, "give either the ids of games, or --before"},
 		{"quarantine --redis REDIS --before yesterday", 2, `--before: "yesterday" is no time like 2026-11-20T18:00:00Z, and not "now"`},
 		{"quarantine --redis REDIS nothing", 1, "game nothing: no such game"},
 		{"hide --redis REDIS nobody", 1, "there is no such player"},
 		{"healthcheck --listen here", 2, "--listen: address here: missing port in address"},
-		{"--listen 2048", 2, `--listen: "2048" is no address: missing port in address`},
+		{"--listen 2048", 2, `--listen: "2048" is not an address: missing port in address`},
 		{"--pprof", 2, "--pprof: needs --metrics, the address on which it is served"},
 		{"--redis localhost:6379", 2, `--redis: must be "embedded" or begin with redis:// or rediss://`},
-		{"--tls-cert " + missing, 2, "--tls-cert: certificate and key (--tls-key) go together"},
+		{"--tls-cert " + missing, 2, "--tls-cert: must be set together with --tls-key"},
 		{"--tls-key " + missing + " --tls-cert " + missing, 2, "--tls-cert: open " + missing + ": no such file or directory"},
 		{"--log-level error --listen " + taken.Addr().String(), 1, "listen tcp " + taken.Addr().String() + ": bind: address already in use"},
 		{"healthcheck 127.0.0.1:1", 1, "127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused"},
@@ -297,7 +297,7 @@ func TestRun_Environment(t *testing.T) {
 	t.Setenv("GRIDSTAND_LISTENN", ":1")
 	code, _, stderr := call(t, "--listen", "127.0.0.1:0")
 	assert.Equal(t, exitUsage, code)
-	misspelt := "gridstand-server: GRIDSTAND_LISTENN is no variable of gridstand-server; did you mean GRIDSTAND_LISTEN?\n"
+	misspelt := "gridstand-server: GRIDSTAND_LISTENN is not a variable of gridstand-server; did you mean GRIDSTAND_LISTEN?\n"
 	assert.Equal(t, misspelt, stderr)
 	_, _, stderr = call(t, "rebuild", "--redis", "redis://127.0.0.1:1")
 	assert.Equal(t, misspelt, stderr, "an operator's command")

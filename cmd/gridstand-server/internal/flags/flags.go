@@ -20,31 +20,31 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	Listen(flags, &c.Listen)
 	Redis(flags, &c.Redis)
 	TLSCert(flags, &c.TLSCert)
-	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM; both are read again when they are replaced")
+	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM; both files are reloaded when they are replaced")
 	flags.StringVar(&c.TLSClientCA, "tls-client-ca", c.TLSClientCA,
-		"`file` with the authorities, PEM, of whom clients must show a certificate; anybody may connect if empty")
+		"`file` with certificate authorities, PEM; clients must present a certificate from one of them; if empty, any client may connect")
 	Metrics(flags, &c.Metrics)
-	flags.BoolVar(&c.Pprof, "pprof", c.Pprof, "offer Go profiles on the metrics address (/debug/pprof/)")
-	flags.Var((*levelValue)(&c.LogLevel), "log-level", "least `level` to log: debug, info, warn or error")
+	flags.BoolVar(&c.Pprof, "pprof", c.Pprof, "serve Go profiles on the metrics address (/debug/pprof/)")
+	flags.Var((*levelValue)(&c.LogLevel), "log-level", "minimum `level` to log: debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", c.LogFormat,
 		"`format` of the log, which goes to standard error: "+strings.Join(server.LogFormats, " or "))
 	flags.DurationVar(&c.Keepalive, "keepalive", c.Keepalive,
-		"after what silence to probe a connection, and end it if it is dead; 0 for never")
+		"idle time after which a connection is probed, and closed if it is dead; 0 for never")
 	AbandonAfter(flags, &c.AbandonAfter)
-	flags.DurationVar(&c.WaitingFor, "waiting-for", c.WaitingFor, "after what time a game ends that still waits for players")
-	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest time for a move that a game may have, at most 5s")
-	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "how long a bot waits before it moves, so that people can follow")
+	flags.DurationVar(&c.WaitingFor, "waiting-for", c.WaitingFor, "time after which a game that still waits for players ends")
+	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest turn limit that a game may have, at most 5s")
+	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "delay before the move of a bot, so that people can follow")
 	KeepFinished(flags, &c.KeepFinished)
 	KeepAccounts(flags, &c.KeepAccounts)
 	flags.StringVar(&c.Proxies, "proxies", c.Proxies,
-		"`addresses` and networks of proxies, separated by commas, that say in x-forwarded-for whom they were "+
-			"called by; the limits of an address hold for that one then")
-	flags.BoolVar(&c.Reflection, "reflection", c.Reflection, "let tools such as grpcurl ask what the services look like")
-	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls under way")
+		"`addresses` and networks of trusted proxies, separated by commas; their x-forwarded-for headers name the "+
+			"address that limits count")
+	flags.BoolVar(&c.Reflection, "reflection", c.Reflection, "let tools such as grpcurl list the services")
+	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls in progress")
 	// For tests, which cannot wait so long.
-	flags.DurationVar(&c.Idle, "idle", c.Idle, "how long a game stays in memory that nobody plays or watches")
-	flags.DurationVar(&c.PauseAfter, "pause-after", c.PauseAfter, "how long a game between bots alone goes on after the last look at it")
-	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a watcher may take over one message")
+	flags.DurationVar(&c.Idle, "idle", c.Idle, "how long a game without players and watchers stays in memory")
+	flags.DurationVar(&c.PauseAfter, "pause-after", c.PauseAfter, "how long a game that only bots play continues after a client last read it")
+	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a watcher may take to read a message")
 	for _, hidden := range []string{"idle", "pause-after", "stall"} {
 		_ = flags.MarkHidden(hidden) // It is there.
 	}
@@ -63,15 +63,15 @@ func Listen(flags *pflag.FlagSet, value *string) {
 // Redis adds --redis.
 func Redis(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "redis", *value,
-		"`where` games are kept: \"embedded\" keeps them in this process, and they are gone when it ends; "+
+		"`where` games are kept: \"embedded\" keeps them in this process, and they are lost when it ends; "+
 			"redis://[user:password@]host[:port][/database] is a Redis, with rediss:// over TLS; "+
 			"several addresses separated by commas are a cluster, or Sentinels with ?master_name=…; "+
-			"other users of this machine can read a command line, so set the variable if there is a password")
+			"other users of this machine can read the command line, so use the variable if there is a password")
 }
 
 // AbandonAfter adds --abandon-after.
 func AbandonAfter(flags *pflag.FlagSet, value *time.Duration) {
-	flags.DurationVar(value, "abandon-after", *value, "after what time without a move a game ends; one between bots alone is paused instead")
+	flags.DurationVar(value, "abandon-after", *value, "time without a move after which a game ends; one that only bots play is paused instead")
 }
 
 // KeepFinished adds --keep-finished.
@@ -83,19 +83,19 @@ func KeepFinished(flags *pflag.FlagSet, value *time.Duration) {
 // KeepAccounts adds --keep-accounts.
 func KeepAccounts(flags *pflag.FlagSet, value *time.Duration) {
 	flags.DurationVar(value, "keep-accounts", *value,
-		"how long accounts are kept that make no call and have no game that is kept; their names stay taken")
+		"how long an account without calls and without kept games is kept; its name stays taken")
 }
 
 // TLSCert adds --tls-cert.
 func TLSCert(flags *pflag.FlagSet, value *string) {
-	flags.StringVar(value, "tls-cert", *value, "`file` with the server's certificate and its chain, PEM; without one nothing is encrypted")
+	flags.StringVar(value, "tls-cert", *value, "`file` with the server's certificate and its chain, PEM; without it nothing is encrypted")
 }
 
 // Metrics adds --metrics.
 func Metrics(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "metrics", *value,
 		"`address` for Prometheus metrics (/metrics), a health check (/healthz) and a "+
-			"readiness check (/readyz: whether the store would take a move now, asked without writing), not for the public; none if empty")
+			"readiness check (/readyz: whether the store would accept a move, checked without writing); not for the public; none if empty")
 }
 
 // Variable is the environment variable of a flag.

@@ -125,6 +125,6 @@ func TestReadEnvironment(t *testing.T) {
 		require.ErrorAs(t, err, &wrong)
 		assert.EqualError(t, err, `GRIDSTAND_LOG_LEVEL: must be debug, info, warn or error, not "loud"`)
 		err = ReadEnvironment(flagSet(&config), environment(map[string]string{"GRIDSTAND_REFLECTION": "maybe"}))
-		assert.EqualError(t, err, `GRIDSTAND_REFLECTION is true or false, not "maybe"`)
+		assert.EqualError(t, err, `GRIDSTAND_REFLECTION must be true or false, not "maybe"`)
 	})
 }

@@ -41,9 +41,9 @@ func (c Cause) String() string {
 	case CauseNoPlainText:
 		return "answers, but not as a server without TLS does"
 	case CauseUntrusted:
-		return "answers, but its certificate is not to be trusted"
+		return "answers, but its certificate is not trusted"
 	case CauseCertificateWanted:
-		return "answers, but only those whose certificate it trusts"
+		return "answers, but only to clients whose certificate it trusts"
 	default:
 		return "does not answer"
 	}

@@ -30,7 +30,7 @@ func CheckEnvironment(program string, environ, known []string) (unknown []string
 		}
 		for _, meant := range known {
 			if distance(variable, meant) <= maxTypos {
-				return nil, Errorf("%s is no variable of %s; did you mean %s?", variable, program, meant)
+				return nil, Errorf("%s is not a variable of %s; did you mean %s?", variable, program, meant)
 			}
 		}
 		if !strings.Contains(variable, "_SERVICE_") && !strings.Contains(variable, "_PORT") {

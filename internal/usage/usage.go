@@ -44,11 +44,11 @@ func Flag(_ *cobra.Command, err error) error {
 func Value(name string, flag *pflag.Flag, value string, why error) error {
 	switch flag.Value.Type() {
 	case "int", "int32":
-		return Errorf("%s is a whole number, not %.40q", name, value)
+		return Errorf("%s must be a whole number, not %.40q", name, value)
 	case "duration":
-		return Errorf("%s is a time such as 30s, 5m or 2h, not %.40q", name, value)
+		return Errorf("%s must be a duration such as 30s, 5m or 2h, not %.40q", name, value)
 	case "bool":
-		return Errorf("%s is true or false, not %.40q", name, value)
+		return Errorf("%s must be true or false, not %.40q", name, value)
 	default:
 		return Errorf("%s: %w, not %.40q", name, why, value)
 	}
@@ -98,7 +98,7 @@ func Args(cmd *cobra.Command, args []string) error {
 	case cmd.HasSubCommands():
 		return unknown(args)
 	default:
-		return Errorf("%s: %.40q is one argument too many", cmd.Name(), args[len(wanted)])
+		return Errorf("%s: unexpected argument %.40q", cmd.Name(), args[len(wanted)])
 	}
 }
 
@@ -114,5 +114,5 @@ func topic(help *cobra.Command, args []string) error {
 }
 
 func unknown(args []string) error {
-	return Errorf("there is no command %.40q", strings.Join(args, " "))
+	return Errorf("unknown command %.40q", strings.Join(args, " "))
 }

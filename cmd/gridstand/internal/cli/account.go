@@ -16,23 +16,23 @@ func (p *program) loginCommand() *cobra.Command {
 	var replace, rotate bool
 	cmd := &cobra.Command{
 		Use:   "login [name]",
-		Short: "Make an account of that name on this server",
-		Long: `Make an account of that name on this server and keep its token here. A name has
-1 to 24 letters, digits, spaces and - _ . and is yours for good.
+		Short: "Create an account with that name on this server",
+		Long: `Create an account with that name on this server and store its token on this
+machine. A name has 1 to 24 letters, digits, spaces and - _ . and cannot be changed.
 
-With --rotate and no name it replaces the token of the account that is kept here,
-as after it may have been seen. The old one works for half a minute more.
+With --rotate and no name it replaces the token of the stored account, for example
+because someone may have seen it. The old one works for another half minute.
 
 A token that was used over TLS is never sent in clear text: without --tls the
-program refuses to use it. If the server no longer has TLS, --replace makes a new
-account.`,
+program refuses to use it. If the server no longer uses TLS, --replace creates a
+new account.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case rotate && replace:
-				return usage.Errorf("--rotate keeps the account that --replace gives up: take one of them")
+				return usage.Errorf("--rotate keeps the account and --replace gives it up: use one of them")
 			case rotate && len(args) > 0:
-				return usage.Errorf("--rotate is for the account that is kept here and takes no name")
+				return usage.Errorf("--rotate is for the stored account and takes no name")
 			case rotate:
 				return p.rotate(cmd.Context())
 			case len(args) == 0:
@@ -41,8 +41,8 @@ account.`,
 			return p.login(cmd.Context(), args[0], replace)
 		},
 	}
-	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the token of the account that is kept here")
-	cmd.Flags().BoolVar(&replace, "replace", false, "give up the account that is kept here now, for good")
+	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the token of the stored account")
+	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for a new one; this cannot be undone")
 	return cmd
 }
 
@@ -82,7 +82,7 @@ func (p *program) login(ctx context.Context, wanted string, replace bool) error 
 		return p.printAccount(c, player)
 	case !replace:
 		return errors.New("you are " + client.CleanName(player.GetName()) +
-			" on this server; --replace gives that account up for good")
+			" on this server; --replace gives that account up forever")
 	}
 	if replace {
 		cred, err := client.Replace(ctx, c, p.store, client.OneName(wanted))
@@ -128,6 +128,6 @@ func (p *program) printAccount(c *client.Client, player *pb.Player) error {
 	if p.flags.json {
 		return p.printMessage(player)
 	}
-	p.notef("The token is kept in %s.", p.store.Path())
+	p.notef("The token is stored in %s.", p.store.Path())
 	return p.printf("%s on %s, id %s\n", client.CleanName(player.GetName()), c.Target(), clean(player.GetId(), 26))
 }

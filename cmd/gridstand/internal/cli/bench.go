@@ -21,15 +21,15 @@ func (p *program) benchCommand() *cobra.Command {
 	c := load.Config{Variant: "6x6", Games: 100, Watchers: 4, Duration: 30 * time.Second}
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Put a server under load, and measure it",
-		Long: `Put a server under load, and measure it: play random games, watch them, and tell
-how long moves took, how soon watchers saw them, and whether each of them saw
-every version once. It exits with 1 where one did not.
+		Short: "Measure how much load a server handles",
+		Long: `Put a server under load and measure it: play random games, watch them, and report
+the latency of moves and of deliveries to watchers, and whether each watcher saw
+every version once. The exit code is 1 if one did not.
 
-The games are private and unranked, and end with the load; Ctrl-C ends it early.
-They are played under accounts made for it, which stay: nothing deletes accounts.
-What the server's own limits forbid, and the flag that raises them, is said. To
-see its memory too, start it with --metrics and give that address here:
+The games are private and unranked and end with the load; Ctrl-C ends it early.
+The accounts that are created for it stay, since accounts cannot be deleted. If the
+server's limits refuse something, the report names the flag that raises them. To
+measure its memory too, start it with --metrics and pass that address here:
 
   ` + name + ` bench --games 500 --metrics http://localhost:9090/metrics
   ` + name + ` bench --games 1 --watchers 0 --crowd 20000 --rate 5
@@ -42,17 +42,17 @@ see its memory too, start it with --metrics and give that address here:
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.IntVar(&c.Games, "games", c.Games, "games at a time; one that ends is followed by another")
+	flags.IntVar(&c.Games, "games", c.Games, "concurrent games; one that ends is followed by another")
 	flags.IntVar(&c.Players, "players", 0, "accounts that share the games, each making one move at a time (default: one for each game)")
 	flags.IntVar(&c.Watchers, "watchers", c.Watchers, "watchers of each game")
-	flags.IntVar(&c.Crowd, "crowd", 0, "more watchers of one of the games")
-	flags.Float64Var(&c.Rate, "rate", 0, "moves in a second, of all players together; 0 for as many as they can")
-	flags.DurationVar(&c.Duration, "duration", c.Duration, "how long")
-	flags.StringVar(&c.Variant, "variant", c.Variant, "what is played; random games of 6x6 are long ones")
-	flags.IntVar(&c.Connections, "connections", 0, "connections, shared by players and by watchers among themselves (default: one for each 250 of them)")
-	flags.BoolVar(&c.EveryEvent, "every-event", false, "let no watcher who falls behind skip events")
-	flags.BoolVar(&c.Public, "public", false, "list the games, as people's are")
-	flags.StringVar(&c.Metrics, "metrics", "", "`URL` of the server's metrics, for its memory before, with and after the load")
+	flags.IntVar(&c.Crowd, "crowd", 0, "additional watchers of one of the games")
+	flags.Float64Var(&c.Rate, "rate", 0, "moves per second of all players together; 0 for as many as possible")
+	flags.DurationVar(&c.Duration, "duration", c.Duration, "duration of the load")
+	flags.StringVar(&c.Variant, "variant", c.Variant, "variant to play; random games of 6x6 are long")
+	flags.IntVar(&c.Connections, "connections", 0, "connections, some for players and some for watchers (default: one for each 250 of them)")
+	flags.BoolVar(&c.EveryEvent, "every-event", false, "do not let slow watchers skip events")
+	flags.BoolVar(&c.Public, "public", false, "list the games publicly")
+	flags.StringVar(&c.Metrics, "metrics", "", "`URL` of the server's metrics, for its memory before, during and after the load")
 	_ = cmd.RegisterFlagCompletionFunc("variant", p.completeVariants)
 	return cmd
 }
@@ -134,7 +134,7 @@ const notKnown = "n/a"
 // printMetrics writes what the server says of itself.
 func (p *program) printMetrics(m *load.Metrics) error {
 	if m == nil {
-		return p.printf("\nSERVER  %s (--metrics says where to ask it)\n", notKnown)
+		return p.printf("\nSERVER  %s (set --metrics to its address)\n", notKnown)
 	}
 	row := func(name string, of func(load.Sample) *float64, format func(float64) string) []string {
 		cells := []string{name}
@@ -200,17 +200,17 @@ func conclusion(r *load.Report) string {
 		line("Without gap, repeat or loss: %s.", count(r.Watchers, "watcher"))
 	}
 	if r.Skipped > 0 {
-		line("%s skipped: watchers who fell behind got the game in their place (not with --every-event).", count(r.Skipped, "event"))
+		line("%s skipped: slow watchers got the current game instead (not with --every-event).", count(r.Skipped, "event"))
 	}
 	if r.Reconnects > 0 {
-		line("%s had to be opened again.", count(r.Reconnects, "stream"))
+		line("%s reconnected.", count(r.Reconnects, "stream"))
 	}
 	// A hair below is the clock's.
 	if r.Rate > 0 && !r.Interrupted && r.MovesPerSecond < 0.98*r.Rate {
-		line("%s moves/s were asked for: the server, or this program beside it, did not keep up.", whole(r.Rate))
+		line("%s moves/s were requested: the server, or this program beside it, did not keep up.", whole(r.Rate))
 	}
 	if r.Interrupted {
-		line("It was ended before its time.")
+		line("It was interrupted.")
 	}
 	line("%s played; resigned in the end: %s.", count(r.Played, "game"), humanize.Comma(r.Resigned))
 	if r.Left > 0 {

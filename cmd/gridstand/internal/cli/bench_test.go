@@ -65,7 +65,7 @@ func TestBenchReport(t *testing.T) {
 		Watchers: 1, Gaps: 1, Lost: 2000, Unfinished: 3, Skipped: 3, Reconnects: 1, Left: 1, Rate: 100, MovesPerSecond: 50,
 	})
 	for _, want := range []string{
-		"FAULTS: 1 gap, 0 repeats, 2,000 events lost, 3 games not seen to the end by a watcher.\n", "3 events skipped", "1 stream had to be opened", "1 game could not be", "100 moves/s were asked for",
+		"FAULTS: 1 gap, 0 repeats, 2,000 events lost, 3 games not seen to the end by a watcher.\n", "3 events skipped", "1 stream reconnected", "1 game could not be", "100 moves/s were requested",
 	} {
 		assert.Contains(t, text, want)
 	}

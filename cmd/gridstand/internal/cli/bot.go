@@ -30,9 +30,9 @@ func (p *program) botCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bot <name> [variant]",
 		Short: "Let a bot play for you",
-		Long: `Let a bot play games of a variant (` + defaultVariant + ` where none is named) in your name, on
-this machine, and tell how it did: its score, best tile and moves per second in
-each game, and their mean and spread. The games do not count for the leaderboard.
+		Long: `Let a bot play games of a variant (` + defaultVariant + ` by default) in your name, on this
+machine, and print its score, best tile and moves per second for each game, and the
+mean and spread of the scores. The games do not count for the leaderboard.
 
 Bots of 2048: ` + strings.Join(solver.Names(defaultVariant), ", ") + `.
 Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
@@ -52,8 +52,8 @@ Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
 			return p.bot(cmd.Context(), args[0], variant, o)
 		},
 	}
-	cmd.Flags().IntVar(&o.games, "games", 1, "how many games")
-	cmd.Flags().DurationVar(&o.think, "think", 0, "`time` that a search may take for a move (default: the bot's own measure)")
+	cmd.Flags().IntVar(&o.games, "games", 1, "number of games")
+	cmd.Flags().DurationVar(&o.think, "think", 0, "`time` limit of the search for a move (default: the bot's own)")
 	o.add(cmd)
 	return cmd
 }
@@ -87,10 +87,10 @@ type botSummary struct {
 // bot lets a bot play.
 func (p *program) bot(ctx context.Context, name, what string, o botOptions) error {
 	if o.games < 1 {
-		return usage.Errorf("--games is 1 or more")
+		return usage.Errorf("--games must be 1 or more")
 	}
 	if o.think < 0 {
-		return usage.Errorf("--think is 0 or more")
+		return usage.Errorf("--think must be 0 or more")
 	}
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 		return err
 	}
 	if names := solver.Names(v.GetId()); !slices.Contains(names, name) {
-		return usage.Errorf("a bot of %s is %s, not %q", clean(v.GetId(), 24), strings.Join(names, ", "), clean(name, 24))
+		return usage.Errorf("the bots of %s are %s, not %q", clean(v.GetId(), 24), strings.Join(names, ", "), clean(name, 24))
 	}
 	options, err := o.options(v)
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 	}
 	mine := func(r *pb.SeatRequest) bool { return r.GetCaller() != nil }
 	if len(options.Seats) > 0 && !slices.ContainsFunc(options.Seats, mine) {
-		return usage.Errorf("--seats leaves no seat to the bot: one must be me")
+		return usage.Errorf("--seats has no seat for the bot: one must be me")
 	}
 	if err := p.logIn(ctx, c); err != nil {
 		return err

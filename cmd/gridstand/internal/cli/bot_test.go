@@ -15,7 +15,7 @@ import (
 func TestBot(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, quickServer(t), "ada")
-	ada.fails(exitUsage, "a bot of classic is", "bot", "nobody")
+	ada.fails(exitUsage, "the bots of classic are", "bot", "nobody")
 	ada.fails(exitUsage, "1 or more", "bot", "greedy", "--games", "0")
 	ada.fails(exitUsage, "one must be me", "bot", "greedy", "tribolo", "--seats", "open,greedy,greedy")
 	_, note, _ := ada.run("games", "--waiting")

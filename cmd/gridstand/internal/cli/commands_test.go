@@ -111,7 +111,7 @@ func TestLeaderboard(t *testing.T) {
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	_, note, code := ada.run("top", "3x3")
 	assert.Equal(t, exitOK, code)
-	assert.Equal(t, "Nobody is on this board yet. Be the first: gridstand play 3x3\n", note)
+	assert.Equal(t, "There are no scores on this board yet. Be the first: gridstand play 3x3\n", note)
 	ada.fails(exitMissing, "no variant", "top", "5x6")
 	ada.fails(exitMissing, "gridstand login", "top", "--me")
 

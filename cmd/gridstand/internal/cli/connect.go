@@ -52,8 +52,8 @@ func (p *program) warnExposed(c *client.Client) {
 		return // It will not be sent.
 	}
 	p.warned = true
-	p.notef("Warning: the connection to %s is not encrypted, so that others on the way can read your token. "+
-		"If the server has TLS, add --tls, or --ca for an authority of its own.", c.Target())
+	p.notef("Warning: the connection to %s is not encrypted; others on the network can read your token. "+
+		"If the server uses TLS, add --tls, or --ca if it has its own certificate authority.", c.Target())
 }
 
 // logIn makes the client act for the user's account. Where there is none yet,
@@ -74,7 +74,7 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	if notice != "" {
 		p.notef("%s", notice)
 	} else if p.flags.name != "" && p.flags.name != cred.Name {
-		p.notef("You are %s on this server already; --name is for a new account.", cred.Name)
+		p.notef("You are %s on this server; --name is only for a new account.", cred.Name)
 	}
 	return nil
 }
@@ -125,12 +125,12 @@ func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, erro
 		return nil, err
 	}
 	if !found || cred.Token == "" {
-		return nil, missingf("you have no account on %s yet. Make one: %s login <name>", c.Target(), name)
+		return nil, missingf("you have no account on %s yet. Create one: %s login <name>", c.Target(), name)
 	}
 	p.warnExposed(c)
 	player, err := client.Restore(ctx, c, p.store)
 	if err == nil && player == nil {
-		return nil, missingf("%s does not know your account %s any more. Make one: %s login <name>",
+		return nil, missingf("%s no longer knows your account %s. Create a new one: %s login <name>",
 			c.Target(), client.CleanName(cred.Name), name)
 	}
 	return player, err
@@ -173,5 +173,5 @@ func variant(ctx context.Context, c *client.Client, text string) (*pb.Variant, e
 			return v, nil
 		}
 	}
-	return nil, missingf("there is no variant %q. All there are: %s variants", text, name)
+	return nil, missingf("there is no variant %q; %s variants lists them", text, name)
 }

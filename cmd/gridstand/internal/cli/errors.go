@@ -50,8 +50,8 @@ func exitCode(ctx context.Context, err error) int {
 // explain is an error in a line for people.
 func (p *program) explain(err error) string {
 	if errors.Is(err, client.ErrClearText) {
-		return err.Error() + ". Add --tls, or --ca for an authority of its own. If the server no longer has TLS, " +
-			name + " login <name> --replace makes a new account there"
+		return err.Error() + ". Add --tls, or --ca if the server has its own certificate authority. If it no longer uses TLS, " +
+			name + " login <name> --replace creates a new account there"
 	}
 	if !errors.Is(err, client.ErrUnreachable) {
 		return err.Error()
@@ -68,7 +68,7 @@ func (p *program) explain(err error) string {
 	case err == nil && onThisMachine(normal):
 		return text + "Start one with: " + name + " play --local --server " + normal
 	default:
-		return text + "Is that its address, and is it running? --server or $GRIDSTAND_SERVER names another"
+		return text + "Check that it is running and that the address is right; --server or $GRIDSTAND_SERVER sets another"
 	}
 }
 
@@ -76,9 +76,9 @@ func (p *program) explain(err error) string {
 // connection.
 var remedies = map[client.Cause]string{
 	client.CauseNoTLS:             "Leave out --tls, --ca and --cert",
-	client.CauseNoPlainText:       "Try --tls, or --ca for an authority of its own, or another port",
-	client.CauseUntrusted:         "--ca names an authority of its own, --server the name that the certificate is for",
-	client.CauseCertificateWanted: "Show yours with --cert and --key",
+	client.CauseNoPlainText:       "Try --tls, or --ca if it has its own certificate authority, or another port",
+	client.CauseUntrusted:         "Use --ca if it has its own certificate authority, and --server with the name in the certificate",
+	client.CauseCertificateWanted: "Add a client certificate with --cert and --key",
 }
 
 // onThisMachine reports whether an address can only be one of this machine's.

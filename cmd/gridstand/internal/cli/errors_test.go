@@ -52,21 +52,21 @@ func TestWrongUsage(t *testing.T) {
 		u.fails(exitMissing, "", args...)
 	}
 	u.fails(exitFailed, "terminal", "play")
-	u.fails(exitUsage, `--from is a whole number, not "x"`, "watch", "--from", "x")
-	u.fails(exitUsage, `--turn-limit is a time such as 30s, 5m or 2h, not "5"`, "new", "--turn-limit", "5")
-	u.fails(exitUsage, `--json is true or false, not "so"`, "games", "--json=so")
-	u.fails(exitUsage, `there is no command "dance"`, "dance")
-	u.fails(exitUsage, `there is no command "dance"`, "help", "dance")
-	u.fails(exitUsage, `there is no command "fish soup"`, "completion", "fish soup")
+	u.fails(exitUsage, `--from must be a whole number, not "x"`, "watch", "--from", "x")
+	u.fails(exitUsage, `--turn-limit must be a duration such as 30s, 5m or 2h, not "5"`, "new", "--turn-limit", "5")
+	u.fails(exitUsage, `--json must be true or false, not "so"`, "games", "--json=so")
+	u.fails(exitUsage, `unknown command "dance"`, "dance")
+	u.fails(exitUsage, `unknown command "dance"`, "help", "dance")
+	u.fails(exitUsage, `unknown command "fish soup"`, "completion", "fish soup")
 	u.fails(exitUsage, "show needs a game", "show")
-	u.fails(exitUsage, `show: "b" is one argument too many`, "show", "a", "b")
-	u.fails(exitUsage, `games: "extra" is one argument too many`, "games", "extra")
+	u.fails(exitUsage, `show: unexpected argument "b"`, "show", "a", "b")
+	u.fails(exitUsage, `games: unexpected argument "extra"`, "games", "extra")
 	u.fails(exitUsage, "move needs a direction or x,y", "move", "abcdefgh")
 	u.fails(exitUsage, "verify needs a game or -", "verify")
 	u.fails(exitUsage, "login needs a name", "login")
 	u.fails(exitUsage, "watch: an argument is empty", "watch", "")
 	u.fails(exitUsage, "takes no name", "login", "--rotate", "ada")
-	u.fails(exitUsage, "take one of them", "login", "--rotate", "--replace")
+	u.fails(exitUsage, "use one of them", "login", "--rotate", "--replace")
 	u.fails(exitUsage, "at most 4 games", "watch", "a", "b", "c", "d", "e")
 	bob := newUser(t, u.server, "bob")
 	bob.fails(exitUsage, "name ", "login", "no/name")
@@ -86,9 +86,9 @@ func TestNoServer(t *testing.T) {
 		"":                          "gridstand play --local, or:",
 		"127.0.0.1":                 "gridstand play --local --server 127.0.0.1:2048",
 		"[::1]:99":                  "gridstand play --local --server [::1]:99",
-		"play.example.org":          "--server or $GRIDSTAND_SERVER names another",
-		"localhost:1,localhost:2":   "names another",
-		"dns:///play.example.org:7": "names another",
+		"play.example.org":          "--server or $GRIDSTAND_SERVER sets another",
+		"localhost:1,localhost:2":   "sets another",
+		"dns:///play.example.org:7": "sets another",
 	} {
 		p := newUser(t, server, "").program(io.Discard, io.Discard)
 		assert.Contains(t, p.explain(&client.Error{Code: codes.Unavailable, Message: "refused"}), todo, server)
@@ -120,7 +120,7 @@ func TestServerOfAnotherKind(t *testing.T) {
 	plain.fails(exitFailed, "Leave out --tls", "games", "--ca", c.TLSCert)
 	encrypted.fails(exitFailed, encrypted.server+" answers, but not as a server without TLS", "games")
 	encrypted.fails(exitFailed, "Try --tls, or --ca", "watch")
-	encrypted.fails(exitFailed, "its certificate is not to be trusted", "games", "--tls")
-	encrypted.fails(exitFailed, "--ca names", "top", "--tls")
+	encrypted.fails(exitFailed, "its certificate is not trusted", "games", "--tls")
+	encrypted.fails(exitFailed, "Use --ca", "top", "--tls")
 	encrypted.ok("games", "--ca", c.TLSCert)
 }

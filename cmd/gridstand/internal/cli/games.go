@@ -43,7 +43,7 @@ func (p *program) gamesCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case o.waiting && cmd.Flags().Changed("status"):
-				return usage.Errorf("--waiting and --status exclude each other")
+				return usage.Errorf("--waiting and --status cannot be combined")
 			case o.waiting:
 				o.status = "waiting"
 			case o.mine && !cmd.Flags().Changed("status"):
@@ -55,11 +55,11 @@ func (p *program) gamesCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.status, "status", "live", "live, waiting, finished or all")
-	flags.StringVar(&o.order, "order", "recent", "recent, score or watchers, the latter two of live games alone")
+	flags.StringVar(&o.order, "order", "recent", "recent, score or watchers; the last two only for live games")
 	flags.StringVar(&o.variant, "variant", "", "only games of this `variant`")
 	flags.BoolVar(&o.waiting, "waiting", false, "only games that wait for players; take a seat with "+name+" join")
-	flags.BoolVar(&o.mine, "mine", false, "only your own games, private ones too")
-	flags.IntVar(&o.limit, "limit", defaultLimit, "how many at most, 0 for all")
+	flags.BoolVar(&o.mine, "mine", false, "only your own games, including private ones")
+	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
 	fixedCompletion(cmd, "status", "live", "waiting", "finished", "all")
 	fixedCompletion(cmd, "order", "recent", "score", "watchers")
 	_ = cmd.RegisterFlagCompletionFunc("variant", p.completeVariants)
@@ -71,16 +71,16 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 	request := &pb.ListGamesRequest{Variant: o.variant}
 	var ok bool
 	if request.Status, ok = statuses[o.status]; !ok {
-		return usage.Errorf("--status is live, waiting, finished or all, not %q", o.status)
+		return usage.Errorf("--status must be live, waiting, finished or all, not %q", o.status)
 	}
 	if request.OrderBy, ok = orders[o.order]; !ok {
-		return usage.Errorf("--order is recent, score or watchers, not %q", o.order)
+		return usage.Errorf("--order must be recent, score or watchers, not %q", o.order)
 	}
 	if o.order != "recent" && (o.status != "live" || o.mine) {
-		return usage.Errorf("--order %s is for all live games", o.order)
+		return usage.Errorf("--order %s is only for a list of all live games", o.order)
 	}
 	if o.limit < 0 {
-		return usage.Errorf("--limit is 0 or more")
+		return usage.Errorf("--limit must be 0 or more")
 	}
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 		if o.status == "waiting" {
 			start += " tribolo --seats me,open,open"
 		}
-		p.notef("%s Start one: %s", map[bool]string{true: "No such games of yours.", false: "No " + o.status + " games."}[o.mine], start)
+		p.notef("%s Start one: %s", map[bool]string{true: "You have no such games.", false: "No " + o.status + " games."}[o.mine], start)
 		return nil
 	}
 	if err := p.printGames(games); err != nil {
@@ -196,7 +196,7 @@ func (p *program) printGames(games []*pb.Game) error {
 
 func (p *program) showCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show <game>", Short: "Print a game as it is now",
+		Use: "show <game>", Short: "Print the current state of a game",
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, hangUp, err := p.dial()

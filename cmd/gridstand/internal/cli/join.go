@@ -24,9 +24,9 @@ type gameFlags struct {
 
 func (o *gameFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&o.private, "private", false, "keep a new game out of lists and off the leaderboard")
-	flags.StringSliceVar(&o.seats, "seats", nil, "`who` sits in a new game, in the order of the turns: me, open or the name of a bot")
-	flags.DurationVar(&o.turnLimit, "turn-limit", 0, "`time` for a move in a new game, from 5s to 168h")
+	flags.BoolVar(&o.private, "private", false, "leave a new game out of lists and leaderboards")
+	flags.StringSliceVar(&o.seats, "seats", nil, "`players` of a new game in the order of turns: me, open or the name of a bot")
+	flags.DurationVar(&o.turnLimit, "turn-limit", 0, "`time` limit for a move in a new game, from 5s to 168h")
 	_ = cmd.RegisterFlagCompletionFunc("seats", completeSeats)
 }
 
@@ -40,7 +40,7 @@ func (o *gameFlags) options(v *pb.Variant) (client.GameOptions, error) {
 		return options, nil
 	}
 	if len(o.seats) != int(v.GetSeats()) {
-		return options, usage.Errorf("--seats names everybody: %s has %d", v.GetId(), v.GetSeats())
+		return options, usage.Errorf("--seats must name all %d seats of %s", v.GetSeats(), v.GetId())
 	}
 	for _, who := range o.seats {
 		request := &pb.SeatRequest{}
@@ -51,7 +51,7 @@ func (o *gameFlags) options(v *pb.Variant) (client.GameOptions, error) {
 			request.Occupant = &pb.SeatRequest_Open{Open: &pb.Open{}}
 		default:
 			if !slices.Contains(v.GetBots(), who) {
-				return options, usage.Errorf("--seats has me, open and the bots of %s (%s), not %q",
+				return options, usage.Errorf("--seats must be me, open or a bot of %s (%s), not %q",
 					v.GetId(), strings.Join(bots(v), ", "), clean(who, 24))
 			}
 			request.Occupant = &pb.SeatRequest_Bot{Bot: who}
@@ -82,7 +82,7 @@ func (p *program) joinCommand() *cobra.Command {
 			if cmd.Flags().Changed("seat") {
 				n, ok := seatIndex(seat)
 				if !ok {
-					return usage.Errorf("--seat is blue, red or green, or a number from 0, not %q", seat)
+					return usage.Errorf("--seat must be blue, red or green, or a number from 0, not %q", seat)
 				}
 				index = &n
 			}

@@ -31,13 +31,13 @@ func (p *program) startLocal(ctx context.Context) (address string, ours bool, st
 		return "", false, nil, usage.Errorf("--local starts one server, at a host:port, not at %.40q", p.flags.server)
 	}
 	if findLocal(ctx, address) {
-		p.notef("A server is at %s already: you play on that one.", address)
+		p.notef("A server is already running at %s; you play on that one.", address)
 		return address, false, func() {}, nil
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return "", false, nil, fmt.Errorf("no server of Gridstand is at %s, and none can start there (%w). "+
-			"Another place is: %s play --local --server localhost:2049", address, err, name)
+		return "", false, nil, fmt.Errorf("cannot start a server at %s (%w). "+
+			"Try another address: %s play --local --server localhost:2049", address, err, name)
 	}
 	config := server.DefaultConfig()
 	config.Listener = listener

@@ -25,9 +25,9 @@ func (p *program) moveCommand() *cobra.Command {
 		Use:   "move <game> <direction>|<x,y>",
 		Short: "Make a move, for scripts",
 		Long: `Make a move in a game of yours: up, down, left or right, or in Tribolo the column
-and the row of the cell to go to, such as 12,4 or c,4. It prints the board that
-came of it. A program that chooses moves says so with --bot; the game does
-not count for the leaderboard then.`,
+and the row of a cell, such as 12,4 or c,4. It prints the resulting board. A
+program that chooses moves must say so with --bot; the game then does not count for
+the leaderboard.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
 				return []string{"up", "down", "left", "right"}, cobra.ShellCompDirectiveNoFileComp
@@ -37,15 +37,15 @@ not count for the leaderboard then.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, ok := parseMove(args[1])
 			if !ok {
-				return usage.Errorf("a move is up, down, left, right or a cell such as 12,4, not %q", args[1])
+				return usage.Errorf("a move must be up, down, left, right or a cell such as 12,4, not %q", args[1])
 			}
 			if cmd.Flags().Changed("version") && version < 1 {
-				return usage.Errorf("--version is 1 or more")
+				return usage.Errorf("--version must be 1 or more")
 			}
 			return p.move(cmd.Context(), args[0], m, version, bot)
 		},
 	}
-	cmd.Flags().Int32Var(&version, "version", 0, "`version` of the game that the move is meant for (default: whatever it is now)")
+	cmd.Flags().Int32Var(&version, "version", 0, "`version` of the game that the move is for (default: the current one)")
 	cmd.Flags().BoolVar(&bot, "bot", false, "a program chose this move")
 	return cmd
 }
@@ -93,7 +93,7 @@ func (p *program) move(ctx context.Context, what string, m client.Move, version 
 
 func (p *program) resignCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "resign <game>", Short: "Give a game of yours up, so that its score counts",
+		Use: "resign <game>", Short: "Give up a game of yours, so that its score counts",
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()

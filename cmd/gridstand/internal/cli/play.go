@@ -30,23 +30,23 @@ func (p *program) playCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "play [variant|game]",
 		Short: "Play a game",
-		Long: `Play a new game of a variant (` + defaultVariant + ` where none is named), or go on with a game
-of yours. Leaving a game does not end it.
+		Long: `Play a new game of a variant (` + defaultVariant + ` by default), or continue one of your
+games. Leaving a game does not end it.
 
---seats says who plays a game of several: me,open,minimax is a game against a
-bot and whoever takes the open seat with ` + name + ` join. Two seats for me are
-for two people at one keyboard.
+--seats names the players of a game with several seats: me,open,minimax is a game
+against a bot and another player, who takes the open seat with ` + name + ` join.
+Two seats for me are for two people at one keyboard.
 
-Keys: the arrows, WASD or hjkl move, ? shows all. In Tribolo they move the
-cursor, enter jumps, ? shows where to, and i shows all.`,
+Keys: the arrows, WASD or hjkl move, ? shows all keys. In Tribolo they move the
+cursor, enter jumps, ? shows the cells to jump to, and i shows all keys.`,
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.play(cmd.Context(), first(args), o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.local, "local", false,
-		"start a server in this program, at "+client.DefaultTarget+" or where --server says,\nunless one is there")
-	cmd.Flags().BoolVar(&o.resume, "resume", false, "go on with the latest game of yours that is not over")
+		"start a server in this program, at "+client.DefaultTarget+" or at --server,\nunless one is already running there")
+	cmd.Flags().BoolVar(&o.resume, "resume", false, "continue your latest game that is not over")
 	o.add(cmd)
 	return cmd
 }
@@ -62,12 +62,12 @@ func first(args []string) string {
 // play plays until the user leaves.
 func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	if !p.terminal(p.in) || !p.terminal(p.out) {
-		return fmt.Errorf("%w; without one there are %s new and %s move", errNoTerminal, name, name)
+		return fmt.Errorf("play needs a terminal; in scripts use \"%s new\" and \"%s move\"", name, name)
 	}
 	own := false
 	if o.local {
 		if p.flags.tls || p.flags.ca != "" || p.flags.cert != "" {
-			return usage.Errorf("--local has its own server: leave --tls, --ca and --cert away")
+			return usage.Errorf("--local starts its own server: omit --tls, --ca and --cert")
 		}
 		address, ours, stop, err := p.startLocal(ctx)
 		if err != nil {
@@ -115,13 +115,13 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string,
 	switch {
 	case errors.As(err, &missing) && what != "":
 		if o.set() {
-			return client.Game{}, usage.Errorf("--seats, --turn-limit and --private are for new games, and %q is no variant", clean(what, 26))
+			return client.Game{}, usage.Errorf("--seats, --turn-limit and --private are for new games, and %q is not a variant", clean(what, 26))
 		}
 		return p.gameToGoOn(ctx, c, what)
 	case err != nil:
 		return client.Game{}, err
 	case o.resume && o.set():
-		return client.Game{}, usage.Errorf("--seats, --turn-limit and --private are for new games, and --resume goes on with one")
+		return client.Game{}, usage.Errorf("--seats, --turn-limit and --private are for new games, and --resume continues one")
 	case o.resume:
 		return latest(ctx, c, what)
 	}
@@ -137,7 +137,7 @@ func (p *program) gameToGoOn(ctx context.Context, c *client.Client, what string)
 	g, err := p.game(ctx, c, what)
 	switch {
 	case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrGameNotFound) && !id.Valid(what):
-		return client.Game{}, missingf("%q is no variant (all there are: %s variants) and no game: %v", clean(what, 26), name, err)
+		return client.Game{}, missingf("%q is neither a variant (%s variants lists them) nor a game: %v", clean(what, 26), name, err)
 	case err != nil:
 		return client.Game{}, err
 	case c.Seat(g).Index() < 0:
@@ -146,7 +146,7 @@ func (p *program) gameToGoOn(ctx context.Context, c *client.Client, what string)
 		}
 		return client.Game{}, fmt.Errorf("that is not your game. Watch it: %s watch %s", name, g.GetId())
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
-		return client.Game{}, fmt.Errorf("that game is over. A new one: %s play %s", name, variantOf(g.Game))
+		return client.Game{}, fmt.Errorf("that game is over. Start a new one: %s play %s", name, variantOf(g.Game))
 	default:
 		return g, nil
 	}
@@ -166,5 +166,5 @@ func latest(ctx context.Context, c *client.Client, variant string) (client.Game,
 			return c.Game(ctx, g.GetId())
 		}
 	}
-	return client.Game{}, missingf("you have no game to go on with. A new one: %s play", name)
+	return client.Game{}, missingf("you have no game to continue. Start one: %s play", name)
 }

@@ -135,7 +135,7 @@ func TestPlayAgain(t *testing.T) {
 	ada.terminal = true
 	nothing := *ada
 	nothing.in = strings.NewReader("ada\n")
-	nothing.fails(exitMissing, "no game to go on with", "play", "--resume", "--name", "ada")
+	nothing.fails(exitMissing, "no game to continue", "play", "--resume", "--name", "ada")
 	ada.terminal = false
 	id := strings.TrimSpace(ada.ok("new", "5x5"))
 	ada.ok("new")
@@ -154,8 +154,8 @@ func TestPlayAgain(t *testing.T) {
 	ada.ok("resign", id)
 	ada.terminal = true
 	ada.fails(exitFailed, "over", "play", id)
-	ada.fails(exitMissing, `"chess" is no variant (all there are: gridstand variants) and no game`, "play", "chess")
-	ada.fails(exitMissing, `"checkers" is no variant`, "play", "checkers")
+	ada.fails(exitMissing, `"chess" is neither a variant (gridstand variants lists them) nor a game`, "play", "chess")
+	ada.fails(exitMissing, `"checkers" is neither a variant`, "play", "checkers")
 	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
 }

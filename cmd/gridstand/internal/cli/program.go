@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -92,17 +91,17 @@ func (p *program) command() *cobra.Command {
 		Short: "Play grid games in the terminal, and watch others play, live",
 		Long: `Play grid games in the terminal, and watch others play, live.
 
-To begin with, on a machine without a server:  ` + name + ` play --local
-In another terminal:                           ` + name + ` watch
+Without a server:     ` + name + ` play --local
+In another terminal:  ` + name + ` watch
 
-Without a command, on a terminal, it opens the lobby: what is played, who is
-best, and your own games.
+Without a command, on a terminal, it opens the lobby: live games, leaderboards
+and your own games.
 
-A game is named by its id. The first 6 characters or more do as well where they
-fit only one of your own games and the latest public ones.
+A game is named by its id, or by the first 6 characters or more of it if only one
+of your own games and the latest public ones begins with them.
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
-130 interrupted.`,
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not found or not yet
+available, 130 interrupted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.terminal(p.in) && p.terminal(p.out) && !p.flags.json {
 				return p.lobby(cmd.Context())
@@ -123,26 +122,26 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not there (yet),
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
 	flags.StringVar(&p.flags.server, "server", "",
-		"server as `host:port`, several with commas between, or dns:///name\n"+
+		"server as `host:port`, several separated by commas, or dns:///name\n"+
 			"(default $"+serverVariable+", or else "+client.DefaultTarget+")")
 	flags.BoolVar(&p.flags.tls, "tls", false, "encrypt the connection")
-	flags.StringVar(&p.flags.ca, "ca", "", "trust the authorities in this PEM `file` (implies --tls)")
-	flags.StringVar(&p.flags.cert, "cert", "", "show the server this certificate, a PEM `file` (implies --tls)")
-	flags.StringVar(&p.flags.key, "key", "", "the certificate's private key, a PEM `file`")
-	flags.StringVar(&p.flags.name, "name", "", "your `name`, should this command need a new account")
-	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one element per line")
-	flags.BoolVar(&p.flags.plain, "plain", false, "no colours and nothing that moves by itself (as does $NO_COLOR)")
+	flags.StringVar(&p.flags.ca, "ca", "", "trust the certificate authorities in this PEM `file` (implies --tls)")
+	flags.StringVar(&p.flags.cert, "cert", "", "client certificate, a PEM `file` (implies --tls)")
+	flags.StringVar(&p.flags.key, "key", "", "private key of the client certificate, a PEM `file`")
+	flags.StringVar(&p.flags.name, "name", "", "`name` of a new account, if this command needs one")
+	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one object per line")
+	flags.BoolVar(&p.flags.plain, "plain", false, "no colours and no animations (like $NO_COLOR)")
 	root.Flags().SortFlags = false
 	for _, group := range []struct {
 		title    string
 		commands []*cobra.Command
 	}{
 		{"Play and watch:", []*cobra.Command{p.playCommand(), p.joinCommand(), p.watchCommand()}},
-		{"Look around:", []*cobra.Command{
+		{"Browse:", []*cobra.Command{
 			p.gamesCommand(), p.topCommand(), p.variantsCommand(), p.showCommand(), p.verifyCommand(),
 		}},
 		{"For scripts:", []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand(), p.botCommand()}},
-		{"For hosts:", []*cobra.Command{p.benchCommand()}},
+		{"Measure a server:", []*cobra.Command{p.benchCommand()}},
 		{"Your account:", []*cobra.Command{p.loginCommand(), p.whoamiCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
@@ -191,6 +190,3 @@ func (p *program) printf(format string, args ...any) error {
 
 // notef writes a line for people.
 func (p *program) notef(format string, args ...any) { fmt.Fprintf(p.err, format+"\n", args...) }
-
-// errNoTerminal is returned by what cannot do without one.
-var errNoTerminal = errors.New("this needs a terminal")

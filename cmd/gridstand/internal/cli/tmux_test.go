@@ -132,7 +132,7 @@ func TestOnTerminals(t *testing.T) {
 	p.open("dumb", "watch "+id+server, "TERM=dumb")
 	p.sees("dumb", `^classic  ada  0 points  version 1\n`)
 	p.open("dumb play", "play"+server, "TERM=dumb")
-	p.sees("dumb play", "(?s)this needs a terminal.*exit=1 icanon echo")
+	p.sees("dumb play", "(?s)play needs a terminal.*exit=1 icanon echo")
 
 	for range 5 {
 		p.tmux("send-keys", "-t", "play", "Left", "Down", "Right", "Down", "h", "s", "d", "k")

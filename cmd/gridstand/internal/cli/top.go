@@ -28,16 +28,16 @@ func (p *program) topCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top [variant]",
 		Short: "Show the leaderboard of a variant",
-		Long: `Show the leaderboard of a variant (` + defaultVariant + ` where none is named). Days and weeks
-are those of UTC.`,
+		Long: `Show the leaderboard of a variant (` + defaultVariant + ` by default). Days and weeks are those
+of UTC.`,
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, ok := windows[window]
 			if !ok {
-				return usage.Errorf("--window is day, week or all, not %q", window)
+				return usage.Errorf("--window must be day, week or all, not %q", window)
 			}
 			if limit < 0 {
-				return usage.Errorf("--limit is 0 or more")
+				return usage.Errorf("--limit must be 0 or more")
 			}
 			what := cmp.Or(first(args), defaultVariant)
 			return p.top(cmd.Context(), what, w, me, limit)
@@ -46,8 +46,8 @@ are those of UTC.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&window, "window", "all", "day, week or all")
-	flags.BoolVar(&me, "me", false, "only where you stand, and who is near")
-	flags.IntVar(&limit, "limit", defaultLimit, "how many at most, 0 for all")
+	flags.BoolVar(&me, "me", false, "only your own rank and the ranks around it")
+	flags.IntVar(&limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
 	fixedCompletion(cmd, "window", "day", "week", "all")
 	return cmd
 }
@@ -81,7 +81,7 @@ func (p *program) top(ctx context.Context, what string, window pb.Window, me boo
 		return printMessages(p, entries)
 	}
 	if len(entries) == 0 {
-		p.notef("Nobody is on this board yet. Be the first: %s play %s", name, v.GetId())
+		p.notef("There are no scores on this board yet. Be the first: %s play %s", name, v.GetId())
 		return nil
 	}
 	if err := p.printEntries(entries, ""); err != nil {
@@ -150,7 +150,7 @@ func (p *program) printEntries(entries []*pb.Entry, marked string) error {
 
 func (p *program) variantsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "variants", Short: "List what can be played",
+		Use: "variants", Short: "List the variants",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, hangUp, err := p.dial()
 			if err != nil {
@@ -168,7 +168,7 @@ func (p *program) variantsCommand() *cobra.Command {
 				{title: "VARIANT"},
 				{title: "BOARD", right: true, drop: 1},
 				{title: "SEATS", right: true, drop: 3},
-				{title: "WHAT SETS IT APART", flexible: true},
+				{title: "DESCRIPTION", flexible: true},
 				{title: "BOTS", drop: 2},
 			}
 			var rows [][]string

@@ -19,11 +19,11 @@ func (p *program) verifyCommand() *cobra.Command {
 		Use:   "verify <game>|-",
 		Short: "Recompute a finished game from its revealed seed",
 		Long: `Recompute a finished game on this machine: the commitment, every tile that
-appeared, every board and score. It says what it checked, or where the first
-difference is. - reads what ` + name + ` watch <game> --from 0 --json printed.
+appeared, every board and score. It reports what it checked, or the first
+difference. - reads the output of ` + name + ` watch <game> --from 0 --json.
 
-It shows that nothing was altered after the game was created; how the seed was
-drawn, nobody can show.`,
+It proves that nothing was altered after the game was created. It cannot prove that
+the seed was chosen fairly: only the server saw it drawn.`,
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "-" {
@@ -61,7 +61,7 @@ func (p *program) report(r verify.Report, err error) error {
 	var difference *verify.Difference
 	switch {
 	case errors.As(err, &difference):
-		return fmt.Errorf("the transcript does not hold: %s", clean(err.Error(), 500))
+		return fmt.Errorf("the transcript is not valid: %s", clean(err.Error(), 500))
 	case err != nil:
 		return err
 	}
@@ -85,7 +85,7 @@ func (p *program) report(r verify.Report, err error) error {
 		points = "scores "
 	}
 	return p.printf("Verified: %s, a game of %s by %s, ended: %s.\n"+
-		"The seed is the one that was committed to at the beginning. From it follow all %s versions:\n"+
+		"The seed matches the commitment made when the game was created. All %s versions follow from it:\n"+
 		"%s moves, %severy board, and the %s%s.\n",
 		r.GameID, r.Variant, strings.Join(r.Players, ", "), r.Reason,
 		comma(int32(r.Versions)), comma(int32(r.Moves)), spawned, points, strings.Join(scores, ", "))

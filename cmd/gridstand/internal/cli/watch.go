@@ -22,13 +22,13 @@ func (p *program) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [game]...",
 		Short: "Watch a game, live, or several side by side",
-		Long: `Watch a game, live. Without a game it is TV: the most watched live game, else
-the best one, and the next one when that ends. Up to four games are shown side
-by side, as far as the terminal is large enough.
+		Long: `Watch a game, live. Without a game it is TV: it shows the most watched live game,
+or else the one with the highest score, and the next one when that ends. Up to four
+games are shown side by side if the terminal is large enough.
 
-Without a terminal, with --json and with --from it prints what happens, to the
-end of the game. --json prints a WatchResponse a line; with --from 0 that is the
-transcript that ` + name + ` verify - reads.`,
+Without a terminal, or with --json or --from, it prints events until the game ends.
+--json prints one WatchResponse per line; with --from 0 that is the transcript that
+` + name + ` verify - reads.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			found, directive := p.completeGames(cmd, nil, typed)
 			return slices.DeleteFunc(found, func(game string) bool {
@@ -43,7 +43,7 @@ transcript that ` + name + ` verify - reads.`,
 			var after *int32
 			if cmd.Flags().Changed("from") {
 				if from < 0 {
-					return usage.Errorf("--from is a version, 0 or more")
+					return usage.Errorf("--from must be a version, 0 or more")
 				}
 				after = &from
 			}
@@ -51,7 +51,7 @@ transcript that ` + name + ` verify - reads.`,
 				return p.watchScreen(cmd.Context(), args)
 			}
 			if len(args) > 1 {
-				return usage.Errorf("several games are for terminals: without one, and with --json and --from, it is one game")
+				return usage.Errorf("several games need a terminal; without one, or with --json or --from, name one game")
 			}
 			return p.watchLines(cmd.Context(), first(args), after)
 		},
@@ -138,7 +138,7 @@ func (p *program) noteRetry(wait time.Duration, err error) {
 	if errors.Is(err, client.ErrUnreachable) {
 		what = fmt.Sprintf("the server %s (%s)", client.CauseOf(err), what)
 	}
-	p.notef("%s; trying again in %.0f s", what, max(wait.Seconds(), 1))
+	p.notef("%s; retrying in %.0f s", what, max(wait.Seconds(), 1))
 }
 
 // printUpdate writes an update of the game g, which it keeps up to date.

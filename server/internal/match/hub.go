@@ -176,55 +176,42 @@ func (h *Hub) start(m *Match, f func(context.Context)) bool {
 // Errors: gamelog.ErrNotFound, *gamelog.DamagedError, replay.ErrUnknown,
 // ErrStopping, that of ctx, or one of Redis.
 func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
-	m, joined, err := h.acquire(ctx, gameID)
-	if err != nil && joined {
-		// What it joined began before the call, and may speak of the past: a
-		// game that was not found then may have been created since.
-		m, _, err = h.acquire(ctx, gameID)
-	}
-	return m, err
-}
-
-// acquire is Acquire; it reports whether the match was there, if only in
-// loading.
-func (h *Hub) acquire(ctx context.Context, gameID string) (*Match, bool, error) {
-	h.mu.Lock()
-	if h.closed {
-		h.mu.Unlock()
-		return nil, false, ErrStopping
-	}
-	m, joined := h.matches[gameID]
-	if !joined {
-		m = newMatch(h, gameID)
-		h.matches[gameID] = m
+	for retried := false; ; retried = true {
+		h.mu.Lock()
+		if h.closed {
+			h.mu.Unlock()
+			return nil, ErrStopping
+		}
+		m, joined := h.matches[gameID]
+		if !joined {
+			m = newMatch(h, gameID)
+			h.matches[gameID] = m
+			m.users++
+			// In a goroutine, since other callers wait for it, too.
+			h.group.Go(func() {
+				defer m.Release()
+				m.load(h.stopping)
+			})
+		}
 		m.users++
-		// Not on the caller's time: others wait for it too.
-		h.group.Go(func() {
-			defer m.Release()
-			if m.loadErr = m.load(h.stopping); m.loadErr != nil {
-				h.forget(m)
-				if h.stopping.Err() != nil {
-					m.loadErr = ErrStopping
-				}
-			}
-			close(m.ready)
-		})
-	}
-	m.users++
-	h.mu.Unlock()
+		h.mu.Unlock()
 
-	var err error
-	select {
-	case <-m.ready:
-		err = m.loadErr
-	case <-ctx.Done():
-		err = ctx.Err()
+		select {
+		case <-m.ready:
+			if m.loadErr == nil {
+				return m, nil
+			}
+			m.Release()
+			if !joined || retried {
+				return nil, m.loadErr
+			}
+			// The load may have begun before the call: a game that it did not find may
+			// have been created since.
+		case <-ctx.Done():
+			m.Release()
+			return nil, ctx.Err()
+		}
 	}
-	if err != nil {
-		m.Release()
-		return nil, joined, err
-	}
-	return m, joined, nil
 }
 
 // Release gives back what Acquire returned.

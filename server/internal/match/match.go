@@ -75,19 +75,25 @@ func (m *Match) State() *replay.State { return m.currentTip().State }
 
 func (m *Match) currentTip() gamelog.Tip { return *m.tip.Load() }
 
-// load reads the whole log.
-func (m *Match) load(ctx context.Context) error {
+// load reads the whole log and closes ready. A match that cannot be loaded leaves
+// the hub.
+func (m *Match) load(ctx context.Context) {
+	defer close(m.ready)
 	now := m.hub.ticks.Load()
 	history, err := m.hub.log.Load(ctx, m.id, gamelog.ID{}, ringSize)
 	if err != nil {
-		return err
+		m.loadErr = err
+		if ctx.Err() != nil {
+			m.loadErr = ErrStopping
+		}
+		m.hub.forget(m)
+		return
 	}
 	for _, e := range history.Events {
 		m.ring.put(newEvent(e))
 	}
 	m.tip.Store(&history.Tip)
 	m.bornOut.Store(now)
-	return nil
 }
 
 // install makes the entry that leads to tip known to the match, unless it is
@@ -99,17 +105,14 @@ func (m *Match) install(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) *
 	if m.currentTip().ID != prev {
 		return m.ring.at(tip.ID.Version)
 	}
-	made := &struct {
-		event Event
-		tip   gamelog.Tip
-	}{Event{Event: event, Seen: time.Now()}, tip}
-	m.ring.put(&made.event)
-	m.tip.Store(&made.tip)
+	shown := newEvent(event)
+	m.ring.put(shown)
+	m.tip.Store(&tip)
 	m.wake()
 	if n := m.crowd.size.Load(); n > 0 {
 		m.hub.Observer.Delivered(int(n))
 	}
-	return &made.event
+	return shown
 }
 
 // wake tells every watcher to look again.
@@ -168,10 +171,7 @@ func (m *Match) catchUp(ctx context.Context) error {
 // past finds earlier states in memory or in the log.
 func (m *Match) past(ctx context.Context) gamelog.Past {
 	return func(version int32) (*replay.State, error) {
-		if state, err := m.recent(version); err == nil {
-			return state, nil
-		}
-		event, err := m.hub.log.Find(ctx, m.id, func(v int32, _ replay.Entry) bool { return v == version })
+		event, err := m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version })
 		if err == nil && event == nil {
 			err = fmt.Errorf("no version %d", version)
 		}

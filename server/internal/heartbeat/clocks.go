@@ -63,7 +63,7 @@ func (m *Monitor) creditClocks(ctx context.Context, hub *match.Hub) {
 	}
 	var group errgroup.Group
 	group.SetLimit(creditors)
-	for _, state := range hub.Clocked() {
+	for _, state := range hub.WithRunningClock() {
 		credit := settled.credit(state)
 		if credit <= 0 {
 			continue

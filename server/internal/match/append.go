@@ -38,10 +38,10 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	now := m.hub.ticks.Load()
 	next, err := m.hub.log.Append(ctx, draft)
 	if err == nil && next.Watchers >= 0 { // else it stood there before, and others may follow it
-		m.bornOut.Store(now)
+		m.confirmedAt.Store(now)
 	}
 	if !errors.Is(err, gamelog.ErrUnsettled) {
-		return m.appended(ctx, tip, next, err)
+		return m.finishAppend(ctx, tip, next, err)
 	}
 
 	// The entry may stand in the log or not, or be still on its way. Until that
@@ -54,7 +54,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	settled := make(chan outcome, 1)
 	if !m.hub.start(m, func(ctx context.Context) {
 		next, err := m.hub.settle(ctx, m.id, draft)
-		e, err := m.appended(ctx, tip, next, err)
+		e, err := m.finishAppend(ctx, tip, next, err)
 		settled <- outcome{e, err}
 	}) {
 		<-m.writing
@@ -102,25 +102,25 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 
 // appended gives up the right to append, makes a new entry known, and turns a
 // log that ended elsewhere into errOvertaken.
-func (m *Match) appended(ctx context.Context, prev gamelog.Tip, next gamelog.Appended, err error) (*Event, error) {
+func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog.Appended, err error) (*Event, error) {
 	m.pending.Store(nil)
 	if err != nil {
 		<-m.writing
 		var conflict *gamelog.ConflictError
 		if errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
 			m.hub.Observer.Conflicted()
-			m.doubt() // Length and last ID may still match.
+			m.markStale() // Length and last ID may still match.
 			return nil, errOvertaken
 		}
 		return nil, err
 	}
-	shown := m.install(prev.ID, next.Tip, next.Event)
+	shown := m.advance(prev.ID, next.Tip, next.Event)
 	if shown == nil {
 		// Followers were a whole ring ahead of the answer.
 		shown = newEvent(next.Event)
 	}
 	state := next.Tip.State
-	m.heard(next.Watchers)
+	m.setRemoteWatchers(next.Watchers)
 	// Before anybody else appends, so that it hears of them in order.
 	m.hub.Observer.Appended(shown, m.Watchers())
 	<-m.writing

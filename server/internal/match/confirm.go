@@ -34,7 +34,7 @@ func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
 		m.confirming = true
 		m.mu.Unlock()
 		defer m.confirmNext()
-		return m.check(ctx)
+		return m.verify(ctx)
 	}
 	c := m.requestConfirmation()
 	m.mu.Unlock()
@@ -50,7 +50,7 @@ func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
 
 // refresh has the tip checked without waiting for it.
 func (m *Match) refresh() {
-	m.doubt()
+	m.markStale()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requestConfirmation()
@@ -86,27 +86,27 @@ func (m *Match) confirmLoop(ctx context.Context) {
 		if c == nil {
 			return
 		}
-		c.tip, c.err = m.check(ctx)
+		c.tip, c.err = m.verify(ctx)
 		close(c.done)
 	}
 }
 
 // doubt makes the tip stale until the next full check.
-func (m *Match) doubt() { m.bornOut.Store(-followTicks) }
+func (m *Match) markStale() { m.confirmedAt.Store(-followTicks) }
 
-// doubtful reports whether it is followTicks since Redis last confirmed that the
+// stale reports whether it is followTicks since Redis last confirmed that the
 // log ends with the tip, or watchers cannot be shown more.
-func (m *Match) doubtful(now int64) bool {
-	return now-m.bornOut.Load() >= followTicks || m.failure.Load() != nil
+func (m *Match) stale(now int64) bool {
+	return now-m.confirmedAt.Load() >= followTicks || m.failure.Load() != nil
 }
 
-// check brings the tip to the end of the log, and tells watchers if the log cannot
+// verify brings the tip to the end of the log, and tells watchers if the log cannot
 // be read.
-func (m *Match) check(ctx context.Context) (gamelog.Tip, error) {
+func (m *Match) verify(ctx context.Context) (gamelog.Tip, error) {
 	if m.hub.stopping.Err() != nil {
 		return gamelog.Tip{}, ErrStopping
 	}
-	tip, err := m.verify(ctx)
+	tip, err := m.compare(ctx)
 	switch {
 	case err == nil:
 		m.failure.Store(nil)
@@ -120,18 +120,18 @@ func (m *Match) check(ctx context.Context) (gamelog.Tip, error) {
 	return tip, err
 }
 
-// verify compares the tip with the log, reads what is missing, and mends a meta
+// compare compares the tip with the log, reads what is missing, and mends a meta
 // that fell behind.
-func (m *Match) verify(ctx context.Context) (gamelog.Tip, error) {
+func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 	// The tip first: a log that is read later can only be longer.
 	tip, now := m.currentTip(), m.hub.ticks.Load()
-	if !m.doubtful(now) {
+	if !m.stale(now) {
 		ends, watchers, err := m.hub.log.EndsWith(ctx, m.id, tip.ID)
 		if err != nil {
 			return gamelog.Tip{}, err
 		}
 		if ends {
-			m.heard(watchers)
+			m.setRemoteWatchers(watchers)
 			return tip, nil
 		}
 	}
@@ -140,9 +140,9 @@ func (m *Match) verify(ctx context.Context) (gamelog.Tip, error) {
 		return gamelog.Tip{}, err
 	}
 	if tail.Sound() {
-		m.heard(tail.Watchers)
+		m.setRemoteWatchers(tail.Watchers)
 		if tail.Last == tip.ID {
-			m.bornOut.Store(now)
+			m.confirmedAt.Store(now)
 			return tip, nil
 		}
 		if tail.Last.Version > tip.ID.Version {

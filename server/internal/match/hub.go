@@ -110,7 +110,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			h.close()
-			h.farewell()
+			h.retractCounts()
 			return nil
 		case <-sweep.C:
 			h.sweep(time.Now())
@@ -118,7 +118,7 @@ func (h *Hub) Run(ctx context.Context) error {
 			n := h.ticks.Add(1)
 			for _, m := range h.all() {
 				m.reap()
-				if m.due(n, followTicks) && m.doubtful(n) && m.followed() {
+				if m.due(n, followTicks) && m.stale(n) && m.followed() {
 					m.refresh()
 				}
 			}
@@ -138,16 +138,16 @@ func (h *Hub) close() {
 	h.group.Wait()
 }
 
-// farewellTimeout bounds farewell. Who hears nothing forgets this server soon.
-const farewellTimeout = time.Second
+// retractTimeout bounds farewell. Who hears nothing forgets this server soon.
+const retractTimeout = time.Second
 
 // farewell tells the other servers that nobody watches here any more.
-func (h *Hub) farewell() {
-	ctx, cancel := context.WithTimeout(context.Background(), farewellTimeout)
+func (h *Hub) retractCounts() {
+	ctx, cancel := context.WithTimeout(context.Background(), retractTimeout)
 	defer cancel()
 	var group sync.WaitGroup
 	for _, m := range h.all() {
-		if m.crowd.told.Swap(0) > 0 {
+		if m.watching.reported.Swap(0) > 0 {
 			group.Go(func() { _, _ = h.log.Audience(ctx, m.id, h.ServerID, 0) })
 		}
 	}
@@ -162,7 +162,7 @@ func (h *Hub) start(m *Match, f func(context.Context)) bool {
 	if h.closed {
 		return false
 	}
-	m.users++
+	m.refs++
 	h.group.Go(func() {
 		defer m.Release()
 		f(h.stopping)
@@ -186,14 +186,14 @@ func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
 		if !joined {
 			m = newMatch(h, gameID)
 			h.matches[gameID] = m
-			m.users++
+			m.refs++
 			// In a goroutine, since other callers wait for it, too.
 			h.group.Go(func() {
 				defer m.Release()
 				m.load(h.stopping)
 			})
 		}
-		m.users++
+		m.refs++
 		h.mu.Unlock()
 
 		select {
@@ -218,7 +218,7 @@ func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
 func (m *Match) Release() {
 	m.hub.mu.Lock()
 	defer m.hub.mu.Unlock()
-	m.users--
+	m.refs--
 	m.idleFrom = time.Now()
 }
 
@@ -248,16 +248,16 @@ func (h *Hub) Cached() []*Match {
 	var cached []*Match
 	for _, m := range h.matches {
 		if m.loaded() {
-			m.users++
+			m.refs++
 			cached = append(cached, m)
 		}
 	}
 	return cached
 }
 
-// Clocked returns the states of the matches in memory in which a player's clock
+// WithRunningClock returns the states of the matches in memory in which a player's clock
 // runs, without those whose log cannot be read.
-func (h *Hub) Clocked() []*replay.State {
+func (h *Hub) WithRunningClock() []*replay.State {
 	var clocked []*replay.State
 	for _, m := range h.all() {
 		if !m.loaded() || m.failure.Load() != nil {
@@ -290,20 +290,20 @@ func (h *Hub) Live() int {
 // Watchers is the number of watchers of this server's matches.
 func (h *Hub) Watchers() int { return int(h.watchers.Load()) }
 
-// roomy is how many matches may be in memory before those without users leave
+// softLimit is how many matches may be in memory before those without users leave
 // at once rather than after Config.Idle. One of 2048 takes some 30 kB.
-const roomy = 100_000
+const softLimit = 100_000
 
 func (h *Hub) sweep(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	idle := h.Idle
-	if len(h.matches) > roomy {
+	if len(h.matches) > softLimit {
 		idle = 0
 	}
 	for id, m := range h.matches {
 		// The others are told first that nobody watches here any more.
-		if m.users == 0 && m.crowd.told.Load() == 0 && now.Sub(m.idleFrom) >= idle {
+		if m.refs == 0 && m.watching.reported.Load() == 0 && now.Sub(m.idleFrom) >= idle {
 			delete(h.matches, id)
 		}
 	}

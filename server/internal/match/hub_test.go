@@ -212,7 +212,7 @@ func TestAcquire_CreatedMeanwhile(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := w.serve(w.addr)
 		early := newMatch(s.Hub, name("a"))
-		early.users++
+		early.refs++
 		s.matches[name("a")] = early
 		sd := seed(t, 1)
 		_, err := s.Create(t.Context(), name("a"), created(t, "classic", sd), sd)
@@ -228,7 +228,7 @@ func TestAcquire_CreatedMeanwhile(t *testing.T) {
 		require.Eventually(t, func() bool {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return early.users == 2
+			return early.refs == 2
 		}, patience, time.Millisecond)
 		early.loadErr = gamelog.ErrNotFound
 		s.forget(early)

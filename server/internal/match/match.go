@@ -43,20 +43,20 @@ type Match struct {
 	next       *confirmation // shared by calls that came after the running one began
 	confirming bool          // confirmLoop runs
 
-	// bornOut is the tick in which the log was last asked, or written to, with
+	// confirmedAt is the tick in which the log was last asked, or written to, with
 	// the answer that it ends with the tip.
-	bornOut atomic.Int64
+	confirmedAt atomic.Int64
 
-	ring    ring
-	changed atomic.Pointer[chan struct{}] // closed and dropped at every change, nil while nobody waits
-	failure atomic.Pointer[error]         // why watchers cannot be shown more, for now
-	crowd   crowd
+	ring     ring
+	changed  atomic.Pointer[chan struct{}] // closed and dropped at every change, nil while nobody waits
+	failure  atomic.Pointer[error]         // why watchers cannot be shown more, for now
+	watching watcherSet
 
 	ready   chan struct{} // closed when loaded or failed
 	loadErr error         // set before ready is closed
 
 	// Guarded by Hub.mu.
-	users    int
+	refs     int
 	idleFrom time.Time
 }
 
@@ -93,13 +93,13 @@ func (m *Match) load(ctx context.Context) {
 		m.ring.put(newEvent(e))
 	}
 	m.tip.Store(&history.Tip)
-	m.bornOut.Store(now)
+	m.confirmedAt.Store(now)
 }
 
 // install makes the entry that leads to tip known to the match, unless it is
 // already, and returns the event that everybody is shown; nil for one that left
 // memory already, or does not follow.
-func (m *Match) install(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) *Event {
+func (m *Match) advance(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) *Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.currentTip().ID != prev {
@@ -109,7 +109,7 @@ func (m *Match) install(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) *
 	m.ring.put(shown)
 	m.tip.Store(&tip)
 	m.wake()
-	if n := m.crowd.size.Load(); n > 0 {
+	if n := m.watching.size.Load(); n > 0 {
 		m.hub.Observer.Delivered(int(n))
 	}
 	return shown
@@ -158,7 +158,7 @@ func (m *Match) catchUp(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		m.install(tip.ID, next, event)
+		m.advance(tip.ID, next, event)
 		tip = next
 		return nil
 	})
@@ -205,7 +205,7 @@ func (m *Match) Published(r gamelog.Record) {
 	}
 	if d := m.pending.Load(); d != nil {
 		if own, ok := d.Landed(tip, r); ok {
-			m.install(tip.ID, own.Tip, own.Event)
+			m.advance(tip.ID, own.Tip, own.Event)
 			return
 		}
 	}
@@ -215,5 +215,5 @@ func (m *Match) Published(r gamelog.Record) {
 		m.refresh()
 		return
 	}
-	m.install(tip.ID, next, event)
+	m.advance(tip.ID, next, event)
 }

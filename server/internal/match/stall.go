@@ -22,8 +22,8 @@ func (w *Watcher) EndSend() bool { return w.sending.Swap(0) != stalled }
 func (m *Match) reap() {
 	now, ended := m.hub.ticks.Load(), false
 	longest := int64(m.hub.Stall / tick)
-	m.crowd.mu.Lock()
-	for _, w := range m.crowd.all {
+	m.watching.mu.Lock()
+	for _, w := range m.watching.all {
 		if w.ctx.Err() != nil && !w.left.Swap(true) {
 			w.Discount()
 			ended = true
@@ -33,7 +33,7 @@ func (m *Match) reap() {
 			w.onStall()
 		}
 	}
-	m.crowd.mu.Unlock()
+	m.watching.mu.Unlock()
 	if ended {
 		m.wake()
 	}

@@ -47,26 +47,26 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, counted bool, onStall fun
 	w.m, w.ctx, w.onStall = m, ctx, onStall
 	w.counted.Store(counted)
 	if counted {
-		m.crowd.local.Add(1)
+		m.watching.local.Add(1)
 		m.hub.watchers.Add(1)
 	}
-	m.crowd.mu.Lock()
-	defer m.crowd.mu.Unlock()
-	if len(m.crowd.all) == 0 {
-		m.crowd.followedFrom = time.Now()
+	m.watching.mu.Lock()
+	defer m.watching.mu.Unlock()
+	if len(m.watching.all) == 0 {
+		m.watching.followedFrom = time.Now()
 		// What was announced last was of those who left long ago.
-		m.crowd.announced.Store(nil)
+		m.watching.announced.Store(nil)
 		m.hub.Follower.Follow(m.id, m)
 	}
-	w.index = len(m.crowd.all)
-	m.crowd.all = append(m.crowd.all, w)
-	m.crowd.size.Store(int32(len(m.crowd.all)))
+	w.index = len(m.watching.all)
+	m.watching.all = append(m.watching.all, w)
+	m.watching.size.Store(int32(len(m.watching.all)))
 }
 
 // Discount takes the watcher off the count: it has become a player.
 func (w *Watcher) Discount() {
 	if w.counted.CompareAndSwap(true, false) {
-		w.m.crowd.local.Add(-1)
+		w.m.watching.local.Add(-1)
 		w.m.hub.watchers.Add(-1)
 	}
 }
@@ -75,29 +75,29 @@ func (w *Watcher) Discount() {
 func (w *Watcher) Close() {
 	w.Discount()
 	m := w.m
-	m.crowd.mu.Lock()
-	defer m.crowd.mu.Unlock()
-	last := len(m.crowd.all) - 1
-	moved := m.crowd.all[last]
-	m.crowd.all[w.index], moved.index = moved, w.index
-	m.crowd.all[last] = nil
-	m.crowd.all = m.crowd.all[:last]
-	m.crowd.size.Store(int32(last))
+	m.watching.mu.Lock()
+	defer m.watching.mu.Unlock()
+	last := len(m.watching.all) - 1
+	moved := m.watching.all[last]
+	m.watching.all[w.index], moved.index = moved, w.index
+	m.watching.all[last] = nil
+	m.watching.all = m.watching.all[:last]
+	m.watching.size.Store(int32(last))
 	if last == 0 {
-		m.crowd.all = nil // There may have been many.
+		m.watching.all = nil // There may have been many.
 		m.hub.Follower.Leave(m.id)
 	}
 }
 
 // followed reports whether the match hears of every entry of its log.
-func (m *Match) followed() bool { return m.crowd.size.Load() > 0 }
+func (m *Match) followed() bool { return m.watching.size.Load() > 0 }
 
 // FollowedSince reports whether the match has heard of every entry of its log
 // since before a moment, whichever server appended it.
 func (m *Match) FollowedSince(then time.Time) bool {
-	m.crowd.mu.Lock()
-	defer m.crowd.mu.Unlock()
-	return len(m.crowd.all) > 0 && m.crowd.followedFrom.Before(then)
+	m.watching.mu.Lock()
+	defer m.watching.mu.Unlock()
+	return len(m.watching.all) > 0 && m.watching.followedFrom.Before(then)
 }
 
 // Look is what a watcher finds. One of the fields is set, or none: then there
@@ -141,7 +141,7 @@ func (w *Watcher) Look(version int32) (Look, <-chan struct{}) {
 	if w.left.Load() {
 		return Look{Err: context.Cause(w.ctx)}, changed
 	}
-	if a := m.crowd.announced.Load(); a != nil && a != w.audience {
+	if a := m.watching.announced.Load(); a != nil && a != w.audience {
 		w.audience = a
 		return Look{Audience: a}, changed
 	}
@@ -174,8 +174,8 @@ func (m *Match) While(ctx context.Context, version int32) (context.Context, func
 	}
 }
 
-// crowd counts the watchers of a match.
-type crowd struct {
+// watcherSet is the watchers of a match, and their count.
+type watcherSet struct {
 	mu  sync.Mutex
 	all []*Watcher // here, counted or not, in no order; guarded by mu
 	// followedFrom is when the first of all came; guarded by mu.
@@ -183,23 +183,23 @@ type crowd struct {
 
 	size      atomic.Int32 // of all, to be read without mu
 	local     atomic.Int32 // those that are counted
-	elsewhere atomic.Int32 // counted on other servers, when last heard of
+	remote    atomic.Int32 // counted on other servers, when last heard of
 	announced atomic.Pointer[Audience]
 
-	told    atomic.Int32 // what this server last told the others
-	telling atomic.Bool  // it is telling them: one after the other, or the first might be heard last
+	reported  atomic.Int32 // what this server last told the others
+	reporting atomic.Bool  // it is telling them: one after the other, or the first might be heard last
 
 	// Of the goroutine that counts.
-	toldAt   time.Time
-	spokenAt time.Time // of the last announcement
+	reportedAt  time.Time
+	announcedAt time.Time // of the last announcement
 }
 
 // Watchers is how many watch the game on all servers.
-func (m *Match) Watchers() int { return int(m.crowd.local.Load() + m.crowd.elsewhere.Load()) }
+func (m *Match) Watchers() int { return int(m.watching.local.Load() + m.watching.remote.Load()) }
 
 // heard takes from the log how many watch on all servers; −1 for nothing. A
 // match that is followed hears of it sooner.
-func (m *Match) heard(total int) {
+func (m *Match) setRemoteWatchers(total int) {
 	if total >= 0 && !m.followed() {
 		m.Audience(total)
 	}
@@ -208,7 +208,7 @@ func (m *Match) heard(total int) {
 // Audience implements gamelog.Listener.
 func (m *Match) Audience(total int) {
 	// The total counts this server's watchers as it last told them.
-	m.crowd.elsewhere.Store(max(0, int32(total)-m.crowd.told.Load()))
+	m.watching.remote.Store(max(0, int32(total)-m.watching.reported.Load()))
 }
 
 // announceEvery is how often the audience is announced although it is the
@@ -228,15 +228,15 @@ func (h *Hub) countAudiences(now time.Time) {
 		default:
 			continue
 		}
-		c := &m.crowd
-		if local := c.local.Load(); local != c.told.Load() || local > 0 && now.Sub(c.toldAt) >= refreshEvery {
-			h.tell(m, local, now)
+		c := &m.watching
+		if local := c.local.Load(); local != c.reported.Load() || local > 0 && now.Sub(c.reportedAt) >= refreshEvery {
+			h.reportWatchers(m, local, now)
 		}
 		total, before := m.Watchers(), c.announced.Load()
 		changed := before == nil && total > 0 || before != nil && before.Watchers != total
 		// Whoever lists games is told also that the last watcher has left.
-		if changed || m.followed() && (before == nil || now.Sub(c.spokenAt) >= announceEvery) {
-			c.spokenAt = now
+		if changed || m.followed() && (before == nil || now.Sub(c.announcedAt) >= announceEvery) {
+			c.announcedAt = now
 			c.announced.Store(&Audience{Watchers: total})
 			m.wake()
 			h.Observer.Watched(m.State(), total)
@@ -246,29 +246,29 @@ func (h *Hub) countAudiences(now time.Time) {
 
 // tell tells the other servers how many watch a match here, without waiting for
 // it. A failure is made good by another round.
-func (h *Hub) tell(m *Match, local int32, now time.Time) {
-	c := &m.crowd
-	if !c.telling.CompareAndSwap(false, true) {
+func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
+	c := &m.watching
+	if !c.reporting.CompareAndSwap(false, true) {
 		return
 	}
-	before := c.told.Swap(local)
-	c.toldAt = now
+	before := c.reported.Swap(local)
+	c.reportedAt = now
 	if local != before {
 		// As if some time ago, so that not all games that were joined in one
 		// moment are told anew in one.
-		c.toldAt = now.Add(-rand.N(refreshEvery))
+		c.reportedAt = now.Add(-rand.N(refreshEvery))
 	}
 	if !h.start(m, func(ctx context.Context) {
-		defer c.telling.Store(false)
+		defer c.reporting.Store(false)
 		total, err := h.log.Audience(ctx, m.id, h.ServerID, int(local))
 		if err != nil {
 			// Who may have heard of watchers has to hear that they left.
-			c.told.Store(max(before, local))
+			c.reported.Store(max(before, local))
 			return
 		}
-		c.elsewhere.Store(max(0, int32(total)-local))
+		c.remote.Store(max(0, int32(total)-local))
 	}) {
-		c.told.Store(before)
-		c.telling.Store(false)
+		c.reported.Store(before)
+		c.reporting.Store(false)
 	}
 }

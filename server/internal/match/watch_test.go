@@ -288,17 +288,17 @@ func TestMatch_Doubtful(t *testing.T) {
 				require.NoError(t, err)
 			},
 		} {
-			assert.True(t, m.doubtful(later()))
+			assert.True(t, m.stale(later()))
 			asked()
-			assert.False(t, m.doubtful(s.ticks.Load()+followTicks-1))
+			assert.False(t, m.stale(s.ticks.Load()+followTicks-1))
 		}
 		m.fail(assert.AnError)
-		assert.True(t, m.doubtful(s.ticks.Load()))
+		assert.True(t, m.stale(s.ticks.Load()))
 		_, err := m.Confirm(t.Context())
 		require.NoError(t, err)
-		assert.False(t, m.doubtful(s.ticks.Load()))
+		assert.False(t, m.stale(s.ticks.Load()))
 		proxy.Refuse()
 		m.Published(gamelog.Record{ID: gamelog.ID{Version: m.State().Version + 2}})
-		assert.True(t, m.doubtful(s.ticks.Load()), "entries were missed")
+		assert.True(t, m.stale(s.ticks.Load()), "entries were missed")
 	})
 }

@@ -94,6 +94,9 @@ func TestLimit_BotGames(t *testing.T) {
 
 // Ensure a game in which only bots play makes room when it is over.
 func TestLimit_BotGames_Over(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for bots to end their games")
+	}
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)

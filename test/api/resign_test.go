@@ -190,6 +190,9 @@ func (s *testServer) alone(t testing.TB, p player, g *pb.Game, byBot bool) *pb.E
 // server's bots, played to the end, and no others: with a second human seat one
 // could win with one's own puppets.
 func TestScores_Tribolo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays long games")
+	}
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		none := func(players ...player) {

@@ -172,6 +172,9 @@ func TestLoad_NotFound(t *testing.T) {
 
 // Ensure logs longer than a page are read whole, and from the middle.
 func TestLoad_Long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays long games")
+	}
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		ctx, gameID := t.Context(), name("a")

@@ -45,6 +45,9 @@ func (m *Match) undo(t *testing.T, to int32) {
 // version on and however many read at the same time, that they share it, and that
 // it goes on where the game goes on.
 func TestReplay_shared(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays long games")
+	}
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		s := w.serve(w.addr)
@@ -110,6 +113,9 @@ func TestReplay_farBack(t *testing.T) {
 // Ensure that what was read and left memory is read again, and that a reader who
 // ends, or fails, keeps nobody else from reading.
 func TestReplay_forgotten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays long games")
+	}
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		s := w.serve(w.addr)

@@ -29,6 +29,9 @@ import (
 // TestFindsFaults reads streams of which one has a fault: an event is missing,
 // comes twice, belongs to another game, or is the last one of a game that goes on.
 func TestFindsFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a whole load")
+	}
 	t.Parallel()
 	s := start(t, nil)
 	for _, fault := range []string{"gap", "repeat", "loss", "stranger"} {
@@ -69,6 +72,9 @@ func TestFindsFaults(t *testing.T) {
 // TestGoesOn loses streams, and then all connections. Watchers open them again
 // after the last version that they saw, and miss nothing.
 func TestGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a whole load")
+	}
 	t.Parallel()
 	s := start(t, nil)
 	t.Run("after lost streams", func(t *testing.T) {

@@ -92,6 +92,9 @@ func TestEveryWatcherSeesEverything(t *testing.T) {
 
 // TestGamesFollowEachOther plays to ends, those of several seats too.
 func TestGamesFollowEachOther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays long games")
+	}
 	t.Parallel()
 	s := start(t, nil)
 	for _, variant := range []string{"3x3", "tribolo"} {

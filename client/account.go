@@ -11,22 +11,21 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// createTries is how often a call that creates something is made when its reply
-// is lost. Not for ever: somebody waits for it, and gRPC tries each of them
-// several times where no server answers at all.
+// createTries is how often a call that creates something is made if its reply is
+// lost. gRPC, too, makes each of them several times if no server answers.
 const createTries = 2
 
-// CreatePlayer creates an account and returns it with its token, which the
-// client does not use until SetToken. It is made without the client's own
-// token. An error that is ErrNameTaken or ErrInvalid asks for another name.
+// CreatePlayer creates an account and returns it with its token, which the client
+// does not use until SetToken. bot declares that a program plays under it. The call
+// carries no token. If the error is ErrNameTaken or ErrInvalid, another name may do.
 func (c *Client) CreatePlayer(ctx context.Context, name string, bot bool) (*pb.Player, string, error) {
 	return c.createPlayer(ctx, name, NewSecret(), bot)
 }
 
 // createPlayer is safe to repeat with the same secret.
 func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool) (*pb.Player, string, error) {
-	// What is no UTF-8 cannot be sent; what stands for it is for the server to
-	// refuse, as any other character that no name has.
+	// Only UTF-8 can be sent. The server refuses the replacement character, as it
+	// does every other that no name may have.
 	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar))
 	response, err := retry(withToken(ctx, ""), c, createTries, nil,
 		func(ctx context.Context) (*pb.CreatePlayerResponse, error) {
@@ -48,11 +47,11 @@ func (c *Client) me(ctx context.Context, token string) (*pb.Player, error) {
 	return response.GetPlayer(), err
 }
 
-// Rotate replaces the secret of the client's account and returns the new token,
-// which the client uses from then on. It calls keep with the new secret before
-// it asks the server, so that no lost reply loses the account; keep stores it
-// (see Credential.Pending), and an error from it ends Rotate before anything
-// happened. After a lost reply it tries both tokens until ctx ends.
+// Rotate replaces the secret of the account and returns the new token, which the
+// client uses from then on. Before it asks the server it calls keep to store the new
+// secret (see Credential.Pending), so that a lost reply does not lose the account;
+// an error of keep ends Rotate, and nothing has changed. After a lost reply it tries
+// both tokens until ctx ends.
 func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (string, error) {
 	secret := NewSecret()
 	if err := keep(secret); err != nil {
@@ -64,8 +63,8 @@ func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (st
 		request := &pb.RotateTokenRequest{Secret: secret}
 		response, err := c.Players.RotateToken(withToken(ctx, before), request)
 		if errors.Is(err, ErrBadToken) {
-			// A try before this one may have taken effect, also one that gRPC
-			// made by itself.
+			// An earlier try may have taken effect, even one that gRPC made by
+			// itself.
 			response, err = c.Players.RotateToken(withToken(ctx, after), request)
 		}
 		return response, err

@@ -9,17 +9,17 @@ import (
 type Cause int
 
 const (
-	// CauseUnknown: any cause but the following, such as a refused connection.
+	// CauseUnknown is any cause but the following, such as a refused connection.
 	CauseUnknown Cause = iota
-	// CauseNoTLS: the server does not encrypt, but TLS was asked for.
+	// CauseNoTLS is a server that does not encrypt, though TLS was asked for.
 	CauseNoTLS
-	// CauseNoPlainText: the peer closes a connection in clear text, or answers it
-	// with something else than gRPC, as a server with TLS does.
+	// CauseNoPlainText is a peer that closes a connection in clear text, or answers
+	// with something other than gRPC, as a server with TLS does.
 	CauseNoPlainText
-	// CauseUntrusted: the server's certificate cannot be verified.
+	// CauseUntrusted is a server whose certificate cannot be verified.
 	CauseUntrusted
-	// CauseCertificateWanted: the server requires a client certificate, or does not
-	// trust the one that it was shown.
+	// CauseCertificateWanted is a server that requires a client certificate, or does
+	// not trust the one that it was shown.
 	CauseCertificateWanted
 )
 

@@ -7,12 +7,13 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// maxSide is the longest side of any board; it keeps a hostile server from
-// making a program allocate for a board that it only announces.
+// maxSide is the longest side of any board, so that a hostile server cannot make a
+// program allocate memory for a board that it only announces.
 const maxSide = 255
 
-// CheckGame returns an ErrBadStream for a game out of a list that cannot be one,
-// so that whoever draws it stays within its slices.
+// CheckGame returns an ErrBadStream for a message that cannot be a game. Methods of
+// this package check the games that they return; check one from a list before
+// indexing its slices.
 func CheckGame(g *pb.Game) error { return checkGame(g, g.GetId()) }
 
 // checkedGame returns the game of that id out of a reply, or an ErrBadStream.
@@ -37,7 +38,8 @@ func checkGame(g *pb.Game, gameID string) error {
 	return checkPosition(g.GetPosition(), len(g.GetSeats()))
 }
 
-// checkEvent returns an ErrBadStream for what cannot be an event of that game.
+// checkEvent returns an ErrBadStream for a message that cannot be an event of that
+// game.
 func checkEvent(e *pb.Event, gameID string) error {
 	switch {
 	case e == nil:
@@ -52,13 +54,13 @@ func checkEvent(e *pb.Event, gameID string) error {
 		return fmt.Errorf("%w: an event at seat %d, of %d", ErrBadStream, e.GetSeat(), seats)
 	}
 	if e.GetJoined() != nil && e.GetJoined().GetSeat() == nil {
-		return fmt.Errorf("%w: somebody joined in no seat", ErrBadStream)
+		return fmt.Errorf("%w: a player joined no seat", ErrBadStream)
 	}
 	return checkPosition(e.GetPosition(), seats)
 }
 
-// checkPosition makes sure that whoever draws or plays the position stays
-// within its slices.
+// checkPosition returns an ErrBadStream for a position whose slices do not have the
+// length that its other fields state.
 func checkPosition(p *pb.Position, seats int) error {
 	if p == nil {
 		return fmt.Errorf("%w: no position", ErrBadStream)
@@ -76,7 +78,7 @@ func checkPosition(p *pb.Position, seats int) error {
 	case *pb.Position_Tribolo:
 		rows, columns, cells = board.Tribolo.GetRows(), board.Tribolo.GetColumns(), len(board.Tribolo.GetCells())
 	default:
-		return fmt.Errorf("%w: a board that this program does not know", ErrBadStream)
+		return fmt.Errorf("%w: a board of an unknown kind", ErrBadStream)
 	}
 	if rows < 1 || columns < 1 || rows > maxSide || columns > maxSide || int(rows)*int(columns) != cells {
 		return fmt.Errorf("%w: a board of %d×%d with %d cells", ErrBadStream, rows, columns, cells)
@@ -93,7 +95,7 @@ func checkPosition(p *pb.Position, seats int) error {
 	return nil
 }
 
-// within reports whether all that the moves of a board name lies on it.
+// within reports whether every cell that the moves of a board name lies on it.
 func within(b *pb.TriboloBoard) bool {
 	on := func(c *pb.Cell) bool {
 		return c != nil && c.GetX() >= 0 && c.GetY() >= 0 && c.GetX() < b.GetColumns() && c.GetY() < b.GetRows()

@@ -18,45 +18,45 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Config says which server to talk to, and how. The zero Config is a server on
+// Config says which server to connect to, and how. The zero Config is the server on
 // this machine, without TLS and without an account.
 type Config struct {
-	// Target is "host:port", several of them separated by commas, over which
-	// calls are spread, or "dns:///name" for all addresses of a name. A port
-	// left out is 2048. Empty means DefaultTarget.
+	// Target is "host:port", or several of them separated by commas, or
+	// "dns:///name" for all addresses of a name. Calls are spread over them. The
+	// default port is 2048. Empty means DefaultTarget.
 	Target string
 
 	// TLS encrypts the connection and checks the server's certificate.
 	TLS bool
 
-	// CAFile is a PEM file with the authorities to trust in place of the
+	// CAFile is a PEM file with the certificate authorities to trust instead of the
 	// system's. It implies TLS.
 	CAFile string
 
-	// CertFile and KeyFile are PEM files with a certificate and its key, for
-	// servers that let in only those who show one. They imply TLS.
+	// CertFile and KeyFile are PEM files with a client certificate and its key, for
+	// servers that require one. They imply TLS.
 	CertFile, KeyFile string
 
-	// Token of the account to act for, empty for none. See Client.SetToken.
+	// Token of the account to act for, empty for none; see Client.SetToken.
 	Token string
 
 	// UserAgent names the program to the server; it may be empty.
 	UserAgent string
 
-	// DialOptions come after the client's own and so override them.
+	// DialOptions override the client's own.
 	DialOptions []grpc.DialOption
 }
 
-// Client is a connection to a server (or to several that serve the same games)
-// with the account it acts for. Its methods are safe for concurrent use. All
-// errors of its calls, also of those made through the service fields, are or
-// wrap an *Error, unless a comment says otherwise.
+// Client is a connection to a server, or to several that serve the same games, and
+// the account that it acts for. Its methods are safe for concurrent use. The errors
+// of all calls, also of those through its fields, are or wrap an *Error unless a
+// comment says otherwise.
 type Client struct {
 	// Games creates, lists, plays and shows games.
 	Games pb.GameServiceClient
-	// Leaderboard answers who is best.
+	// Leaderboard lists scores and ranks.
 	Leaderboard pb.LeaderboardServiceClient
-	// Players keeps the accounts.
+	// Players creates and shows accounts.
 	Players pb.PlayerServiceClient
 
 	conn      *grpc.ClientConn
@@ -65,17 +65,16 @@ type Client struct {
 	exposed   bool
 	bearer    *bearer
 
-	// newBackOff paces the tries after a failure; tests make it faster.
+	// newBackOff returns the waits between retries; tests shorten them.
 	newBackOff func() *backoff.ExponentialBackOff
-	// idleTimeout is how long a Watch may bring nothing before it counts as broken.
+	// idleTimeout is the time without a message after which a stream is broken.
 	idleTimeout time.Duration
 }
 
-// serviceConfig spreads calls over all addresses and sends them again where a
-// server says that it is not available. A server that asks for a pause gets it
-// (grpc-retry-pushback-ms). Calls do not wait for a server to appear, so that
-// its absence is an error soon: after 0.1 + 0.2 + 0.4 seconds. Watch resumes on
-// its own and knows best how.
+// serviceConfig spreads calls over all addresses and retries those that failed with
+// UNAVAILABLE, after the pause that the server asks for (grpc-retry-pushback-ms) if
+// it does. Calls do not wait for a server to appear: without one they fail after
+// 0.1 + 0.2 + 0.4 seconds. It does not retry Watch, which resumes by itself.
 const serviceConfig = `{
   "loadBalancingConfig": [{"round_robin": {}}],
   "methodConfig": [
@@ -98,13 +97,13 @@ const serviceConfig = `{
   ]
 }`
 
-// A server sends at least every 20 seconds on a stream; thrice that is not slow
-// but broken.
+// idleTimeout is three times the longest time between two messages of a stream,
+// which is 20 seconds.
 const idleTimeout = 60 * time.Second
 
-// Dial makes a client. It does not wait for a connection: that is made with the
-// first call, which fails within about a second where no server answers. The
-// error tells of a Config that cannot be used. Close the client after use.
+// Dial returns a client, to be closed after use. It does not connect yet: the first
+// call does, and fails within about a second if no server answers. The error says
+// what is wrong with the Config.
 func Dial(config Config) (*Client, error) {
 	to, err := parseTarget(config.Target)
 	if err != nil {
@@ -129,11 +128,11 @@ func Dial(config Config) (*Client, error) {
 		grpc.WithTransportCredentials(transport),
 		grpc.WithUserAgent(config.UserAgent),
 		grpc.WithDefaultServiceConfig(serviceConfig),
-		// The one above, and not what a name server may say.
+		// Ignore a service config from DNS.
 		grpc.WithDisableServiceConfig(),
 		grpc.WithChainUnaryInterceptor(wire.unary),
 		grpc.WithChainStreamInterceptor(wire.stream),
-		// A connection that is dead without a word is found out in 25 seconds.
+		// Detect a connection that died without notice within 25 seconds.
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: 15 * time.Second, Timeout: 10 * time.Second, PermitWithoutStream: true,
 		}),
@@ -151,8 +150,8 @@ func Dial(config Config) (*Client, error) {
 	return c.As(config.Token), nil
 }
 
-// As is a client that acts for another account, by its token, over the same
-// connection: for a program that plays for many. Close on either closes both.
+// As returns a client that acts for another account, by its token, over the same
+// connection. Close on either closes both.
 func (c *Client) As(token string) *Client {
 	other := *c
 	other.bearer = new(bearer)
@@ -177,7 +176,7 @@ func (c Config) transport() (credentials.TransportCredentials, error) {
 	return credentials.NewTLS(config), nil
 }
 
-// tls is how connections are encrypted, nil if they are not.
+// tls returns the TLS configuration, nil for clear text.
 func (c Config) tls() (*tls.Config, error) {
 	if (c.CertFile == "") != (c.KeyFile == "") {
 		return nil, errors.New("a certificate and its key go together")
@@ -206,26 +205,26 @@ func (c Config) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// Close ends the connection and every call and watcher that uses it.
+// Close ends the connection, and every call and Watch that uses it.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// Conn is the connection, for services besides those of the contract, such as
-// health checks. Calls on it carry the account's token and fail with *Error.
+// Conn returns the connection, for services outside the contract, such as health
+// checks. Calls on it carry the account's token, and their errors are *Error.
 func (c *Client) Conn() grpc.ClientConnInterface { return authorized{c.conn, c.bearer} }
 
-// Target is the server in the form under which a Store keeps its credential;
-// see NormalTarget.
+// Target returns the server in its NormalTarget form, under which a Store keeps its
+// credential.
 func (c *Client) Target() string { return c.target }
 
-// Exposed reports whether calls go to another machine in clear text, where
-// others on the way can read and change them, tokens too.
+// Exposed reports whether calls, and tokens with them, go to another machine in
+// clear text, where others can read and change them.
 func (c *Client) Exposed() bool { return c.exposed }
 
-// SetToken changes the account that later calls act for; empty means none. A
-// token is "<player id>.<secret>".
+// SetToken changes the account that later calls act for, by its token
+// "<player id>.<secret>"; empty means none.
 func (c *Client) SetToken(token string) { c.bearer.token.Store(&token) }
 
-// PlayerID is the id of the account that the client acts for, empty for none.
+// PlayerID returns the id of the account that the client acts for, empty for none.
 func (c *Client) PlayerID() string { return idOf(c.token()) }
 
 func (c *Client) token() string { return *c.bearer.token.Load() }

@@ -12,22 +12,22 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Cursor is a watcher's position in a game: it decides which update may come
-// next, and what the end of a stream means. It does no I/O; a Watch has one, and so
-// does a program that reads streams in a way of its own. It is not safe for
+// Cursor is a position in the stream of a game. It checks which message may come next
+// and says what the end of a stream means. A Watch has one; it does no I/O, so that a
+// program that reads streams in its own way can use one, too. It is not safe for
 // concurrent use.
 type Cursor struct {
 	opts    WatchOptions
-	attempt int // tries since a message came
+	attempt int // tries since the last message
 	pace    *backoff.ExponentialBackOff
 
-	known   bool  // whether version is a point to go on from
-	version int32 // last version seen
-	shown   bool  // whether anything of the game came
-	over    bool  // whether its last event came
+	known   bool  // version is set
+	version int32 // last version received
+	shown   bool  // a game or an event was received
+	over    bool  // its last event was received
 }
 
-// NewCursor begins where the options say.
+// NewCursor returns a cursor at the version that the options name.
 func NewCursor(opts WatchOptions) *Cursor { return newCursor(opts, newBackOff()) }
 
 func newCursor(opts WatchOptions, pace *backoff.ExponentialBackOff) *Cursor {
@@ -38,7 +38,7 @@ func newCursor(opts WatchOptions, pace *backoff.ExponentialBackOff) *Cursor {
 	return c
 }
 
-// Request is what to ask for now.
+// Request returns the request for the next stream.
 func (c *Cursor) Request() *pb.WatchRequest {
 	request := &pb.WatchRequest{GameId: c.opts.GameID, EveryEvent: c.opts.EveryEvent}
 	if c.known {
@@ -48,17 +48,17 @@ func (c *Cursor) Request() *pb.WatchRequest {
 	return request
 }
 
-// Version is the last version seen, 0 before the first.
+// Version returns the last version, 0 before the first.
 func (c *Cursor) Version() int32 { return c.version }
 
-// Received notes that a message came, of whatever kind.
+// Received notes that a message of any kind arrived, which resets the backoff.
 func (c *Cursor) Received() {
 	c.attempt = 0
 	c.pace.Reset()
 }
 
-// Game takes a whole game, and returns how many events it came in place of. The
-// error is an ErrBadStream, and the reading stands where it stood.
+// Game moves to the version of a snapshot and returns how many events it replaces. If
+// the snapshot may not come here, the error is an ErrBadStream and the cursor stays.
 func (c *Cursor) Game(version int32, over bool) (skipped int32, err error) {
 	switch {
 	case c.over:
@@ -75,8 +75,8 @@ func (c *Cursor) Game(version int32, over bool) (skipped int32, err error) {
 	return skipped, nil
 }
 
-// Event takes an event. The error is an ErrBadStream, and the cursor stands
-// where it stood.
+// Event moves to the version of an event. If it may not come here, the error is an
+// ErrBadStream and the cursor stays.
 func (c *Cursor) Event(version int32, over bool) error {
 	switch {
 	case c.over:
@@ -95,7 +95,8 @@ func (c *Cursor) advance(version int32, over bool) {
 	c.version, c.over = version, over
 }
 
-// End judges a stream that the server ended as complete: io.EOF if it is.
+// End returns the error of a stream that the server ended with OK: io.EOF if the game
+// is over, else an ErrBadStream.
 func (c *Cursor) End() error {
 	if c.over || !c.shown && c.opts.AfterVersion != nil {
 		return io.EOF
@@ -103,18 +104,17 @@ func (c *Cursor) End() error {
 	return fmt.Errorf("%w: the stream ended, but not the game", ErrBadStream)
 }
 
-// Lost decides what the loss of a stream means: an error that is final, io.EOF
-// among them, or how to try again.
+// Lost returns when to try again after a stream ended with an error, or an error if
+// that is final: io.EOF if only the stream's OK was missing.
 func (c *Cursor) Lost(err error) (Connection, error) {
 	e := FromError(err)
 	switch {
 	case c.over:
-		// Only the stream's OK was still to come.
 		return Connection{}, io.EOF
 	case c.shown && errors.Is(e, ErrVersionConflict):
 		return Connection{}, c.damaged(e)
 	case e.Code == codes.Unavailable, e.Code == codes.ResourceExhausted, e.brokenOff():
-	case e.Code == codes.Canceled: // not by us, or by us since nothing came
+	case e.Code == codes.Canceled: // by the idle timeout, or not by this client
 	default:
 		return Connection{}, err
 	}
@@ -122,7 +122,7 @@ func (c *Cursor) Lost(err error) (Connection, error) {
 	return Connection{State: Reconnecting, Attempt: c.attempt, Delay: pause(c.pace, e), Err: e}, nil
 }
 
-// damaged is the error of a server that holds less than was seen.
+// damaged returns the error of a server that has fewer events than it sent before.
 func (c *Cursor) damaged(e *Error) error {
 	held, _ := CurrentVersion(e)
 	return &Error{

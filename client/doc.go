@@ -1,18 +1,56 @@
-// Package client is what a program needs to play on a Gridstand server or to
-// watch one: the terminal client is built on it, and a bot can be.
+// Package client is the Go library for programs that play on a Gridstand server
+// or watch its games. The gridstand program is built on it.
 //
-//   - Dial makes a Client. Through its fields every call of the contract can be
-//     made; calls that a server was not available for are tried again.
-//   - LogIn makes it act for an account, which a Store keeps; the first time, it
-//     creates one.
-//   - Client.NewGame creates a game and Client.Play takes the account's seat in
-//     it. A move made there takes effect once, whatever is lost on the way.
-//   - Client.Watch follows a game to its end: each event once and in order, over
-//     as many connections as it takes.
-//   - Errors are values: compare them with ErrGameOver and the others, or look
-//     into the *Error.
+// These docs explain the types. The rules of the games, and what each call and
+// each error means, stand in the contract, proto/gridstand/v1. The examples below
+// are complete programs; the last one starts a server of its own, as a test does.
 //
-// What a server sends is checked before it is passed on: versions follow each
-// other, boards have the size that they say. Names and other texts may hold
-// anything all the same; draw them through CleanName and CleanText.
+// # Use
+//
+// Dial makes a Client. It needs no account to watch and to read lists. LogIn makes
+// it act for an account that a Store keeps in a file, and creates one the first
+// time; a program that keeps tokens itself uses CreatePlayer and SetToken.
+//
+// NewGame, Join and Client.Game return a Game. Client.Seat is the account's seat in
+// it: a move made there takes effect once, even if replies are lost. Seat.Play lets
+// a bot play to the end. Client.Watch follows a game across lost connections, and
+// Game.Apply brings a Game up to date with an event, wherever the event came from.
+//
+// The fields Games, Leaderboard and Players of a Client make all other calls of the
+// contract.
+//
+// # Errors
+//
+// Every error of a server, and of the connection to it, is or wraps an *Error.
+// Compare it with ErrGameOver and the others by errors.Is. An error that is
+// ErrUnsettled says that the call may have taken effect; every other one of a call
+// that changes something says that it did not.
+//
+// # Servers that are not trusted
+//
+// What a server sends is checked before it is returned: versions follow each other,
+// and boards have the size that they state. What does not fit is ErrBadStream. Names
+// and other texts may hold anything; CleanName and CleanText make them fit for a
+// terminal.
+//
+// # Compatibility
+//
+// Package client follows the contract gridstand.v1. Within v1
+//
+//   - a client works with servers that are older or newer. A newer server may send
+//     messages, fields, kinds of events and reasons for errors that a client does
+//     not know: programs must ignore them. Watch passes over an update that it does
+//     not know, and Game.Apply takes the position out of every event. Reason holds
+//     a reason for which there is no Err… value.
+//   - identifiers of this package are not removed, and their types stay. Fields,
+//     methods, constants and errors may be added: use keyed literals, and give a
+//     switch over constants a default. The file testdata/api.txt lists them all.
+//   - texts may change: those of errors, and String of Cause and ConnectionState.
+//     So may timeouts and the waits between retries.
+//
+// A message type of the contract, in proto/gridstand/v1, only gains fields; the
+// service interfaces gain methods, so that only generated code should implement
+// them. Package server, which tests use, may change with any release.
+//
+// The package needs the release of Go that go.mod names, or a later one.
 package client

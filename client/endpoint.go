@@ -7,18 +7,19 @@ import (
 	"net"
 )
 
-// Endpoint is a server for a program that makes its own connections.
+// Endpoint is the address of a server, for a program that makes its own
+// connections.
 type Endpoint struct {
 	// Address to connect to, "host:port".
 	Address string
-	// Authority is the server's name and port, which its certificate carries.
+	// Authority is the server's name, which its certificate carries, and port.
 	Authority string
-	// TLS that the connection uses, nil for clear text.
+	// TLS is the configuration of the connection, nil for clear text.
 	TLS *tls.Config
 }
 
-// Endpoints are the servers that a Config names, at least one. A dns:///name is
-// looked up.
+// Endpoints returns the addresses of a Config's servers, at least one. It looks up
+// a dns:///name.
 func (c Config) Endpoints(ctx context.Context) ([]Endpoint, error) {
 	t, err := parseTarget(c.Target)
 	if err != nil {

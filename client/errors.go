@@ -15,52 +15,82 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The errors of the contract, to be compared with errors.Is.
+// Errors of servers, one for each reason of the contract. Compare them with
+// errors.Is.
 var (
-	ErrVersionConflict    = errors.New("the game has moved on")
-	ErrIllegalMove        = errors.New("the rules forbid this move")
-	ErrNotYourTurn        = errors.New("it is another seat's turn")
-	ErrGameOver           = errors.New("the game is over")
-	ErrGameNotStarted     = errors.New("the game has not started")
-	ErrUndoNotAllowed     = errors.New("nothing can be taken back here")
-	ErrSeatTaken          = errors.New("the seat is taken")
-	ErrNameTaken          = errors.New("the name is taken")
-	ErrGameNotFound       = errors.New("no such game")
-	ErrPlayerNotFound     = errors.New("no such player")
-	ErrVariantNotFound    = errors.New("no such variant")
-	ErrNoScore            = errors.New("no score on this board")
-	ErrNotSeated          = errors.New("no seat in this game")
-	ErrBadToken           = errors.New("the server does not know this token")
-	ErrRateLimited        = errors.New("too many calls")
-	ErrTooManyGames       = errors.New("too many open games")
-	ErrGameDamaged        = errors.New("the game is damaged")
-	ErrServerUnavailable  = errors.New("the server is not available")
+	// ErrVersionConflict is returned if the game is no longer at the version that
+	// the call named. CurrentVersion tells the newer one.
+	ErrVersionConflict = errors.New("the game has moved on")
+	// ErrIllegalMove is returned for a move that the rules forbid.
+	ErrIllegalMove = errors.New("the rules forbid this move")
+	// ErrNotYourTurn is returned for a move while another seat is to move.
+	ErrNotYourTurn = errors.New("it is another seat's turn")
+	// ErrGameOver is returned for a call that would change a finished game.
+	ErrGameOver = errors.New("the game is over")
+	// ErrGameNotStarted is returned for a move while seats are still open.
+	ErrGameNotStarted = errors.New("the game has not started")
+	// ErrUndoNotAllowed is returned if there is nothing to undo, or more than one
+	// human plays.
+	ErrUndoNotAllowed = errors.New("nothing can be taken back here")
+	// ErrSeatTaken is returned to a player who joins a seat of another, or a game
+	// without an open seat.
+	ErrSeatTaken = errors.New("the seat is taken")
+	// ErrNameTaken is returned for the name of another account.
+	ErrNameTaken = errors.New("the name is taken")
+	// ErrGameNotFound is returned for the id of no game.
+	ErrGameNotFound = errors.New("no such game")
+	// ErrPlayerNotFound is returned for the id of no account.
+	ErrPlayerNotFound = errors.New("no such player")
+	// ErrVariantNotFound is returned for the id of no variant.
+	ErrVariantNotFound = errors.New("no such variant")
+	// ErrNoScore is returned for a player who has no score on a leaderboard.
+	ErrNoScore = errors.New("no score on this board")
+	// ErrNotSeated is returned for a move, an undo or a resignation by an account
+	// that has no seat in the game.
+	ErrNotSeated = errors.New("no seat in this game")
+	// ErrBadToken is returned for a token that the server does not know, and if one
+	// is needed and there is none.
+	ErrBadToken = errors.New("the server does not know this token")
+	// ErrRateLimited is returned for more calls than the server allows;
+	// Error.RetryAfter says how long to wait.
+	ErrRateLimited = errors.New("too many calls")
+	// ErrTooManyGames is returned if the account has as many open games as the
+	// server allows.
+	ErrTooManyGames = errors.New("too many open games")
+	// ErrGameDamaged is returned if events of a game were lost or altered in the
+	// store. CurrentVersion tells the last one that can be read.
+	ErrGameDamaged = errors.New("the game is damaged")
+	// ErrServerUnavailable is returned by a server that stops or is full, and if
+	// none was reached.
+	ErrServerUnavailable = errors.New("the server is not available")
+	// ErrStorageUnavailable is returned by a server that cannot reach its store.
 	ErrStorageUnavailable = errors.New("the server's store is not available")
 
-	// ErrInvalid is any field error; Error.Violations says which fields.
+	// ErrInvalid is returned for a request with a malformed field;
+	// Error.Violations names the fields.
 	ErrInvalid = errors.New("invalid request")
+)
 
-	// ErrUnreachable is a connection that could not be made or that broke: no
-	// server said anything. It is also an ErrServerUnavailable.
+// Errors that this package adds.
+var (
+	// ErrUnreachable is returned if no connection could be made, or it broke before
+	// a server answered; CauseOf may tell why. It is also an ErrServerUnavailable.
 	ErrUnreachable = errors.New("no server answers")
-
-	// ErrUnsettled is added where it is not known whether a call took effect.
+	// ErrUnsettled wraps the error of a call that may have taken effect.
 	ErrUnsettled = errors.New("it is not known whether this took effect")
-
-	// ErrClearText refuses to send a token without TLS that was used over TLS
-	// before. Nothing was sent.
+	// ErrClearText is returned instead of sending a token in clear text that was used
+	// over TLS before.
 	ErrClearText = errors.New("a token that was used over TLS is not sent in clear text")
-
-	// ErrBadStream is a server that breaks the contract's promises.
+	// ErrBadStream is returned for an answer that breaks a promise of the contract.
 	ErrBadStream = errors.New("the server sent something that does not fit")
 )
 
-// SequenceError is an ErrBadStream: a message of a Watch with a version that
-// does not follow on the one before, since events are missing or come again.
+// SequenceError is an ErrBadStream for a message of a Watch whose version does not
+// follow the last one: events are missing, or come again.
 type SequenceError struct {
-	// Version that came.
+	// Version of the message.
 	Version int32
-	// After is the version that was seen last.
+	// After is the last version before it.
 	After int32
 }
 
@@ -69,7 +99,7 @@ func (e *SequenceError) Error() string {
 	return fmt.Sprintf("%v: version %d after version %d", ErrBadStream, e.Version, e.After)
 }
 
-// Unwrap implements errors.Is for ErrBadStream.
+// Unwrap returns ErrBadStream.
 func (e *SequenceError) Unwrap() error { return ErrBadStream }
 
 var byReason = map[string]error{
@@ -96,39 +126,38 @@ var byReason = map[string]error{
 
 // Violation is a field that a server refused.
 type Violation struct {
-	// Field by its path in the request, such as "seats[1].bot".
+	// Field is its path in the request, such as "seats[1].bot".
 	Field string
-	// Description of what is wrong, to be read after the field.
+	// Description says what is wrong, to follow the field in a sentence.
 	Description string
 }
 
-// Error is what a server (or the connection to it) answered instead of what
-// was asked for. Compare it with the Err… values by errors.Is; a canceled or
-// expired one also is context.Canceled or context.DeadlineExceeded.
+// Error is an error of a server, or of the connection to it. Compare it with the
+// Err… values by errors.Is, and with context.Canceled and context.DeadlineExceeded.
 type Error struct {
-	// Code is gRPC's.
+	// Code is the code of the gRPC status.
 	Code codes.Code
-	// Reason out of the contract, such as "GAME_OVER"; empty where the error
-	// is none of the contract's.
+	// Reason is the reason from the contract, such as "GAME_OVER"; empty if the
+	// error has none.
 	Reason string
-	// Message for people, one line without control characters.
+	// Message is for people: one line without control characters.
 	Message string
-	// Metadata is whatever varies in the message; nil for none.
+	// Metadata holds the values in the message; nil for none.
 	Metadata map[string]string
 	// Violations are the refused fields of an ErrInvalid.
 	Violations []Violation
-	// Cause of an ErrUnreachable, as far as a Client can tell.
+	// Cause of an ErrUnreachable, as far as it is known.
 	Cause Cause
-	// RetryAfter is how long the server asks to wait; 0 where it does not say.
+	// RetryAfter is how long the server asks to wait; 0 if it does not.
 	RetryAfter time.Duration
 
 	status *status.Status // as it came; nil of an Error made here
 }
 
-// maxMessage bounds the messages of servers, which end up on somebody's screen.
+// maxMessage bounds the messages of servers, which programs show to people.
 const maxMessage = 500
 
-// Error implements error: the message, or what the code says without one.
+// Error returns the message, or the name of the code if there is none.
 func (e *Error) Error() string {
 	message := e.Message
 	if message == "" {
@@ -142,7 +171,7 @@ func (e *Error) Error() string {
 	return message
 }
 
-// Is implements errors.Is for the Err… values and those of contexts.
+// Is implements errors.Is for the Err… values and the errors of contexts.
 func (e *Error) Is(err error) bool {
 	switch err {
 	case ErrInvalid:
@@ -162,8 +191,7 @@ func (e *Error) Is(err error) bool {
 
 func (e *Error) unreachable() bool { return e.Code == codes.Unavailable && e.Reason == "" }
 
-// GRPCStatus is the error as gRPC knows it, for status.FromError and
-// status.Code.
+// GRPCStatus returns the gRPC status, for status.FromError and status.Code.
 func (e *Error) GRPCStatus() *status.Status {
 	if e.status != nil {
 		return e.status
@@ -171,7 +199,7 @@ func (e *Error) GRPCStatus() *status.Status {
 	return status.New(e.Code, e.Message)
 }
 
-// FromError turns any error of a call into *Error, nil into nil.
+// FromError returns the error of a call as an *Error, nil for nil.
 func FromError(err error) *Error {
 	if err == nil {
 		return nil
@@ -180,8 +208,8 @@ func FromError(err error) *Error {
 	if errors.As(err, &already) {
 		return already
 	}
-	// Not status.FromError, which puts the text of whatever wraps the status
-	// into its message.
+	// status.FromError would put the text of the wrapping errors into the
+	// message.
 	var carrier interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &carrier) {
 		carrier = statusError{status.FromContextError(err)}
@@ -212,9 +240,8 @@ type statusError struct{ *status.Status }
 
 func (s statusError) GRPCStatus() *status.Status { return s.Status }
 
-// CurrentVersion is the version that the game had when err was returned, where
-// err says so: with ErrVersionConflict, and with ErrGameDamaged the last one
-// that can be read.
+// CurrentVersion returns the version that err states: the game's current one with
+// ErrVersionConflict, the last one that can be read with ErrGameDamaged.
 func CurrentVersion(err error) (int32, bool) {
 	var e *Error
 	if !errors.As(err, &e) {

@@ -9,11 +9,11 @@ import (
 	"google.golang.org/grpc"
 )
 
-// wire is what a client knows of its connections, which tells apart why one could
+// wire is what a client knows of its connections, from which it tells why one could
 // not be made.
 type wire struct {
 	encrypted bool
-	answered  atomic.Bool // by a server, whatever it said
+	answered  atomic.Bool // a server has answered, if only with an error
 }
 
 // unary makes the errors of all calls *Error.
@@ -44,8 +44,8 @@ type errorStream struct {
 func (s errorStream) RecvMsg(m any) error { return s.wire.explain(s.ClientStream.RecvMsg(m)) }
 func (s errorStream) SendMsg(m any) error { return s.wire.explain(s.ClientStream.SendMsg(m)) }
 
-// explain is FromError with the cause of a missing connection, and without the
-// trap of a nil *Error in an error; io.EOF, the end of a stream, stays itself.
+// explain is FromError with the cause of a failed connection. It returns a nil error
+// and io.EOF, the end of a stream, as they are.
 func (w *wire) explain(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		w.noteAnswer()
@@ -59,12 +59,13 @@ func (w *wire) explain(err error) error {
 		out.Cause = causeIn(out.Message, w.encrypted)
 	}
 	if out.Cause == CauseNoPlainText && w.answered.Load() {
-		out.Cause = CauseUnknown // No more than a guess, and it did answer.
+		out.Cause = CauseUnknown // The cause was a guess, and a server has answered since.
 	}
 	return out
 }
 
-// noteAnswer notes that a server was there. Most calls only look: they share the note.
+// noteAnswer notes that a server answered. Most calls only read the note, so that they
+// do not contend for it.
 func (w *wire) noteAnswer() {
 	if !w.answered.Load() {
 		w.answered.Store(true)

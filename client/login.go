@@ -9,12 +9,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// NameSource chooses the name of a new account. It is asked with attempt 1, 2,
-// … and with the reason why the name before was refused, nil at first. An error
-// from it ends LogIn.
+// NameSource chooses the name of a new account. It is called with attempt 1, 2, …
+// and with the error that refused the name before, nil at first. An error from it
+// ends LogIn.
 type NameSource func(ctx context.Context, attempt int, refused error) (string, error)
 
-// OneName offers a name once.
+// OneName offers one name, once.
 func OneName(name string) NameSource {
 	return func(_ context.Context, attempt int, refused error) (string, error) {
 		if attempt > 1 {
@@ -24,7 +24,8 @@ func OneName(name string) NameSource {
 	}
 }
 
-// NumberedName offers the name, made to fit, and then the same with a number.
+// NumberedName offers the name, as FitName changes it, and then the same with a
+// number.
 func NumberedName(name string) NameSource {
 	return func(_ context.Context, attempt int, refused error) (string, error) {
 		switch {
@@ -34,18 +35,18 @@ func NumberedName(name string) NameSource {
 			return FitName(name), nil
 		case attempt < 10:
 			return WithNumber(name, attempt), nil
-		default: // a popular name
+		default: // the small numbers are taken
 			return WithNumber(name, 10+rand.IntN(99990)), nil
 		}
 	}
 }
 
-// LogIn makes the client act for the account that the store keeps for its
-// server, and for a new one where there is none, which is then kept. Where the
-// server does not know the account any more, as when it kept its games in
-// memory and was restarted, it gets a new one of the same name, with a number if
-// that is taken. notice is a line for the user about that, else empty. The error
-// is ErrClearText for an account that was used over TLS and a client without.
+// LogIn makes the client act for the account that the store keeps for its server. If
+// there is none, it creates one and stores it. If the server no longer knows the
+// account, for example because it kept everything in memory and was restarted, it
+// creates one of the same name, with a number if that is taken; notice then is a line
+// for the user about that, else empty. The error is ErrClearText if the account was
+// used over TLS and the client has none.
 func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred Credential, notice string, err error) {
 	l := login{c, store}
 	cred, found, err := store.Load(c.Target())
@@ -57,7 +58,7 @@ func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred
 		return cred, "", err
 	}
 	if cred.Token == "" && cred.Pending != "" {
-		// The reply to CreatePlayer was lost, and then this program ended.
+		// The program ended before the reply to CreatePlayer arrived.
 		done, err := l.register(ctx, cred)
 		if nameRefused(err) {
 			done, err = l.create(ctx, Credential{Bot: cred.Bot, Previous: cred.Previous}, names)
@@ -78,9 +79,8 @@ func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred
 		c.Target(), CleanName(cred.Name), next.Name), nil
 }
 
-// Replace makes the client act for a new account, which is kept in place of the
-// one that the store keeps for its server. That one stays where the name is
-// refused: nobody is left without an account.
+// Replace makes the client act for a new account, and stores it instead of the one
+// that the store keeps for its server. If the name is refused, that one stays.
 func Replace(ctx context.Context, c *Client, store *Store, names NameSource) (Credential, error) {
 	before, found, err := store.Load(c.Target())
 	if err != nil {
@@ -95,10 +95,9 @@ func Replace(ctx context.Context, c *Client, store *Store, names NameSource) (Cr
 	return cred, err
 }
 
-// Restore makes the client act for the account that the store keeps for its
-// server, and returns it: nil where none is kept, or the server does not know it.
-// The error is ErrClearText for an account that was used over TLS and a client
-// without.
+// Restore makes the client act for the account that the store keeps for its server,
+// and returns it: nil if none is kept, or the server does not know it. The error is
+// ErrClearText if the account was used over TLS and the client has none.
 func Restore(ctx context.Context, c *Client, store *Store) (*pb.Player, error) {
 	cred, found, err := store.Load(c.Target())
 	if err != nil || !found {
@@ -108,8 +107,8 @@ func Restore(ctx context.Context, c *Client, store *Store) (*pb.Player, error) {
 	return player, err
 }
 
-// restore finds out which account cred stands for, and keeps just that. The
-// player is nil where the server knows none.
+// restore finds out which account cred stands for, and stores that one. The player is
+// nil if the server knows none.
 func (l login) restore(ctx context.Context, cred Credential) (Credential, *pb.Player, error) {
 	for _, candidate := range candidates(cred) {
 		if candidate.Token == "" {
@@ -135,10 +134,9 @@ func (l login) restore(ctx context.Context, cred Credential) (Credential, *pb.Pl
 	return Credential{}, nil, nil
 }
 
-// RotateStored is Rotate for the account that the store keeps for the client's
-// server, which then keeps the new token. Whatever is lost on the way, the next
-// LogIn or Recall finds out which token counts. The client must act for that
-// account.
+// RotateStored is Client.Rotate for the account that the store keeps for the client's
+// server, for which the client must act. It stores the new token. If a reply is lost,
+// the next LogIn or Restore finds out which token is valid.
 func RotateStored(ctx context.Context, c *Client, store *Store) error {
 	cred, found, err := store.Load(c.Target())
 	if err == nil && (!found || cred.Token == "") {
@@ -162,7 +160,7 @@ func RotateStored(ctx context.Context, c *Client, store *Store) error {
 	return store.Save(c.Target(), cred)
 }
 
-// mayUse returns an error for an account whose token this client must not send.
+// mayUse returns ErrClearText if the client must not send the token of an account.
 func (l login) mayUse(cred Credential) error {
 	if cred.TLS && !l.client.encrypted {
 		return fmt.Errorf("%s on %s: %w", CleanName(cred.Name), l.client.Target(), ErrClearText)
@@ -170,9 +168,9 @@ func (l login) mayUse(cred Credential) error {
 	return nil
 }
 
-// candidates are the accounts that cred may stand for, in the order in which to
-// try them. A new secret comes first: an old one may go on working for a while
-// after it was replaced.
+// candidates returns the accounts that cred may stand for, in the order in which to
+// try them. A new secret comes first, since an old one works for a while after it was
+// replaced.
 func candidates(cred Credential) []Credential {
 	var list []Credential
 	if cred.Pending != "" {
@@ -187,8 +185,8 @@ func candidates(cred Credential) []Credential {
 	return list
 }
 
-// durable is the account among those of cred that a server may still know when
-// it comes back to this target, nil for none.
+// durable returns the account of cred that was created on a server with a durable
+// store, nil for none.
 func durable(cred Credential) *Credential {
 	if cred.Durable {
 		cred.Previous = nil
@@ -201,17 +199,17 @@ func nameRefused(err error) bool {
 	return errors.Is(err, ErrNameTaken) || errors.Is(err, ErrInvalid)
 }
 
-// login is one run of LogIn.
+// login is what the functions above work with.
 type login struct {
 	client *Client
 	store  *Store
 }
 
-// maxNames is how often a NameSource is asked.
+// maxNames bounds the calls of a NameSource.
 const maxNames = 100
 
-// create creates an account with what is set in cred already and a name from
-// names.
+// create creates an account with a name from names and stores it, together with what
+// is set in cred already.
 func (l login) create(ctx context.Context, cred Credential, names NameSource) (Credential, error) {
 	info, err := l.client.Games.GetServerInfo(withToken(ctx, ""), &pb.GetServerInfoRequest{})
 	if err != nil {
@@ -237,8 +235,8 @@ func (l login) create(ctx context.Context, cred Credential, names NameSource) (C
 	return Credential{}, fmt.Errorf("after %d names: %w", maxNames, refused)
 }
 
-// register creates the account that cred describes. It keeps the secret before it
-// asks: were it lost with the reply, the name would be lost for good.
+// register creates the account that cred describes. It stores the secret before the
+// call: if the reply were lost and the secret with it, the name would stay taken.
 func (l login) register(ctx context.Context, cred Credential) (Credential, error) {
 	if err := l.mayUse(cred); err != nil {
 		return Credential{}, err

@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// maxName is the length of the longest name.
+// maxName is the largest length of a name.
 const maxName = 24
 
-// fallbackName is the name for somebody who has none that fits.
+// fallbackName is what FitName returns if nothing is left.
 const fallbackName = "player"
 
 func inName(r rune) bool {
@@ -17,10 +17,10 @@ func inName(r rune) bool {
 		strings.ContainsRune(" -_.", r)
 }
 
-// FitName turns any text, such as the name under which somebody is logged in,
-// into a name of the form that a server accepts: 1–24 out of a–z, A–Z, 0–9, space
-// and "-_.", the first a letter or a digit, with no two spaces in a row and none at
-// the end. Where nothing is left it is "player".
+// FitName turns any text, such as the user's name on this machine, into a name that a
+// server accepts: 1 to 24 characters out of a–z, A–Z, 0–9, space and "-_.", the first
+// a letter or a digit, with no two spaces in a row and none at the end. If nothing is
+// left it is "player".
 func FitName(s string) string {
 	// A Windows login reads DOMAIN\name.
 	s = s[strings.LastIndexByte(s, '\\')+1:]
@@ -32,8 +32,8 @@ func FitName(s string) string {
 	return s
 }
 
-// filter replaces every run of characters that no name may contain by one
-// stand-in, or by nothing for 0.
+// filter replaces every run of characters that no name may contain with one
+// stand-in, or removes it if that is 0.
 func filter(s string, standIn rune) string {
 	var b strings.Builder
 	run := false
@@ -52,16 +52,15 @@ func filter(s string, standIn rune) string {
 // cut shortens an ASCII string.
 func cut(s string, limit int) string { return s[:min(len(s), limit)] }
 
-// WithNumber is the name with a number after it, cut where needed so that it
+// WithNumber returns the name with a number after it, shortened if needed so that it
 // still fits: "ada" and 2 give "ada-2".
 func WithNumber(name string, n int) string {
 	suffix := "-" + strconv.Itoa(n)
 	return strings.TrimRight(cut(FitName(name), maxName-len(suffix)), " ") + suffix
 }
 
-// CleanName is a name as it may be drawn in a terminal: without whatever a
-// name must not contain, should a server have let it through. Where nothing is
-// left it is "?".
+// CleanName makes a name from a server fit for a terminal: it removes what a name
+// must not contain. If nothing is left it is "?".
 func CleanName(s string) string {
 	s = strings.TrimSpace(cut(strings.TrimSpace(filter(s, 0)), maxName))
 	if s == "" {
@@ -70,8 +69,8 @@ func CleanName(s string) string {
 	return s
 }
 
-// CleanText is any text from a server as it may be drawn in a terminal: one
-// line of at most limit characters, without control and formatting characters.
+// CleanText makes a text from a server fit for a terminal: one line of at most limit
+// characters, without control and formatting characters.
 func CleanText(s string, limit int) string {
 	var b strings.Builder
 	n := 0
@@ -79,8 +78,8 @@ func CleanText(s string, limit int) string {
 		if unicode.IsSpace(r) {
 			r = ' '
 		}
-		// Not printable are also the marks that reorder text, and U+FFFD
-		// stands for bytes that are no UTF-8.
+		// Marks that reorder text are not printable either. U+FFFD stands for
+		// bytes that are not UTF-8.
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
 			continue
 		}

@@ -13,17 +13,16 @@ import (
 
 const (
 	minPrefix = 6
-	// recentGames is how many public games a beginning is looked for in; one
-	// page.
+	// recentGames is the number of public games that are searched: one page.
 	recentGames = 200
 	// maxOwnPages bounds the search in the account's own games.
 	maxOwnPages = 50
 )
 
-// Resolve returns the id of the game that a user means: a whole id as it is,
-// without asking the server; else a beginning of 6 or more characters that fits
-// exactly one of the account's own games and the 200 most recent public ones.
-// Otherwise the error is ErrInvalid or ErrGameNotFound and asks for the whole id.
+// Resolve returns the id of the game that a user means. It returns a whole id without
+// asking the server. A prefix of 6 or more characters must match exactly one of the
+// account's own games and the 200 most recent public ones; else the error is
+// ErrInvalid or ErrGameNotFound and asks for the whole id.
 func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 	prefix = strings.ToLower(strings.TrimSpace(prefix))
 	switch {

@@ -12,24 +12,24 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// newBackOff paces tries: 0.25 s, 0.5 s, … 4 s, each half more or less, so that
-// the many who lost the same server do not all come back at once.
+// newBackOff returns the waits between retries: 0.25 s, 0.5 s, … 4 s, each with up to
+// half as much jitter, so that clients of a lost server do not all reconnect at once.
 func newBackOff() *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{
 		InitialInterval: 250 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.5, MaxInterval: 4 * time.Second,
 	}
 }
 
-// maxRetryAfter is the longest pause that a server is granted before it is
-// tried again.
+// maxRetryAfter bounds the pause that a server can ask for.
 const maxRetryAfter = time.Minute
 
-// pause is how long to wait after e: what the server asked for, and the back-off
-// on top, which also spreads those who were all told the same.
+// pause returns how long to wait after e: what the server asked for plus the backoff,
+// which spreads clients that were all told the same.
 func pause(b *backoff.ExponentialBackOff, e *Error) time.Duration {
 	return min(e.RetryAfter, maxRetryAfter) + b.NextBackOff()
 }
 
+// wait waits, or returns the error of ctx when it ends.
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -41,9 +41,8 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// unsettled reports whether the call that failed so may have taken effect, or
-// may do so when it is made again. The caller's own context must not be the
-// reason.
+// unsettled reports whether a call with this error may have taken effect, or may take
+// effect if it is made again.
 func (e *Error) unsettled() bool {
 	switch e.Code {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
@@ -53,19 +52,17 @@ func (e *Error) unsettled() bool {
 	}
 }
 
-// brokenOff reports whether a stream or call was cut before the server's answer
-// was complete, as proxies do. No server answers so itself, but gRPC gives it
-// the code of a fault in the server and has only words to tell them apart.
+// brokenOff reports whether a proxy or a broken connection cut off a server's answer.
+// gRPC gives it the code of a fault in the server; only the message tells them apart.
 func (e *Error) brokenOff() bool {
 	return e.Code == codes.Internal && e.Reason == "" &&
 		(strings.HasPrefix(e.Message, "stream terminated by RST_STREAM") ||
 			strings.HasPrefix(e.Message, "server closed the stream without sending trailers"))
 }
 
-// retry makes a call until its outcome is known, with growing waits: until ctx
-// ends, and then the error is ErrUnsettled as well, or at most tries times where
-// that is not 0. The call must be one that takes effect once however often it is
-// made.
+// retry makes a call until its outcome is known, with growing waits. It stops when ctx
+// ends, and the error then is ErrUnsettled as well, or after a number of tries unless
+// that is 0. The call must take effect once however often it is made.
 func retry[T any](
 	ctx context.Context, c *Client, tries int,
 	onRetry func(attempt int, wait time.Duration, err error),

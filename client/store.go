@@ -20,24 +20,24 @@ type Credential struct {
 	Name string `json:"name"`
 	// Token that acts for it.
 	Token string `json:"token,omitempty"`
-	// TLS says that the token, or the Pending secret, was used over TLS. It is not
-	// sent in clear text then: see ErrClearText.
+	// TLS says that the token, or the Pending secret, was used over TLS. It is then
+	// never sent in clear text: see ErrClearText.
 	TLS bool `json:"tls,omitempty"`
-	// Bot says that a program plays under it.
+	// Bot says that it is the account of a program.
 	Bot bool `json:"bot,omitempty"`
-	// Durable says that the server keeps its accounts when it ends.
+	// Durable says that the server keeps accounts across restarts.
 	Durable bool `json:"durable,omitempty"`
-	// Pending is a secret that the server was asked to accept and did not yet
-	// confirm: of a new account when there is no Token, else a new one for it.
+	// Pending is a secret that the server was asked to accept and has not confirmed
+	// yet: that of a new account if there is no Token, else a new one for this account.
 	Pending string `json:"pending,omitempty"`
-	// Previous is the account on a durable server, while one that forgets has its
-	// place at the same target.
+	// Previous is the account on a durable server, while a server that keeps
+	// everything in memory runs at the same target.
 	Previous *Credential `json:"kept,omitempty"`
 }
 
-// Store keeps one credential per server in a file that only its owner can
-// read. Methods are safe for concurrent use, also by several processes: each
-// replaces the file as a whole, the last one wins.
+// Store keeps one credential per server in a file that only its owner can read.
+// Methods are safe for concurrent use. Several processes may use one file: each
+// replaces it as a whole, and the last one wins.
 type Store struct {
 	path string
 	mu   sync.Mutex // held while the file is read and replaced
@@ -48,21 +48,20 @@ type content struct {
 	Servers map[string]Credential `json:"servers"`
 }
 
-// DefaultStore is the store in the user's config directory:
-// $XDG_CONFIG_HOME/gridstand/credentials.json or what stands for it on this
-// system.
+// DefaultStore returns the store in the user's config directory:
+// $XDG_CONFIG_HOME/gridstand/credentials.json or its equivalent on this system.
 func DefaultStore() *Store {
 	return NewStore(filepath.Join(xdg.ConfigHome, "gridstand", "credentials.json"))
 }
 
-// NewStore is a store in the given file, which need not exist.
+// NewStore returns a store in the given file, which need not exist.
 func NewStore(path string) *Store { return &Store{path: path} }
 
-// Path of the file, to show it.
+// Path returns the path of the file.
 func (s *Store) Path() string { return s.path }
 
-// Load returns the credential for a target (see NormalTarget), false when there
-// is none.
+// Load returns the credential for a target in its NormalTarget form, false if there is
+// none.
 func (s *Store) Load(target string) (Credential, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,12 +73,12 @@ func (s *Store) Load(target string) (Credential, bool, error) {
 	return c, ok, nil
 }
 
-// Save keeps the credential for a target in place of the one before.
+// Save stores the credential for a target, in place of the one before.
 func (s *Store) Save(target string, c Credential) error {
 	return s.change(func(servers map[string]Credential) { servers[target] = c })
 }
 
-// Delete forgets the credential for a target; it is no error when there is none.
+// Delete removes the credential for a target, if there is one.
 func (s *Store) Delete(target string) error {
 	return s.change(func(servers map[string]Credential) { delete(servers, target) })
 }
@@ -98,8 +97,8 @@ func (s *Store) change(edit func(map[string]Credential)) error {
 	return nil
 }
 
-// read returns an error rather than nothing for a file that it does not
-// understand: a Save must not throw accounts away that cannot be made again.
+// read returns an error for a file that it cannot parse, so that Save does not
+// overwrite accounts that cannot be created again.
 func (s *Store) read() (content, error) {
 	all := content{Servers: map[string]Credential{}}
 	data, err := os.ReadFile(s.path)
@@ -118,8 +117,8 @@ func (s *Store) read() (content, error) {
 	return all, nil
 }
 
-// write replaces the file in one step, so that a reader or a crash meets either
-// the old one or the new one. Temporary files are made with mode 0600.
+// write replaces the file in one step, so that a reader, or a crash, finds either the
+// old one or the new one. os.CreateTemp gives it mode 0600.
 func (s *Store) write(all content) error {
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/resolver"
 )
 
-// DefaultTarget is the server that an empty Config.Target means.
+// DefaultTarget is the server for an empty Config.Target.
 const DefaultTarget = "localhost:" + defaultPort
 
 const (
@@ -20,15 +20,15 @@ const (
 	dnsScheme   = "dns:///"
 )
 
-// target is one or several addresses, or with dns a name that stands for all
-// its addresses.
+// target is one or several addresses, or with dns a name that stands for all of its
+// addresses.
 type target struct {
 	dns       bool
 	addresses []string // "host:port" each, sorted, at least one
 }
 
-// NormalTarget is the one form of all the ways to write the same target: lower
-// case, with ports, lists in order. It returns an error for what is no target.
+// NormalTarget returns a target in its normal form: in lower case, with ports, lists
+// sorted. The error says what is wrong with it.
 func NormalTarget(s string) (string, error) {
 	t, err := parseTarget(s)
 	if err != nil {
@@ -59,7 +59,7 @@ func parseTarget(s string) (target, error) {
 	return t, nil
 }
 
-// parseAddress adds the port where it is missing.
+// parseAddress adds the default port if there is none.
 func parseAddress(s string) (string, error) {
 	host, port := s, defaultPort
 	switch {
@@ -93,7 +93,7 @@ func (t target) String() string {
 	return list
 }
 
-// loopback reports whether all addresses can only be this machine's.
+// loopback reports whether all addresses are on this machine.
 func (t target) loopback() bool {
 	return !slices.ContainsFunc(t.addresses, func(address string) bool {
 		host, _, err := net.SplitHostPort(address)
@@ -101,9 +101,9 @@ func (t target) loopback() bool {
 	})
 }
 
-// dial returns what to give gRPC. A single address is resolved anew at every
-// connection and tried at each of its addresses in turn; gRPC's own resolver
-// would keep a connection to each, two for a localhost.
+// dial returns the target for gRPC. A single name is resolved anew for every
+// connection, and its addresses are tried in turn; gRPC's own resolver would keep a
+// connection to each of them, which are two for localhost.
 func (t target) dial() (uri string, options []grpc.DialOption) {
 	if t.dns {
 		return t.String(), nil
@@ -131,7 +131,7 @@ func (r fixedResolver) Build(
 ) (resolver.Resolver, error) {
 	var state resolver.State
 	for _, address := range r {
-		// The name that the certificate has to carry is each server's own.
+		// Each server's certificate has to carry its own name.
 		state.Endpoints = append(state.Endpoints, resolver.Endpoint{
 			Addresses: []resolver.Address{{Addr: address, ServerName: address}},
 		})

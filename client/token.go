@@ -10,8 +10,8 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 )
 
-// NewSecret draws 128 random bits: 26 characters of lower-case base32. It
-// serves as the secret of an account and as a CreateGameRequest.request_id.
+// NewSecret returns 128 random bits as 26 characters of lower-case base32, for the
+// secret of an account or a GameOptions.RequestID.
 func NewSecret() string { return id.New() }
 
 func joinToken(playerID, secret string) string { return playerID + "." + secret }
@@ -21,14 +21,14 @@ func idOf(token string) string {
 	return player
 }
 
-// bearer adds the token to calls. It works without TLS too: a server on the
-// same machine or behind a proxy of one's own has none.
+// bearer adds the token to calls, even without TLS: a server on the same machine or
+// behind a proxy has none.
 type bearer struct{ token atomic.Pointer[string] }
 
 type tokenKey struct{}
 
-// withToken makes calls with this context act for another token than the
-// client's, or for none.
+// withToken makes calls with this context use another token than the client's, or
+// none.
 func withToken(ctx context.Context, token string) context.Context {
 	return context.WithValue(ctx, tokenKey{}, token)
 }

@@ -6,33 +6,33 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// WatchOptions say what to watch, and from where on.
+// WatchOptions say what to watch, and from which version on.
 type WatchOptions struct {
 	// GameID is the whole id of the game.
 	GameID string
-	// AfterVersion is the last version that the caller has, 0 for a whole
-	// transcript; nil to begin with the game as it is now.
+	// AfterVersion is the last version that the caller has: the events after it
+	// follow. 0 asks for all of them; nil starts with the game as it is now.
 	AfterVersion *int32
-	// EveryEvent asks for every event however slowly Next is called, instead
-	// of a game in the place of those that it covers.
+	// EveryEvent asks for every event even if Next is called too rarely. Without it,
+	// one game may replace the events that a slow caller missed.
 	EveryEvent bool
 }
 
-// ConnectionState says how a watcher stands with the server.
+// ConnectionState says whether a Watch is connected.
 type ConnectionState uint8
 
 // The states of a connection.
 const (
-	// Connecting: the first connection is being made.
+	// Connecting is the state before the first connection.
 	Connecting ConnectionState = iota
-	// Live: what happens in the game arrives as it happens.
+	// Live is the state while events arrive as they happen.
 	Live
-	// Reconnecting: the connection was lost, or there never was one, and
-	// another try follows.
+	// Reconnecting is the state after the connection was lost or could not be made,
+	// until another try succeeds.
 	Reconnecting
 )
 
-// String names the state for people.
+// String returns the state in a word for people.
 func (s ConnectionState) String() string {
 	switch s {
 	case Live:
@@ -44,31 +44,30 @@ func (s ConnectionState) String() string {
 	}
 }
 
-// Connection is how a watcher stands with the server at some moment.
+// Connection is the connection of a Watch at the time of an Update.
 type Connection struct {
 	// State of the connection.
 	State ConnectionState
-	// Attempt counts the tries since something last arrived, from 1, while
+	// Attempt counts the tries since a message last arrived, from 1, while
 	// Reconnecting.
 	Attempt int
-	// Delay before that try, while Reconnecting.
+	// Delay is the wait before that try, while Reconnecting.
 	Delay time.Duration
-	// Err says what ended the connection before, while Reconnecting.
+	// Err is the error that ended the last connection, while Reconnecting.
 	Err error
 }
 
-// Update is one thing to know about a watched game. At most one of Game, Event
-// and Audience is set; where none is, Connection changed.
+// Update is one step of a Watch. At most one of Game, Event and Audience is set; if
+// none is, Connection changed. Game.Update applies it.
 type Update struct {
-	// Game as a whole, at the beginning or in place of Skipped events.
+	// Game is a snapshot, at the beginning or in place of Skipped events.
 	Game *pb.Game
-	// Event that follows directly on the version before.
+	// Event is the next event, one version above the last.
 	Event *pb.Event
-	// Audience is how many watch.
+	// Audience is the number of watchers.
 	Audience *int32
-	// Skipped counts the events that were not sent because Game covers them;
-	// 0 with the first Game.
+	// Skipped is the number of events that Game replaces; 0 with the first Game.
 	Skipped int32
-	// Connection as it is with this update.
+	// Connection is the connection as of this update.
 	Connection Connection
 }

@@ -12,16 +12,15 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Watch follows a game to its end, over as many connections as it takes. It
-// has no goroutine of its own: everything happens within Next, and a caller
-// that calls it late is sent less, not buffered for.
+// Watch follows a game to its end, over as many connections as it takes. It has no
+// goroutine and no buffer of its own: it connects and receives within Next.
 type Watch struct {
 	client *Client
 	gameID string
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	next sync.Mutex // held by Next; guards all below
+	next sync.Mutex // held by Next; guards the fields below
 
 	stream       grpc.ServerStreamingClient[pb.WatchResponse] // nil while there is none
 	cancelStream context.CancelFunc                           // ends stream
@@ -30,28 +29,28 @@ type Watch struct {
 	err          error // final
 }
 
-// Watch follows a game. Nothing happens until Next is called; the watcher ends
-// with ctx or Close.
+// Watch returns a Watch of a game, which connects with the first Next and ends with
+// ctx or Close.
 func (c *Client) Watch(ctx context.Context, opts WatchOptions) *Watch {
 	w := &Watch{client: c, gameID: opts.GameID, cursor: newCursor(opts, c.newBackOff())}
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	return w
 }
 
-// Next waits for the next update. Versions come without gap or repeat: each
-// Event is one above what came before, each later Game further above, with
-// Skipped to tell by how much.
+// Next waits for the next update. Versions come without a gap or a repeat: each Event
+// is one version above the last, and a Game that replaces events says in Skipped how
+// many.
 //
-// A lost connection is not an error: Next returns an update that says
-// Reconnecting, and the next call waits, connects and goes on from the last
-// version. That goes on until ctx ends; a caller that would rather give up
-// looks at Connection.Err.
+// A lost connection is not an error: Next returns an update with the state
+// Reconnecting, and the next call waits, connects and resumes after the last version,
+// until ctx ends. A caller that wants to give up earlier checks Connection.Attempt and
+// Connection.Err.
 //
-// The error is io.EOF after the last event of a finished game, the context's
-// after Close or the end of ctx, ErrGameDamaged where the server has less of the
-// game than was seen, ErrBadStream for a server that sends nonsense, else what
-// the server refused the stream with. All are final: Next returns the same from
-// then on. Next must not be called concurrently with itself.
+// The error is io.EOF after the last event of a finished game, the context's after
+// Close or the end of ctx, ErrGameDamaged if the server has fewer events than it sent
+// before, ErrBadStream for a server that breaks the contract, else the error with
+// which the server refused the stream. All are final: later calls return the same.
+// Next must not be called concurrently with itself.
 func (w *Watch) Next() (Update, error) {
 	w.next.Lock()
 	defer w.next.Unlock()
@@ -68,8 +67,8 @@ func (w *Watch) Next() (Update, error) {
 	return Update{Connection: w.conn}, w.err
 }
 
-// Close ends the watcher and waits for a Next under way to return. It may be
-// called concurrently with Next, and more than once.
+// Close ends the Watch and waits until a Next in another goroutine has returned. It
+// may be called more than once.
 func (w *Watch) Close() {
 	w.cancel()
 	w.next.Lock()
@@ -77,8 +76,8 @@ func (w *Watch) Close() {
 	w.drop()
 }
 
-// step does one thing that waits: connect, or receive. It reports whether there
-// is something to tell.
+// step connects, or receives one message. It reports whether there is an update for
+// the caller.
 func (w *Watch) step() (Update, bool, error) {
 	if err := w.ctx.Err(); err != nil {
 		return Update{}, false, err
@@ -104,7 +103,7 @@ func (w *Watch) step() (Update, bool, error) {
 	return w.handle(message)
 }
 
-// open connects, and returns when the server has begun to answer.
+// open connects, and returns when the server's headers arrive.
 func (w *Watch) open() error {
 	ctx, cancelStream := context.WithCancel(w.ctx)
 	stream, err := w.client.Games.Watch(ctx, w.cursor.Request())
@@ -115,8 +114,8 @@ func (w *Watch) open() error {
 	w.stream, w.cancelStream = stream, cancelStream
 	header, err := withIdleTimeout(w, stream.Header)
 	if err == nil && header == nil {
-		// The stream has ended already, and Recv knows how; where that is
-		// io.EOF, the next step meets it again.
+		// The stream has ended already, and Recv returns how. io.EOF is left to
+		// the next step, which gets it again.
 		if _, err = stream.Recv(); errors.Is(err, io.EOF) {
 			err = nil
 		}
@@ -124,14 +123,14 @@ func (w *Watch) open() error {
 	return err
 }
 
-// withIdleTimeout receives something from the stream, unless nothing comes for too long.
+// withIdleTimeout cancels the stream if receive takes longer than the idle timeout.
 func withIdleTimeout[T any](w *Watch, receive func() (T, error)) (T, error) {
 	timer := time.AfterFunc(w.client.idleTimeout, w.cancelStream)
 	defer timer.Stop()
 	return receive()
 }
 
-// drop ends the stream, if there is one.
+// drop cancels the stream, if there is one.
 func (w *Watch) drop() {
 	if w.stream != nil {
 		w.cancelStream()
@@ -139,7 +138,7 @@ func (w *Watch) drop() {
 	}
 }
 
-// lost decides what the loss of a stream means: nil for one to be replaced.
+// lost returns nil if a lost stream can be replaced by another.
 func (w *Watch) lost(err error) error {
 	w.drop()
 	if ended := w.ctx.Err(); ended != nil {
@@ -152,7 +151,7 @@ func (w *Watch) lost(err error) error {
 	return err
 }
 
-// handle checks a message against what came before.
+// handle checks a message against the ones before it.
 func (w *Watch) handle(message *pb.WatchResponse) (Update, bool, error) {
 	switch update := message.GetUpdate().(type) {
 	case *pb.WatchResponse_Game:
@@ -163,7 +162,7 @@ func (w *Watch) handle(message *pb.WatchResponse) (Update, bool, error) {
 	case *pb.WatchResponse_Audience:
 		audience := max(0, update.Audience)
 		return Update{Audience: &audience}, true, nil
-	default: // something that a newer server sends
+	default: // sent by a newer server
 		return Update{}, false, nil
 	}
 }

@@ -27,7 +27,7 @@ func command(cmd *cobra.Command, do func(*cobra.Command, *server.Operator, []str
 	config.Redis = ""
 	cmd.RunE = func(cmd *cobra.Command, given []string) error {
 		if config.Redis == "" {
-			return usage.Errorf("--redis must say where the games are kept")
+			return usage.Errorf("--redis must name the Redis of the servers")
 		}
 		operator, err := server.Operate(cmd.Context(), config)
 		if err != nil {

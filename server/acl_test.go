@@ -40,65 +40,74 @@ func TestACL(t *testing.T) {
 	c.Logger = log.Logger()
 	srv, stop := servertest.Start(t, c)
 	conn := servertest.Dial(t, srv.Addr())
-	calls, g := play(within(t), t, conn)
-	games := pb.NewGameServiceClient(conn)
-	watch, err := games.Watch(calls, &pb.WatchRequest{GameId: g.GetId()})
-	require.NoError(t, err)
-	_, err = watch.Recv()
-	require.NoError(t, err)
-	_, err = move(calls, conn, g)
-	require.NoError(t, err)
-	_, err = games.CreateGame(calls, &pb.CreateGameRequest{Variant: "tribolo"}) // with bots
-	require.NoError(t, err)
-	exhibition, err := games.CreateGame(calls, &pb.CreateGameRequest{Variant: "twos", Seats: []*pb.SeatRequest{
-		{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}},
-	}})
-	require.NoError(t, err)
-	_, err = games.GetGame(calls, &pb.GetGameRequest{GameId: exhibition.GetGame().GetId()})
-	require.NoError(t, err)
-	_, err = games.ListGames(calls, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: pb.OrderBy_ORDER_BY_WATCHERS})
-	require.NoError(t, err)
-	_, err = games.Resign(calls, &pb.ResignRequest{GameId: g.GetId()})
-	require.NoError(t, err)
-	_, err = pb.NewLeaderboardServiceClient(conn).ListScores(calls, &pb.ListScoresRequest{Variant: "classic"})
-	require.NoError(t, err)
-	_, _ = pb.NewLeaderboardServiceClient(conn).GetRank(calls, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
-	_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
-	require.NoError(t, err)
-	require.Eventually(t, func() bool { return admin.Exists(ctx, "heartbeats:{beat}", "patrolled").Val() == 2 }, patience, patience/1000)
+	t.Run("players can play", func(t *testing.T) {
+		calls, g := play(within(t), t, conn)
+		games := pb.NewGameServiceClient(conn)
+		watch, err := games.Watch(calls, &pb.WatchRequest{GameId: g.GetId()})
+		require.NoError(t, err)
+		_, err = watch.Recv()
+		require.NoError(t, err)
+		_, err = move(calls, conn, g)
+		require.NoError(t, err)
+		_, err = games.CreateGame(calls, &pb.CreateGameRequest{Variant: "tribolo"}) // with bots
+		require.NoError(t, err)
+		exhibition, err := games.CreateGame(calls, &pb.CreateGameRequest{Variant: "twos", Seats: []*pb.SeatRequest{
+			{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}},
+		}})
+		require.NoError(t, err)
+		_, err = games.GetGame(calls, &pb.GetGameRequest{GameId: exhibition.GetGame().GetId()})
+		require.NoError(t, err)
+		_, err = games.ListGames(calls, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: pb.OrderBy_ORDER_BY_WATCHERS})
+		require.NoError(t, err)
+		_, err = games.Resign(calls, &pb.ResignRequest{GameId: g.GetId()})
+		require.NoError(t, err)
+		_, err = pb.NewLeaderboardServiceClient(conn).ListScores(calls, &pb.ListScoresRequest{Variant: "classic"})
+		require.NoError(t, err)
+		_, _ = pb.NewLeaderboardServiceClient(conn).GetRank(calls, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
+		_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return admin.Exists(ctx, "heartbeats:{beat}", "patrolled").Val() == 2 }, patience, patience/1000)
+	})
 
-	operator, err := server.Operate(ctx, c)
-	require.NoError(t, err)
-	defer operator.Close()
-	_, _, err = operator.Hide(ctx, "Ann")
-	require.NoError(t, err)
-	_, err = operator.Rebuild(ctx)
-	require.NoError(t, err)
-	_, _, err = operator.Unhide(ctx, "Ann")
-	require.NoError(t, err)
+	t.Run("operators can work", func(t *testing.T) {
+		operator, err := server.Operate(ctx, c)
+		require.NoError(t, err)
+		defer operator.Close()
+		_, _, err = operator.Hide(ctx, "Ann")
+		require.NoError(t, err)
+		_, err = operator.Rebuild(ctx)
+		require.NoError(t, err)
+		_, _, err = operator.Unhide(ctx, "Ann")
+		require.NoError(t, err)
+	})
 	stop()
-	denied, err := admin.ACLLog(ctx, 100).Result()
-	require.NoError(t, err)
-	for _, d := range denied {
-		if d.Object == "config|get" {
-			continue // appendfsync, which is the operator's to know; see below
+	t.Run("nothing was denied", func(t *testing.T) {
+		denied, err := admin.ACLLog(ctx, 100).Result()
+		require.NoError(t, err)
+		for _, d := range denied {
+			if d.Object == "config|get" {
+				continue // appendfsync, which is the operator's to know; see below
+			}
+			assert.Fail(t, "denied", "%s of %s (%s)", d.Reason, d.Object, d.Context)
 		}
-		assert.Fail(t, "denied", "%s of %s (%s)", d.Reason, d.Object, d.Context)
-	}
-
-	user := redis.NewClient(&redis.Options{Addr: store.Addr(), Username: "gridstand", Password: "opensesame"})
-	defer func() { _ = user.Close() }()
-	for _, command := range []string{
-		"GET other", "SET other x", "KEYS *", "FLUSHALL", "CONFIG SET maxmemory 1", "CONFIG GET requirepass",
-		"CONFIG GET *", "SLOWLOG GET", "MONITOR",
-		"ACL LIST", "PUBLISH other x", "SHUTDOWN", "REPLICAOF NO ONE",
-	} {
-		var words []any
-		for _, word := range strings.Fields(command) {
-			words = append(words, word)
+	})
+	t.Run("everything else is denied", func(t *testing.T) {
+		user := redis.NewClient(&redis.Options{Addr: store.Addr(), Username: "gridstand", Password: "opensesame"})
+		defer func() { _ = user.Close() }()
+		for _, command := range []string{
+			"GET other", "SET other x", "KEYS *", "FLUSHALL", "CONFIG SET maxmemory 1", "CONFIG GET requirepass",
+			"CONFIG GET *", "SLOWLOG GET", "MONITOR",
+			"ACL LIST", "PUBLISH other x", "SHUTDOWN", "REPLICAOF NO ONE",
+		} {
+			var words []any
+			for _, word := range strings.Fields(command) {
+				words = append(words, word)
+			}
+			assert.ErrorContains(t, user.Do(ctx, words...).Err(), "NOPERM", command)
 		}
-		assert.ErrorContains(t, user.Do(ctx, words...).Err(), "NOPERM", command)
-	}
-	assert.NotContains(t, log.String(), "redis can lose", "INFO tells the rest")
-	assert.Contains(t, log.String(), "redis does not tell its appendfsync")
+	})
+	t.Run("the log says what cannot be checked", func(t *testing.T) {
+		assert.NotContains(t, log.String(), "redis can lose", "INFO tells the rest")
+		assert.Contains(t, log.String(), "redis does not tell its appendfsync")
+	})
 }

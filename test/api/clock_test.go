@@ -117,47 +117,52 @@ func TestClock_StandIn(t *testing.T) {
 		turn := g.GetPosition().GetTurn()
 		late, next := players[turn], players[(turn+1)%3]
 		watching := s.watch(t, s.anyone, from(id, 3))
-		out := watching.event(t)
-		require.NotNil(t, out.GetTimedOut())
-		require.Equal(t, turn, out.GetSeat())
-		assert.GreaterOrEqual(t, out.GetTime().AsTime().Sub(g.GetUpdateTime().AsTime()), limit)
-		sameBoard(t, g.GetPosition(), out.GetPosition())
+		to := g.GetPosition().GetTribolo().GetLegalMoves()[0].GetCell()
+		var out, moved *pb.Event
 
-		held := s.get(t, id)
-		assert.Equal(t, "greedy", held.GetSeats()[turn].GetStandIn())
-		assert.Equal(t, late.GetId(), held.GetSeats()[turn].GetPlayer().GetId())
-		to := held.GetPosition().GetTribolo().GetLegalMoves()[0].GetCell()
-		for _, byBot := range []bool{false, true} {
-			request := cell(id, out.GetVersion(), to.GetX(), to.GetY())
-			request.ByBot = byBot
-			_, err := s.Move(late.ctx, request)
-			wantReason(t, err, pb.ReasonNotYourTurn)
-		}
-		_, err := s.joins(next, id, turn)
-		wantReason(t, err, pb.ReasonSeatTaken)
-		assert.Equal(t, out.GetVersion(), s.join(t, next, id).GetVersion(), "it is the other who is away")
-
-		back := s.join(t, late, id)
-		assert.Empty(t, back.GetSeats()[turn].GetStandIn())
-		joined := watching.event(t)
-		require.NotNil(t, joined.GetJoined())
-		assert.Equal(t, turn, joined.GetSeat())
-		assert.Equal(t, joined.GetTime().AsTime().Add(limit), joined.GetPosition().GetTurnDeadline().AsTime())
-		assert.Equal(t, joined.GetVersion(), s.join(t, late, id, turn).GetVersion(), "again, nothing happens")
-		moved, err := s.Move(late.ctx, cell(id, joined.GetVersion(), to.GetX(), to.GetY()))
-		require.NoError(t, err)
-		assert.True(t, proto.Equal(moved.GetEvent(), watching.event(t)))
-		assert.Equal(t, moved.GetEvent().GetTime().AsTime().Add(limit), moved.GetEvent().GetPosition().GetTurnDeadline().AsTime())
-
-		// A resignation out of turn leaves the clock of the one to move alone.
-		at := moved.GetEvent().GetPosition()
-		for n, p := range players {
-			if int32(n) != at.GetTurn() {
-				resigned := s.resign(t, p, id)
-				assert.True(t, proto.Equal(at.GetTurnDeadline(), resigned.GetPosition().GetTurnDeadline()))
-				break
+		t.Run("the clock runs out", func(t *testing.T) {
+			out = watching.event(t)
+			require.NotNil(t, out.GetTimedOut())
+			require.Equal(t, turn, out.GetSeat())
+			assert.GreaterOrEqual(t, out.GetTime().AsTime().Sub(g.GetUpdateTime().AsTime()), limit)
+			sameBoard(t, g.GetPosition(), out.GetPosition())
+		})
+		t.Run("the stand-in holds the seat", func(t *testing.T) {
+			held := s.get(t, id)
+			assert.Equal(t, "greedy", held.GetSeats()[turn].GetStandIn())
+			assert.Equal(t, late.GetId(), held.GetSeats()[turn].GetPlayer().GetId())
+			for _, byBot := range []bool{false, true} {
+				request := cell(id, out.GetVersion(), to.GetX(), to.GetY())
+				request.ByBot = byBot
+				_, err := s.Move(late.ctx, request)
+				wantReason(t, err, pb.ReasonNotYourTurn)
 			}
-		}
+		})
+		t.Run("another player cannot take the seat", func(t *testing.T) {
+			_, err := s.joins(next, id, turn)
+			wantReason(t, err, pb.ReasonSeatTaken)
+			assert.Equal(t, out.GetVersion(), s.join(t, next, id).GetVersion(), "a player with a seat joins again")
+		})
+		t.Run("its player takes it back and gets a full turn", func(t *testing.T) {
+			back := s.join(t, late, id)
+			assert.Empty(t, back.GetSeats()[turn].GetStandIn())
+			joined := watching.event(t)
+			require.NotNil(t, joined.GetJoined())
+			assert.Equal(t, turn, joined.GetSeat())
+			assert.Equal(t, joined.GetTime().AsTime().Add(limit), joined.GetPosition().GetTurnDeadline().AsTime())
+			assert.Equal(t, joined.GetVersion(), s.join(t, late, id, turn).GetVersion(), "again, nothing happens")
+			response, err := s.Move(late.ctx, cell(id, joined.GetVersion(), to.GetX(), to.GetY()))
+			require.NoError(t, err)
+			moved = response.GetEvent()
+			assert.True(t, proto.Equal(moved, watching.event(t)))
+			assert.Equal(t, moved.GetTime().AsTime().Add(limit), moved.GetPosition().GetTurnDeadline().AsTime())
+		})
+		t.Run("a resignation out of turn leaves the running clock alone", func(t *testing.T) {
+			at := moved.GetPosition()
+			other := players[(at.GetTurn()+1)%3]
+			resigned := s.resign(t, other, id)
+			assert.True(t, proto.Equal(at.GetTurnDeadline(), resigned.GetPosition().GetTurnDeadline()))
+		})
 	}, quickClocks)
 }
 

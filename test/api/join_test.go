@@ -26,67 +26,75 @@ func TestJoinGame(t *testing.T) {
 		watching := s.watch(t, s.anyone, from(id, 0))
 		require.NotNil(t, watching.event(t).GetCreated())
 
-		// One's own seat: nothing happens.
-		assert.EqualValues(t, 1, s.join(t, host, id).GetVersion())
-		assert.EqualValues(t, 1, s.join(t, host, id, 1).GetVersion())
-		_, err := s.joins(a, id, 1)
-		wantReason(t, err, pb.ReasonSeatTaken)
-		for _, seat := range []int32{3, 99, math.MaxInt32, -1, math.MinInt32} {
-			_, err := s.joins(a, id, seat)
-			wantField(t, err, "seat")
-		}
-
-		got := s.join(t, a, id, 2)
-		assert.EqualValues(t, 2, got.GetVersion())
-		assert.Equal(t, []string{"", host.GetId(), a.GetId()}, sits(got))
-		assert.Equal(t, waiting, got.GetStatus())
-		joined := watching.event(t)
-		assert.EqualValues(t, 2, joined.GetSeat())
-		assert.Equal(t, a.GetName(), joined.GetJoined().GetSeat().GetPlayer().GetName())
-		assert.EqualValues(t, 2, s.join(t, a, id).GetVersion(), "again")
-
-		// Nobody moves while one is missing.
-		for _, call := range []func() error{
-			func() error { _, err := s.Move(host.ctx, cell(id, 2, 0, 0)); return err },
-			func() error { _, err := s.Move(a.ctx, cell(id, 2, 0, 0)); return err },
-			func() error { _, err := s.Undo(host.ctx, &pb.UndoRequest{GameId: id, Version: 2}); return err },
-			func() error {
-				_, err := s.Undo(a.ctx, &pb.UndoRequest{GameId: id, Version: 2, ToVersion: proto.Int32(1)})
-				return err
-			},
-			func() error { _, err := s.Resign(a.ctx, &pb.ResignRequest{GameId: id}); return err },
-		} {
-			wantReason(t, call(), pb.ReasonGameNotStarted)
-		}
-		_, err = s.Move(host.ctx, cell(id, 1, 0, 0))
-		wantConflict(t, err, 2)
-		_, err = s.Move(b.ctx, cell(id, 2, 0, 0))
-		wantReason(t, err, pb.ReasonNotSeated)
-
-		got = s.join(t, b, id)
-		assert.Equal(t, []string{b.GetId(), host.GetId(), a.GetId()}, sits(got))
-		assert.Equal(t, active, got.GetStatus())
-		assert.False(t, got.GetRanked(), "three humans")
-		assert.EqualValues(t, 3, got.GetVersion())
-		assert.True(t, proto.Equal(got.GetPosition(), watching.event(t).GetPosition()))
-		assert.Equal(t, g.GetPosition().GetTribolo().GetCells(), got.GetPosition().GetTribolo().GetCells())
-		for _, seat := range [][]int32{nil, {0}, {1}, {2}} {
-			_, err := s.joins(c, id, seat...)
+		t.Run("joining one's own seat changes nothing", func(t *testing.T) {
+			assert.EqualValues(t, 1, s.join(t, host, id).GetVersion())
+			assert.EqualValues(t, 1, s.join(t, host, id, 1).GetVersion())
+		})
+		t.Run("a seat that is taken or does not exist is refused", func(t *testing.T) {
+			_, err := s.joins(a, id, 1)
 			wantReason(t, err, pb.ReasonSeatTaken)
-		}
-		assert.EqualValues(t, 3, s.join(t, b, id, 0).GetVersion())
-
-		for _, p := range []player{a, b} {
-			s.resign(t, p, id)
-		}
-		over := s.get(t, id)
-		require.Equal(t, finished, over.GetStatus())
-		_, err = s.joins(c, id)
-		wantReason(t, err, pb.ReasonGameOver)
-		_, err = s.joins(a, id, 0)
-		wantReason(t, err, pb.ReasonGameOver)
-		assert.Equal(t, over.GetVersion(), s.join(t, host, id).GetVersion(), "one's own seat before the end")
-		assert.Equal(t, over.GetVersion(), s.join(t, a, id, 2).GetVersion())
+			for _, seat := range []int32{3, 99, math.MaxInt32, -1, math.MinInt32} {
+				_, err := s.joins(a, id, seat)
+				wantField(t, err, "seat")
+			}
+		})
+		t.Run("a chosen seat is taken once", func(t *testing.T) {
+			got := s.join(t, a, id, 2)
+			assert.EqualValues(t, 2, got.GetVersion())
+			assert.Equal(t, []string{"", host.GetId(), a.GetId()}, sits(got))
+			assert.Equal(t, waiting, got.GetStatus())
+			joined := watching.event(t)
+			assert.EqualValues(t, 2, joined.GetSeat())
+			assert.Equal(t, a.GetName(), joined.GetJoined().GetSeat().GetPlayer().GetName())
+			assert.EqualValues(t, 2, s.join(t, a, id).GetVersion(), "again")
+		})
+		t.Run("no player moves while a seat is open", func(t *testing.T) {
+			for _, call := range []func() error{
+				func() error { _, err := s.Move(host.ctx, cell(id, 2, 0, 0)); return err },
+				func() error { _, err := s.Move(a.ctx, cell(id, 2, 0, 0)); return err },
+				func() error { _, err := s.Undo(host.ctx, &pb.UndoRequest{GameId: id, Version: 2}); return err },
+				func() error {
+					_, err := s.Undo(a.ctx, &pb.UndoRequest{GameId: id, Version: 2, ToVersion: proto.Int32(1)})
+					return err
+				},
+				func() error { _, err := s.Resign(a.ctx, &pb.ResignRequest{GameId: id}); return err },
+			} {
+				wantReason(t, call(), pb.ReasonGameNotStarted)
+			}
+			_, err := s.Move(host.ctx, cell(id, 1, 0, 0))
+			wantConflict(t, err, 2)
+			_, err = s.Move(b.ctx, cell(id, 2, 0, 0))
+			wantReason(t, err, pb.ReasonNotSeated)
+		})
+		t.Run("the last seat starts the game", func(t *testing.T) {
+			got := s.join(t, b, id)
+			assert.Equal(t, []string{b.GetId(), host.GetId(), a.GetId()}, sits(got))
+			assert.Equal(t, active, got.GetStatus())
+			assert.False(t, got.GetRanked(), "three humans")
+			assert.EqualValues(t, 3, got.GetVersion())
+			assert.True(t, proto.Equal(got.GetPosition(), watching.event(t).GetPosition()))
+			assert.Equal(t, g.GetPosition().GetTribolo().GetCells(), got.GetPosition().GetTribolo().GetCells())
+		})
+		t.Run("a full game refuses further players", func(t *testing.T) {
+			for _, seat := range [][]int32{nil, {0}, {1}, {2}} {
+				_, err := s.joins(c, id, seat...)
+				wantReason(t, err, pb.ReasonSeatTaken)
+			}
+			assert.EqualValues(t, 3, s.join(t, b, id, 0).GetVersion())
+		})
+		t.Run("a game that is over refuses players without a seat", func(t *testing.T) {
+			for _, p := range []player{a, b} {
+				s.resign(t, p, id)
+			}
+			over := s.get(t, id)
+			require.Equal(t, finished, over.GetStatus())
+			_, err := s.joins(c, id)
+			wantReason(t, err, pb.ReasonGameOver)
+			_, err = s.joins(a, id, 0)
+			wantReason(t, err, pb.ReasonGameOver)
+			assert.Equal(t, over.GetVersion(), s.join(t, host, id).GetVersion(), "one's own seat before the end")
+			assert.Equal(t, over.GetVersion(), s.join(t, a, id, 2).GetVersion())
+		})
 	})
 }
 

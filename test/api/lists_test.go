@@ -76,73 +76,84 @@ func TestListGames(t *testing.T) {
 		slices.SortStableFunc(games, func(x, y *pb.Game) int {
 			return y.GetUpdateTime().AsTime().Compare(x.GetUpdateTime().AsTime())
 		})
-		for _, status := range []pb.GameStatus{anyStage, waiting, active, finished} {
-			for _, variant := range []string{"", "classic", "twos", "chess"} {
-				for _, of := range []string{"", a.GetId(), b.GetId(), newID(), "me"} {
-					for _, who := range []player{a, b, nobody} {
-						if of == "me" && who.ctx == nil {
-							continue
-						}
-						id := of
-						if of == "me" {
-							id = who.GetId()
-						}
-						var want []string
-						for _, g := range games {
-							owner := g.GetSeats()[0].GetPlayer().GetId()
-							if (status == anyStage || g.GetStatus() == status) && (variant == "" || g.GetVariant() == variant) &&
-								(id == "" || owner == id) && (!g.GetPrivate() || id != "" && who.Player != nil && owner == who.GetId()) {
-								want = append(want, g.GetId())
+		t.Run("by status, variant and player", func(t *testing.T) {
+			for _, status := range []pb.GameStatus{anyStage, waiting, active, finished} {
+				for _, variant := range []string{"", "classic", "twos", "chess"} {
+					for _, of := range []string{"", a.GetId(), b.GetId(), newID(), "me"} {
+						for _, who := range []player{a, b, nobody} {
+							if of == "me" && who.ctx == nil {
+								continue
 							}
+							id := of
+							if of == "me" {
+								id = who.GetId()
+							}
+							var want []string
+							for _, g := range games {
+								owner := g.GetSeats()[0].GetPlayer().GetId()
+								if (status == anyStage || g.GetStatus() == status) && (variant == "" || g.GetVariant() == variant) &&
+									(id == "" || owner == id) && (!g.GetPrivate() || id != "" && who.Player != nil && owner == who.GetId()) {
+									want = append(want, g.GetId())
+								}
+							}
+							got := s.list(t, who, &pb.ListGamesRequest{Status: status, Variant: variant, PlayerId: of, PageSize: 5})
+							require.ElementsMatch(t, want, ids(got), "%v %q of %q for %v", status, variant, of, who.GetId())
 						}
-						got := s.list(t, who, &pb.ListGamesRequest{Status: status, Variant: variant, PlayerId: of, PageSize: 5})
-						require.ElementsMatch(t, want, ids(got), "%v %q of %q for %v", status, variant, of, who.GetId())
 					}
 				}
 			}
-		}
-		for _, variant := range []string{"", "classic", "twos", "3x3", "chess"} {
-			for _, order := range []pb.OrderBy{pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_WATCHERS} {
-				var want []string
-				for _, g := range games {
-					if g.GetStatus() == active && !g.GetPrivate() && (variant == "" || g.GetVariant() == variant) {
-						want = append(want, g.GetId())
+		})
+		t.Run("by score and by watchers", func(t *testing.T) {
+			for _, variant := range []string{"", "classic", "twos", "3x3", "chess"} {
+				for _, order := range []pb.OrderBy{pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_WATCHERS} {
+					var want []string
+					for _, g := range games {
+						if g.GetStatus() == active && !g.GetPrivate() && (variant == "" || g.GetVariant() == variant) {
+							want = append(want, g.GetId())
+						}
 					}
+					slices.Sort(want)
+					// Games move in these orders until the lists have caught up with them,
+					// so that one may be missed between two pages.
+					eventually(t, fmt.Sprintf("%q %v", variant, order), func() bool {
+						got := ids(s.list(t, a, &pb.ListGamesRequest{Status: active, Variant: variant, OrderBy: order, PageSize: 2}))
+						slices.Sort(got)
+						return slices.Equal(want, got)
+					})
 				}
-				slices.Sort(want)
-				// Games move in these orders until the lists have caught up with them,
-				// so that one may be missed between two pages.
-				eventually(t, fmt.Sprintf("%q %v", variant, order), func() bool {
-					got := ids(s.list(t, a, &pb.ListGamesRequest{Status: active, Variant: variant, OrderBy: order, PageSize: 2}))
-					slices.Sort(got)
-					return slices.Equal(want, got)
-				})
 			}
-		}
-		for _, request := range []*pb.ListGamesRequest{
-			{Variant: "*"},
-			{Variant: "\x00"},
-			{Variant: "classic:"},
-			{PlayerId: "no id"},
-			{PlayerId: "*"},
-			{PlayerId: "\x00"},
-			{PlayerId: strings.Repeat("a", 3_000)},
-			{PlayerId: a.GetName()},
-		} {
-			require.Empty(t, s.list(t, a, request), "%v", request)
-		}
-		recent := &pb.ListGamesRequest{OrderBy: pb.OrderBy_ORDER_BY_RECENT}
-		require.ElementsMatch(t, ids(s.list(t, a, &pb.ListGamesRequest{})), ids(s.list(t, a, recent)), "the default")
-		// A listed game is the whole of it.
-		for _, g := range s.list(t, a, &pb.ListGamesRequest{PlayerId: "me"}) {
-			assert.True(t, proto.Equal(s.get(t, g.GetId()), g))
-		}
-		// Of finished games the order is right at once, since it is written
-		// before the answer.
-		listed := s.list(t, nobody, &pb.ListGamesRequest{Status: finished})
-		assert.True(t, slices.IsSortedFunc(listed, func(x, y *pb.Game) int {
-			return y.GetUpdateTime().AsTime().Compare(x.GetUpdateTime().AsTime())
-		}))
+		})
+		t.Run("nothing for an unknown variant or player", func(t *testing.T) {
+			for _, request := range []*pb.ListGamesRequest{
+				{Variant: "*"},
+				{Variant: "\x00"},
+				{Variant: "classic:"},
+				{PlayerId: "no id"},
+				{PlayerId: "*"},
+				{PlayerId: "\x00"},
+				{PlayerId: strings.Repeat("a", 3_000)},
+				{PlayerId: a.GetName()},
+			} {
+				require.Empty(t, s.list(t, a, request), "%v", request)
+			}
+		})
+		t.Run("the most recent first by default", func(t *testing.T) {
+			recent := &pb.ListGamesRequest{OrderBy: pb.OrderBy_ORDER_BY_RECENT}
+			require.ElementsMatch(t, ids(s.list(t, a, &pb.ListGamesRequest{})), ids(s.list(t, a, recent)), "the default")
+		})
+		t.Run("whole games", func(t *testing.T) {
+			for _, g := range s.list(t, a, &pb.ListGamesRequest{PlayerId: "me"}) {
+				assert.True(t, proto.Equal(s.get(t, g.GetId()), g))
+			}
+		})
+		t.Run("finished games in order at once", func(t *testing.T) {
+			// Of finished games the order is right at once, since it is written
+			// before the answer.
+			listed := s.list(t, nobody, &pb.ListGamesRequest{Status: finished})
+			assert.True(t, slices.IsSortedFunc(listed, func(x, y *pb.Game) int {
+				return y.GetUpdateTime().AsTime().Compare(x.GetUpdateTime().AsTime())
+			}))
+		})
 	})
 }
 
@@ -328,54 +339,61 @@ func TestPageTokens(t *testing.T) {
 			require.NotEmpty(t, page.GetNextPageToken(), "%v", b)
 			scoreTokens = append(scoreTokens, page.GetNextPageToken())
 		}
-		for i := range queries {
-			for j, token := range gameTokens {
-				if i == j {
-					require.NoError(t, games(i, token))
-				} else {
-					wantField(t, games(i, token), "page_token")
+		t.Run("a token of games leads on in its own list only", func(t *testing.T) {
+			for i := range queries {
+				for j, token := range gameTokens {
+					if i == j {
+						require.NoError(t, games(i, token))
+					} else {
+						wantField(t, games(i, token), "page_token")
+					}
+				}
+				wantField(t, games(i, scoreTokens[0]), "page_token")
+				// What a caller may see decides where a page ends.
+				for _, ctx := range []context.Context{s.anyone, q.ctx} {
+					request := proto.Clone(queries[i]).(*pb.ListGamesRequest)
+					request.PageToken = gameTokens[i]
+					_, err := s.ListGames(ctx, request)
+					wantField(t, err, "page_token")
 				}
 			}
-			wantField(t, games(i, scoreTokens[0]), "page_token")
-			// What a caller may see decides where a page ends.
-			for _, ctx := range []context.Context{s.anyone, q.ctx} {
-				request := proto.Clone(queries[i]).(*pb.ListGamesRequest)
-				request.PageToken = gameTokens[i]
-				_, err := s.ListGames(ctx, request)
-				wantField(t, err, "page_token")
-			}
-		}
-		for i := range boards {
-			for j, token := range scoreTokens {
-				if i == j {
-					require.NoError(t, scores(i, token))
-				} else {
-					wantField(t, scores(i, token), "page_token")
+		})
+		t.Run("a token of scores leads on in its own list only", func(t *testing.T) {
+			for i := range boards {
+				for j, token := range scoreTokens {
+					if i == j {
+						require.NoError(t, scores(i, token))
+					} else {
+						wantField(t, scores(i, token), "page_token")
+					}
 				}
+				wantField(t, scores(i, gameTokens[0]), "page_token")
 			}
-			wantField(t, scores(i, gameTokens[0]), "page_token")
-		}
+		})
 
-		altered := []string{"a", "=", "AAAA", "\x00", "é", strings.Repeat("A", 44), strings.Repeat("A", 3_000)}
-		for _, token := range []string{gameTokens[0], scoreTokens[0]} {
-			altered = append(altered, token+"A", token+"=", token[1:], token[:len(token)-1], strings.ToUpper(token), " "+token)
-			for i := range token {
-				flipped := []byte(token)
-				if flipped[i] = 'A'; token[i] == 'A' {
-					flipped[i] = 'B'
+		t.Run("an altered token is refused", func(t *testing.T) {
+			altered := []string{"a", "=", "AAAA", "\x00", "é", strings.Repeat("A", 44), strings.Repeat("A", 3_000)}
+			for _, token := range []string{gameTokens[0], scoreTokens[0]} {
+				altered = append(altered, token+"A", token+"=", token[1:], token[:len(token)-1], strings.ToUpper(token), " "+token)
+				for i := range token {
+					flipped := []byte(token)
+					if flipped[i] = 'A'; token[i] == 'A' {
+						flipped[i] = 'B'
+					}
+					altered = append(altered, string(flipped))
 				}
-				altered = append(altered, string(flipped))
 			}
-		}
-		for _, token := range altered {
-			wantField(t, games(0, token), "page_token")
-			wantField(t, scores(0, token), "page_token")
-		}
-		// Also for a variant or a player that nobody knows.
-		_, err := s.ListGames(p.ctx, &pb.ListGamesRequest{Variant: "chess", PageToken: gameTokens[0]})
-		wantField(t, err, "page_token")
-		_, err = s.ListGames(p.ctx, &pb.ListGamesRequest{PlayerId: "nobody", PageToken: gameTokens[0]})
-		wantField(t, err, "page_token")
+			for _, token := range altered {
+				wantField(t, games(0, token), "page_token")
+				wantField(t, scores(0, token), "page_token")
+			}
+		})
+		t.Run("a token for an unknown variant or player is refused", func(t *testing.T) {
+			_, err := s.ListGames(p.ctx, &pb.ListGamesRequest{Variant: "chess", PageToken: gameTokens[0]})
+			wantField(t, err, "page_token")
+			_, err = s.ListGames(p.ctx, &pb.ListGamesRequest{PlayerId: "nobody", PageToken: gameTokens[0]})
+			wantField(t, err, "page_token")
+		})
 	})
 }
 

@@ -188,48 +188,55 @@ func TestIDs(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
-		_, err := s.GetGame(s.anyone, &pb.GetGameRequest{})
-		wantField(t, err, "game_id")
-		wantField(t, s.watch(t, s.anyone, &pb.WatchRequest{}).refused(t), "game_id")
-		_, err = s.GetPlayer(s.anyone, &pb.GetPlayerRequest{})
-		wantField(t, err, "player_id")
-		_, err = s.GetRank(s.anyone, &pb.GetRankRequest{Variant: "classic"})
-		wantField(t, err, "player_id")
-		_, err = s.GetRank(s.anyone, &pb.GetRankRequest{PlayerId: p.GetId()})
-		wantField(t, err, "variant")
-		_, err = s.ListScores(s.anyone, &pb.ListScoresRequest{})
-		wantField(t, err, "variant")
-		_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{})
-		wantField(t, err, "variant")
-		_, err = s.JoinGame(p.ctx, &pb.JoinGameRequest{})
-		wantField(t, err, "game_id")
-		_, err = s.Undo(p.ctx, &pb.UndoRequest{Version: 1})
-		wantField(t, err, "game_id")
-
-		for _, id := range append(unknown(), p.GetId()) {
-			_, err := s.GetGame(s.anyone, &pb.GetGameRequest{GameId: id})
-			wantReason(t, err, pb.ReasonGameNotFound)
-			wantReason(t, s.watch(t, s.anyone, &pb.WatchRequest{GameId: id}).refused(t), pb.ReasonGameNotFound)
-			wantReason(t, s.watch(t, s.anyone, from(id, 7)).refused(t), pb.ReasonGameNotFound)
-			_, err = s.JoinGame(p.ctx, &pb.JoinGameRequest{GameId: id, Seat: proto.Int32(99)})
-			wantReason(t, err, pb.ReasonGameNotFound)
-			_, err = s.Undo(p.ctx, &pb.UndoRequest{GameId: id, Version: 9})
-			wantReason(t, err, pb.ReasonGameNotFound)
-		}
+		t.Run("a missing one is a field error", func(t *testing.T) {
+			_, err := s.GetGame(s.anyone, &pb.GetGameRequest{})
+			wantField(t, err, "game_id")
+			wantField(t, s.watch(t, s.anyone, &pb.WatchRequest{}).refused(t), "game_id")
+			_, err = s.GetPlayer(s.anyone, &pb.GetPlayerRequest{})
+			wantField(t, err, "player_id")
+			_, err = s.GetRank(s.anyone, &pb.GetRankRequest{Variant: "classic"})
+			wantField(t, err, "player_id")
+			_, err = s.GetRank(s.anyone, &pb.GetRankRequest{PlayerId: p.GetId()})
+			wantField(t, err, "variant")
+			_, err = s.ListScores(s.anyone, &pb.ListScoresRequest{})
+			wantField(t, err, "variant")
+			_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{})
+			wantField(t, err, "variant")
+			_, err = s.JoinGame(p.ctx, &pb.JoinGameRequest{})
+			wantField(t, err, "game_id")
+			_, err = s.Undo(p.ctx, &pb.UndoRequest{Version: 1})
+			wantField(t, err, "game_id")
+		})
+		t.Run("an unknown game is not found", func(t *testing.T) {
+			for _, id := range append(unknown(), p.GetId()) {
+				_, err := s.GetGame(s.anyone, &pb.GetGameRequest{GameId: id})
+				wantReason(t, err, pb.ReasonGameNotFound)
+				wantReason(t, s.watch(t, s.anyone, &pb.WatchRequest{GameId: id}).refused(t), pb.ReasonGameNotFound)
+				wantReason(t, s.watch(t, s.anyone, from(id, 7)).refused(t), pb.ReasonGameNotFound)
+				_, err = s.JoinGame(p.ctx, &pb.JoinGameRequest{GameId: id, Seat: proto.Int32(99)})
+				wantReason(t, err, pb.ReasonGameNotFound)
+				_, err = s.Undo(p.ctx, &pb.UndoRequest{GameId: id, Version: 9})
+				wantReason(t, err, pb.ReasonGameNotFound)
+			}
+		})
 		g := s.game(t, p, "classic")
-		for _, id := range append(unknown(), g.GetId(), "Me", "me ") {
-			_, err := s.GetPlayer(p.ctx, &pb.GetPlayerRequest{PlayerId: id})
-			wantReason(t, err, pb.ReasonPlayerNotFound)
-			_, err = s.GetRank(p.ctx, &pb.GetRankRequest{Variant: "classic", PlayerId: id})
-			wantReason(t, err, pb.ReasonPlayerNotFound)
-		}
-		for _, variant := range []string{"chess", "Classic", "classic ", "Tribolo", "all", "*", "classic:all", "\x00", newID()} {
-			_, err := s.GetRank(s.anyone, &pb.GetRankRequest{Variant: variant, PlayerId: p.GetId()})
-			wantReason(t, err, pb.ReasonVariantNotFound)
-			_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: variant})
-			wantReason(t, err, pb.ReasonVariantNotFound)
-			_, err = s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: variant})
-			wantReason(t, err, pb.ReasonVariantNotFound)
-		}
+		t.Run("an unknown player is not found", func(t *testing.T) {
+			for _, id := range append(unknown(), g.GetId(), "Me", "me ") {
+				_, err := s.GetPlayer(p.ctx, &pb.GetPlayerRequest{PlayerId: id})
+				wantReason(t, err, pb.ReasonPlayerNotFound)
+				_, err = s.GetRank(p.ctx, &pb.GetRankRequest{Variant: "classic", PlayerId: id})
+				wantReason(t, err, pb.ReasonPlayerNotFound)
+			}
+		})
+		t.Run("an unknown variant is not found", func(t *testing.T) {
+			for _, variant := range []string{"chess", "Classic", "classic ", "Tribolo", "all", "*", "classic:all", "\x00", newID()} {
+				_, err := s.GetRank(s.anyone, &pb.GetRankRequest{Variant: variant, PlayerId: p.GetId()})
+				wantReason(t, err, pb.ReasonVariantNotFound)
+				_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: variant})
+				wantReason(t, err, pb.ReasonVariantNotFound)
+				_, err = s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: variant})
+				wantReason(t, err, pb.ReasonVariantNotFound)
+			}
+		})
 	})
 }

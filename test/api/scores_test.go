@@ -85,7 +85,7 @@ func TestScores_Best(t *testing.T) {
 func TestScores_Unranked(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
-		score := func(p player, g *pb.Game, byBot int) {
+		score := func(t *testing.T, p player, g *pb.Game, byBot int) {
 			t.Helper()
 			version, at := g.GetVersion(), g.GetPosition()
 			ranked := g.GetRanked()
@@ -114,26 +114,35 @@ func TestScores_Unranked(t *testing.T) {
 			}
 		}
 		p := s.player(t)
-		score(p, s.create(t, p, &pb.CreateGameRequest{Variant: "classic", Private: true}), -1)
-		score(p, s.game(t, p, "classic"), 2)
-		score(p, s.game(t, p, "classic"), 0)
-		bot := s.account(t, &pb.CreatePlayerRequest{Name: "A program", Bot: true})
-		g := s.game(t, bot, "classic")
-		assert.False(t, g.GetRanked())
-		assert.True(t, g.GetSeats()[0].GetPlayer().GetBot())
-		score(bot, g, -1)
+		t.Run("private games", func(t *testing.T) {
+			score(t, p, s.create(t, p, &pb.CreateGameRequest{Variant: "classic", Private: true}), -1)
+		})
+		t.Run("games with moves of a program", func(t *testing.T) {
+			score(t, p, s.game(t, p, "classic"), 2)
+			score(t, p, s.game(t, p, "classic"), 0)
+		})
+		t.Run("games of a bot", func(t *testing.T) {
+			bot := s.account(t, &pb.CreatePlayerRequest{Name: "A program", Bot: true})
+			g := s.game(t, bot, "classic")
+			assert.False(t, g.GetRanked())
+			assert.True(t, g.GetSeats()[0].GetPlayer().GetBot())
+			score(t, bot, g, -1)
+		})
 
-		// Given up at once: 0 points.
-		nothing := s.resign(t, p, s.game(t, p, "classic").GetId())
-		assert.True(t, nothing.GetRanked())
-		_, err := s.rank(t, p, "classic", 0)
-		wantReason(t, err, pb.ReasonNoScore)
-		listed, err := s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "classic"})
-		require.NoError(t, err)
-		assert.Empty(t, listed.GetEntries())
-		assert.Zero(t, listed.GetTotal())
+		t.Run("games without points", func(t *testing.T) {
+			nothing := s.resign(t, p, s.game(t, p, "classic").GetId())
+			assert.True(t, nothing.GetRanked())
+			_, err := s.rank(t, p, "classic", 0)
+			wantReason(t, err, pb.ReasonNoScore)
+			listed, err := s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "classic"})
+			require.NoError(t, err)
+			assert.Empty(t, listed.GetEntries())
+			assert.Zero(t, listed.GetTotal())
+		})
 
-		score(p, s.game(t, p, "classic"), -1) // The same, played by hand, counts.
+		t.Run("games played by hand count", func(t *testing.T) {
+			score(t, p, s.game(t, p, "classic"), -1)
+		})
 	})
 }
 

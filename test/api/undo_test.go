@@ -52,52 +52,62 @@ func TestUndo_Chain(t *testing.T) {
 		for _, e := range s.moves(t, p, g, 4) {
 			boards = append(boards, e.GetPosition())
 		}
-		e := s.undoes(t, p, id, 5)
-		assert.EqualValues(t, 6, e.GetVersion())
-		assert.EqualValues(t, 4, e.GetUndone().GetToVersion())
-		assert.Zero(t, e.GetSeat())
-		assert.False(t, e.GetRanked())
-		sameBoard(t, boards[4], e.GetPosition())
-		e = s.undoes(t, p, id, 6)
-		assert.EqualValues(t, 3, e.GetUndone().GetToVersion())
-		sameBoard(t, boards[3], e.GetPosition())
-		assert.EqualValues(t, 2, e.GetPosition().GetMoveCount())
-
-		// Another move from here, taken back, leads here again.
-		moved := s.move(t, p, id, 7, e.GetPosition())
-		assert.EqualValues(t, 8, moved.GetVersion())
-		assert.False(t, moved.GetRanked(), "for good")
-		e = s.undoes(t, p, id, 8)
-		assert.EqualValues(t, 7, e.GetUndone().GetToVersion())
-		sameBoard(t, boards[3], e.GetPosition())
-		e = s.undoes(t, p, id, 9)
-		assert.EqualValues(t, 2, e.GetUndone().GetToVersion())
-		e = s.undoes(t, p, id, 10)
-		assert.EqualValues(t, 1, e.GetUndone().GetToVersion())
-		sameBoard(t, boards[1], e.GetPosition())
-		_, err := s.undo(p, id, 11)
-		wantReason(t, err, pb.ReasonUndoNotAllowed)
-
-		// What was undone can be returned to all the same, by its version.
-		e = s.undoes(t, p, id, 11, 5)
-		sameBoard(t, boards[5], e.GetPosition())
-		e = s.undoes(t, p, id, 12)
-		assert.EqualValues(t, 4, e.GetUndone().GetToVersion())
-		e = s.undoes(t, p, id, 13, 1) // A restart.
-		sameBoard(t, boards[1], e.GetPosition())
-		assert.Zero(t, e.GetPosition().GetMoveCount())
-		for watching.history.Version() < e.GetVersion() {
-			watching.event(t)
+		var e *pb.Event
+		leadsTo := func(t *testing.T, version int32) {
+			t.Helper()
+			assert.Equal(t, version, e.GetUndone().GetToVersion())
+			sameBoard(t, boards[version], e.GetPosition())
 		}
-		assert.True(t, proto.Equal(e.GetPosition(), watching.last), "those who watch see it")
 
-		// Its score counts no more.
-		now := s.get(t, id)
-		assert.False(t, now.GetRanked())
-		s.moves(t, p, now, 30)
-		require.Positive(t, s.resign(t, p, id).GetResult().GetScores()[0])
-		_, err = s.rank(t, p, "classic", 0)
-		wantReason(t, err, pb.ReasonNoScore)
+		t.Run("each undo goes one move further back", func(t *testing.T) {
+			e = s.undoes(t, p, id, 5)
+			assert.EqualValues(t, 6, e.GetVersion())
+			leadsTo(t, 4)
+			assert.Zero(t, e.GetSeat())
+			assert.False(t, e.GetRanked())
+			e = s.undoes(t, p, id, 6)
+			leadsTo(t, 3)
+			assert.EqualValues(t, 2, e.GetPosition().GetMoveCount())
+		})
+		t.Run("undoing another move leads back to where it began", func(t *testing.T) {
+			moved := s.move(t, p, id, 7, e.GetPosition())
+			assert.EqualValues(t, 8, moved.GetVersion())
+			assert.False(t, moved.GetRanked(), "for good")
+			e = s.undoes(t, p, id, 8)
+			assert.EqualValues(t, 7, e.GetUndone().GetToVersion())
+			sameBoard(t, boards[3], e.GetPosition())
+		})
+		t.Run("undo stops at the beginning", func(t *testing.T) {
+			e = s.undoes(t, p, id, 9)
+			leadsTo(t, 2)
+			e = s.undoes(t, p, id, 10)
+			leadsTo(t, 1)
+			_, err := s.undo(p, id, 11)
+			wantReason(t, err, pb.ReasonUndoNotAllowed)
+		})
+		t.Run("an undone version can be named", func(t *testing.T) {
+			e = s.undoes(t, p, id, 11, 5)
+			leadsTo(t, 5)
+			e = s.undoes(t, p, id, 12)
+			leadsTo(t, 4)
+			e = s.undoes(t, p, id, 13, 1) // A restart.
+			leadsTo(t, 1)
+			assert.Zero(t, e.GetPosition().GetMoveCount())
+		})
+		t.Run("watchers see it", func(t *testing.T) {
+			for watching.history.Version() < e.GetVersion() {
+				watching.event(t)
+			}
+			assert.True(t, proto.Equal(e.GetPosition(), watching.last))
+		})
+		t.Run("the score counts no more", func(t *testing.T) {
+			now := s.get(t, id)
+			assert.False(t, now.GetRanked())
+			s.moves(t, p, now, 30)
+			require.Positive(t, s.resign(t, p, id).GetResult().GetScores()[0])
+			_, err := s.rank(t, p, "classic", 0)
+			wantReason(t, err, pb.ReasonNoScore)
+		})
 	})
 }
 

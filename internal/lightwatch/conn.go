@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -24,9 +23,6 @@ import (
 	"golang.org/x/net/http2/hpack"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
-
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Options say how to connect.
@@ -86,16 +82,6 @@ type Conn struct {
 
 	update Update // of the message that is being received
 	unread uint32 // bytes since the connection's window was renewed
-}
-
-// Stream is a call of Watch.
-type Stream struct {
-	conn     *Conn
-	id       uint32
-	receiver Receiver
-	opened   bool
-	part     []byte // of a message whose rest is in a later frame
-	unread   uint32 // bytes since the stream's window was renewed
 }
 
 const (
@@ -196,71 +182,6 @@ func begin(ctx context.Context, conn net.Conn, address string, options Options) 
 	}
 	_ = c.framer.WriteSettingsAck()
 	return c, c.out.Flush()
-}
-
-// Watch opens a stream. Errors are those of a status, and the receiver is told
-// nothing then.
-func (c *Conn) Watch(request *pb.WatchRequest, receiver Receiver) (*Stream, error) {
-	message, err := proto.Marshal(request)
-	if err != nil {
-		return nil, status.Errorf(codes.Internal, "the request: %v", err)
-	}
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	s := &Stream{conn: c, id: c.nextID, receiver: receiver}
-	if err := c.enter(s); err != nil {
-		return nil, err
-	}
-	c.nextID += 2
-	scheme := "http"
-	if c.options.TLS != nil {
-		scheme = "https"
-	}
-	c.block.Reset()
-	for _, h := range []hpack.HeaderField{
-		{Name: ":method", Value: "POST"},
-		{Name: ":scheme", Value: scheme},
-		{Name: ":path", Value: pb.GameService_Watch_FullMethodName},
-		{Name: ":authority", Value: c.options.Authority},
-		{Name: "content-type", Value: "application/grpc"},
-		{Name: "user-agent", Value: c.options.UserAgent},
-		{Name: "te", Value: "trailers"},
-	} {
-		_ = c.headers.WriteField(h) // to a buffer
-	}
-	// A write that fails ends the connection, and so the goroutine that reads.
-	_ = c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: c.block.Bytes(), EndHeaders: true})
-	_ = c.framer.WriteData(s.id, true, append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...))
-	_ = c.out.Flush()
-	return s, nil
-}
-
-// enter makes s one of the streams.
-func (c *Conn) enter(s *Stream) error {
-	c.reading.Lock()
-	defer c.reading.Unlock()
-	switch {
-	case c.ended != nil:
-		return c.ended
-	case len(c.streams) >= int(c.limit):
-		return status.Errorf(codes.FailedPrecondition, "the server, or a proxy before it, allows %d streams on a connection", c.limit)
-	case s.id > 1<<31-1:
-		return status.Error(codes.Unavailable, "the connection has had all its streams")
-	}
-	c.streams[s.id] = s
-	return nil
-}
-
-// Cancel ends the stream, unless it has ended. Its receiver is told nothing more.
-func (s *Stream) Cancel() {
-	c := s.conn
-	c.reading.Lock()
-	open := c.streams[s.id] == s
-	delete(c.streams, s.id)
-	c.reading.Unlock()
-	if open {
-		c.write(func() { _ = c.framer.WriteRSTStream(s.id, http2.ErrCodeCancel) })
-	}
 }
 
 // Err returns why the connection takes no more streams, nil if it does.
@@ -396,69 +317,4 @@ func (c *Conn) end(id uint32, err error, reset bool) {
 	if last {
 		c.Break() // The server waits for that after it said that it goes.
 	}
-}
-
-// receive takes in a frame of data.
-func (c *Conn) receive(frame *http2.DataFrame) {
-	var err error
-	renew := uint32(0) // the stream's window, by so much
-	c.reading.Lock()
-	s := c.streams[frame.StreamID]
-	if s != nil {
-		if err = s.take(frame.Data()); err == nil && frame.StreamEnded() {
-			err = errNoTrailers
-		}
-		if s.unread += frame.Length; s.unread >= c.options.Window/2 {
-			renew, s.unread = s.unread, 0
-		}
-	}
-	c.reading.Unlock()
-	if err != nil {
-		c.end(frame.StreamID, err, true)
-		renew = 0
-	}
-	if c.unread += frame.Length; c.unread >= c.options.Window/2 || renew > 0 {
-		c.write(func() {
-			_ = c.framer.WriteWindowUpdate(0, c.unread)
-			if renew > 0 {
-				_ = c.framer.WriteWindowUpdate(frame.StreamID, renew)
-			}
-		})
-		c.unread = 0
-	}
-}
-
-// take takes in data: whole messages as a rule, since servers write each into a
-// frame of its own while there is room, but proxies cut as they like.
-func (s *Stream) take(data []byte) error {
-	if len(s.part) > 0 {
-		s.part = append(s.part, data...)
-		data = s.part
-	}
-	for len(data) >= 5 {
-		size := binary.BigEndian.Uint32(data[1:])
-		switch {
-		case data[0] != 0:
-			return status.Error(codes.Internal, "a compressed message, which was not asked for")
-		case size > maxMessage:
-			return status.Errorf(codes.ResourceExhausted, "a message of %d bytes", size)
-		case len(data)-5 < int(size):
-			s.part = append(s.part[:0], data...)
-			return nil
-		}
-		u := &s.conn.update
-		err := u.decode(data[5 : 5+size])
-		if err == nil {
-			err = s.receiver.Update(u)
-		}
-		if err != nil {
-			return err
-		}
-		data = data[5+size:]
-	}
-	s.part = append(s.part[:0], data...)
-	if len(s.part) == 0 {
-		s.part = nil
-	}
-	return nil
 }

@@ -72,51 +72,41 @@ func (u *Update) decode(message []byte) error {
 		switch field {
 		case responseGame:
 			u.Kind = Game
-			return u.decodeGame(value)
 		case responseEvent:
 			u.Kind = Event
-			return u.decodeEvent(value)
+		default:
+			return nil
 		}
-		return nil
+		return fields(value, u.set)
 	})
 }
 
-func (u *Update) decodeGame(game []byte) error {
-	return fields(game, func(field tag, n uint64, value []byte) error {
-		switch field {
-		case gameID:
-			u.GameID = value
-		case gameVersion:
-			u.Version = int32(n)
-		case gameStatus:
-			u.Over = pb.GameStatus(n) == pb.GameStatus_GAME_STATUS_FINISHED
-		}
-		return nil
-	})
+// set takes in a field of the game or the event.
+func (u *Update) set(field tag, n uint64, value []byte) error {
+	isGame := u.Kind == Game
+	switch {
+	case isGame && field == gameID, !isGame && field == eventGameID:
+		u.GameID = value
+	case isGame && field == gameVersion, !isGame && field == eventVersion:
+		u.Version = int32(n)
+	case isGame && field == gameStatus:
+		u.Over = pb.GameStatus(n) == pb.GameStatus_GAME_STATUS_FINISHED
+	case !isGame && field == eventResult:
+		u.Over = true
+	case !isGame && field == eventTime:
+		return fields(value, u.setTime)
+	}
+	return nil
 }
 
-func (u *Update) decodeEvent(event []byte) error {
-	return fields(event, func(field tag, n uint64, value []byte) error {
-		switch field {
-		case eventGameID:
-			u.GameID = value
-		case eventVersion:
-			u.Version = int32(n)
-		case eventResult:
-			u.Over = true
-		case eventTime:
-			return fields(value, func(field tag, n uint64, _ []byte) error {
-				switch field {
-				case timeSeconds:
-					u.seconds = n
-				case timeNanos:
-					u.nanos = n
-				}
-				return nil
-			})
-		}
-		return nil
-	})
+func (u *Update) setTime(field tag, n uint64, _ []byte) error {
+	switch field {
+	case timeSeconds:
+		u.seconds = n
+	case timeNanos:
+		u.nanos = n
+	}
+	return nil
 }
 
 // fields calls do with every field of a message: a number, or bytes.

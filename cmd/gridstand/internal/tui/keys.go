@@ -18,10 +18,10 @@ type commonKeys struct {
 	Help, Leave, Interrupt, Suspend, Close key.Binding
 }
 
-func newCommonKeys(leave string) commonKeys {
+func newCommonKeys() commonKeys {
 	return commonKeys{
 		Help:      bind("?", "help", "?"),
-		Leave:     bind("q", leave, "q"),
+		Leave:     bind("q", "quit", "q"),
 		Interrupt: bind("ctrl-c", "leave at once", "ctrl+c"),
 		Suspend:   bind("ctrl-z", "suspend", "ctrl+z"),
 		Close:     bind("esc", "close", "esc", "q", "enter", "space"),
@@ -41,7 +41,7 @@ type playKeys struct {
 
 func newPlayKeys() *playKeys {
 	return &playKeys{
-		commonKeys: newCommonKeys("quit"),
+		commonKeys: newCommonKeys(),
 		Move:       bind("↑↓←→", "move", "up", "down", "left", "right"),
 		Up:         bind("↑ w k", "up", "up", "w", "k"),
 		Down:       bind("↓ s j", "down", "down", "s", "j"),
@@ -110,7 +110,7 @@ type watchKeys struct {
 
 func newWatchKeys(tv bool) *watchKeys {
 	k := &watchKeys{
-		commonKeys: newCommonKeys("quit"), Next: bind("n", "next game", "n"),
+		commonKeys: newCommonKeys(), Next: bind("n", "next game", "n"),
 		Step: bind("← →", "step"),
 		Back: bind("←", "step back", "left", "h"), Forward: bind("→", "step forward", "right"),
 		Pause: bind("space", "pause", "space"), Live: bind("l", "live", "l"),

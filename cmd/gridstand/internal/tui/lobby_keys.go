@@ -11,7 +11,7 @@ type lobbyKeys struct {
 
 func newLobbyKeys() *lobbyKeys {
 	return &lobbyKeys{
-		commonKeys: newCommonKeys("quit"),
+		commonKeys: newCommonKeys(),
 		Select:     bind("↑↓", "select"),
 		Up:         bind("↑", "up", "up"), Down: bind("↓", "down", "down"),
 		Pane: bind("tab", "next pane", "tab"), PaneBack: bind("shift-tab", "pane before", "shift+tab"),

@@ -47,7 +47,7 @@ func (k *wallKeys) FullHelp() [][]key.Binding {
 func NewWall(ctx context.Context, server Server, games []string, c WatchConfig) *Wall {
 	w := &Wall{
 		base: newBase(ctx, c.Clock),
-		keys: &wallKeys{newCommonKeys("quit"), bind("n", "next game", "n", "tab", "right")},
+		keys: &wallKeys{newCommonKeys(), bind("n", "next game", "n", "tab", "right")},
 	}
 	for _, id := range games[:min(len(games), MaxWall)] {
 		c.GameID = id

@@ -1,6 +1,6 @@
-// Package game says what the service needs of any grid game: positions, moves,
-// rules and the random draws of a game. It knows nothing of networks, clocks or
-// storage, and every value that passes through it is immutable.
+// Package game defines what the service needs from any grid game: positions, moves,
+// rules and the random draws of a game. It has no knowledge of networks, clocks or
+// storage, and all its values are immutable.
 //
 // The games themselves live in folders of their own (game/twenty48, …), the
 // list of variants that can be played in game/variants, and the life of a game
@@ -21,24 +21,24 @@ type Rules interface {
 	Start(d *Draws) Position
 
 	// Move plays m for seat, which the caller has checked to be to move, and
-	// draws what the move needs from d. It returns an error that wraps
-	// ErrIllegalMove, and draws nothing, when the rules forbid m in p.
+	// draws what the move needs from d. If the rules forbid m in p, it returns an
+	// error that wraps ErrIllegalMove, and draws nothing.
 	Move(p Position, seat int, m Move, d *Draws) (Position, Change, error)
 
-	// Resign returns p with seat passed over from now on. Its score stays.
+	// Resign returns p with seat skipped from now on. Its score stays.
 	Resign(p Position, seat int) Position
 
 	// Decode reads what Position.AppendBinary wrote. It checks everything it
 	// reads: b may come from a damaged store.
 	Decode(b []byte) (Position, error)
 
-	// Recordable reports whether a game that ended for the given reason gives its
-	// seats a score that is worth recording.
+	// Recordable reports whether the scores of a game that ended for the given
+	// reason may go to the leaderboard.
 	Recordable(r Reason) bool
 }
 
-// Position is a board with all that the rules need to go on from it. Positions
-// are immutable: the slices they return belong to the caller.
+// Position is a board with everything that the rules need to continue from it.
+// Positions are immutable: the slices they return belong to the caller.
 type Position interface {
 	// AppendBinary appends the position in the rules' own fixed bytes: equal
 	// positions give equal bytes, in every release.
@@ -50,29 +50,29 @@ type Position interface {
 	// Scores are the points of each seat.
 	Scores() []int32
 
-	// Turn is the seat to move, or NoSeat when nobody can move any more.
+	// Turn is the seat to move, or NoSeat if no seat can move.
 	Turn() int
 
-	// LegalMoves lists what the seat to move may do, in a fixed order.
+	// LegalMoves lists the legal moves of the seat to move, in a fixed order.
 	LegalMoves() []Move
 
-	// Ended is the reason for which the rules end the game here, or
-	// ReasonNone while it goes on.
+	// Ended is the reason for which the rules end the game here, or ReasonNone if
+	// they do not.
 	Ended() Reason
 
-	// Winners lists the seats that win when the game ends here for the given
-	// reason. It may be empty.
+	// Winners lists the seats that win if the game ends here for the given reason.
+	// It may be empty.
 	Winners(r Reason) []int
 }
 
-// NoSeat stands where a seat's index would stand and there is none.
+// NoSeat is the index of no seat.
 const NoSeat = -1
 
 // ErrIllegalMove is returned, wrapped with the reason, for a move that the
 // rules forbid.
 var ErrIllegalMove = errors.New("illegal move")
 
-// Direction is where a slide goes. The zero Direction is none.
+// Direction is the direction of a slide. The zero Direction is none.
 type Direction uint8
 
 // The four directions.
@@ -83,7 +83,7 @@ const (
 	Right
 )
 
-// String returns the direction in lower case, as a player would write it.
+// String is the direction in lower case, as players write it.
 func (d Direction) String() string {
 	switch d {
 	case Up:
@@ -103,12 +103,11 @@ func (d Direction) String() string {
 // the top, both from 0.
 type Cell struct{ X, Y int32 }
 
-// Move is what a player asks for: a slide in a direction, or a cell to go to.
-// Moves are comparable with ==.
+// Move is a slide in a direction, or a jump to a cell. Moves are comparable with ==.
 type Move struct {
-	// Direction of a slide; zero when the move names a cell.
+	// Direction of a slide; zero if the move names a cell.
 	Direction Direction
-	// Cell that the move goes to; meaningful when Direction is zero.
+	// Cell that the move goes to, if Direction is zero.
 	Cell Cell
 }
 
@@ -126,21 +125,21 @@ type Spawn struct {
 	Value int32
 }
 
-// Change is what a move did besides leading to the next position.
+// Change is the effect of a move, besides the next position.
 type Change struct {
-	// Spawned is the tile that appeared, nil when none did.
+	// Spawned is the tile that appeared, nil if none did.
 	Spawned *Spawn
-	// Gained is the score that the move earned its mover.
+	// Gained is the score that the move earned.
 	Gained int32
-	// Taken are the cells that changed hands, without the destination.
+	// Taken are the cells that changed their owner, without the destination.
 	Taken []Cell
 }
 
-// Reason says why a game ended.
+// Reason is why a game ended.
 type Reason uint8
 
-// The reasons. GoalReached and NoMoves are the rules' own; the others come
-// from what happens around the board.
+// The reasons. GoalReached and NoMoves are decided by the rules, the others by what
+// happens around the board.
 const (
 	ReasonNone Reason = iota
 	GoalReached
@@ -168,8 +167,8 @@ func (r Reason) String() string {
 	}
 }
 
-// Kind is the family of games that a variant belongs to; all variants of a
-// kind share one board type.
+// Kind is the family of games of a variant; all variants of a kind share one board
+// type.
 type Kind uint8
 
 // The kinds.
@@ -196,9 +195,9 @@ type Variant struct {
 	Seats int
 	// Bots are the names of the bots that may sit in a seat.
 	Bots []string
-	// Revision of the rules. Rules that would alter a board of a stored game
-	// get a new revision beside the old one.
+	// Revision of the rules. A change of the rules that would alter the board of a
+	// stored game is a new revision beside the old one.
 	Revision int32
-	// Rules decide everything on the board.
+	// Rules of the board.
 	Rules Rules
 }

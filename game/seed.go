@@ -12,13 +12,12 @@ import (
 	"sync"
 )
 
-// Seed is the secret from which a game draws everything random. Whoever knows
-// it knows what every coming move will draw, so it prints as [seed] whatever
-// the verb, in logs too; only SeedBytes gives its content. The zero Seed is
-// none.
+// Seed is the secret from which a game draws everything random. It reveals what every
+// coming move will draw, so it prints as [seed] with every verb and in logs; only
+// SeedBytes returns its content. The zero Seed is none.
 type Seed struct {
-	// Closures, so that not even a struct that holds a Seed in an unexported
-	// field, where fmt cannot call Format, prints more than an address.
+	// Closures, since fmt cannot call Format on an unexported field of another
+	// struct: it prints their addresses then.
 	reveal func() [SeedSize]byte
 	block  func(version uint64, n uint32, block *[sha256.Size]byte)
 }
@@ -45,8 +44,8 @@ func SeedFromBytes(b []byte) (Seed, error) {
 }
 
 func seedOf(b [SeedSize]byte) Seed {
-	// Taking the key in costs more than a block does, and a game that is read
-	// from its log needs ten thousand blocks.
+	// Setting the key costs more than computing a block, and replaying a game from
+	// its log needs ten thousand blocks.
 	keyed := sync.Pool{New: func() any { return &blockMAC{Hash: hmac.New(sha256.New, b[:])} }}
 	return Seed{
 		reveal: func() [SeedSize]byte { return b },
@@ -62,7 +61,7 @@ func seedOf(b [SeedSize]byte) Seed {
 	}
 }
 
-// blockMAC makes blocks of random bytes, one after the other.
+// blockMAC computes blocks of random bytes.
 type blockMAC struct {
 	hash.Hash
 	message [12]byte
@@ -71,8 +70,8 @@ type blockMAC struct {
 // IsZero reports whether there is no seed.
 func (s Seed) IsZero() bool { return s.reveal == nil }
 
-// SeedBytes reveals a copy of the seed, nil of the zero Seed. Only the log and
-// the last event of a finished game may hold what it returns.
+// SeedBytes returns a copy of the seed, nil for the zero Seed. Only the log and the
+// last event of a finished game may contain it.
 func (s Seed) SeedBytes() []byte {
 	if s.IsZero() {
 		return nil
@@ -81,9 +80,8 @@ func (s Seed) SeedBytes() []byte {
 	return b[:]
 }
 
-// Commitment is SHA-256 of the seed. It is published when the game is created,
-// so that the seed revealed at the end can be checked against it. The seed must not
-// be zero.
+// Commitment is SHA-256 of the seed. It is published when the game is created, so that
+// the seed that is revealed at the end can be checked. The seed must not be zero.
 func (s Seed) Commitment() [SeedSize]byte { return sha256.Sum256(s.SeedBytes()) }
 
 // Format implements fmt.Formatter: no verb shows the content.
@@ -92,8 +90,8 @@ func (s Seed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hiddenSeed)
 // LogValue implements slog.LogValuer.
 func (s Seed) LogValue() slog.Value { return slog.StringValue(hiddenSeed) }
 
-// MarshalText implements encoding.TextMarshaler, for encoders that would walk
-// the struct.
+// MarshalText implements encoding.TextMarshaler, for encoders that would use
+// reflection.
 func (s Seed) MarshalText() ([]byte, error) { return []byte(hiddenSeed), nil }
 
 // Draws is the stream of random numbers of one version of a game:
@@ -107,21 +105,20 @@ type Draws struct {
 	used    int
 }
 
-// Draws starts the stream of the given version, at its beginning. The seed must not
-// be zero.
+// Draws returns the stream of the given version. The seed must not be zero.
 func (s Seed) Draws(version int32) *Draws {
 	return &Draws{seed: s, version: uint64(version), used: sha256.Size}
 }
 
 // Draw returns a number from 0 to n−1, each equally likely. n must be above 0.
-// Values that would favour the small numbers are thrown away and drawn anew.
+// Values that would favour small numbers are dropped and drawn again.
 func (d *Draws) Draw(n int) int {
 	if n <= 0 {
 		panic(fmt.Sprintf("game: Draw(%d)", n))
 	}
 	m := uint64(n)
-	// 2⁶⁴ mod n values at the top have no full row of remainders; written
-	// without 2⁶⁴, which does not fit.
+	// The highest 2⁶⁴ mod n values would favour small remainders. 2⁶⁴ itself does
+	// not fit into a uint64.
 	excess := -m % m
 	for {
 		if x := d.next(); excess == 0 || x < -excess {

@@ -1,9 +1,9 @@
-// Package bot holds players that choose a move from a position. A bot sees
-// what any player sees, the position and the rules of its variant, and never
-// the seed: where it needs chance it draws from a source of its own.
+// Package bot has players that choose a move from a position. A bot sees what any
+// player sees, the position and the rules of its variant, and never the seed: random
+// choices come from a source of its own.
 //
-// Some bots choose at once. The others search, for as long as their options
-// and the context let them:
+// Some bots choose at once. The others search until their options or the context stop
+// them:
 //
 //	2048      random, rote, greedy     at once
 //	          montecarlo, expectimax   search
@@ -11,7 +11,7 @@
 //	          original                 at once: it looks three moves ahead, always
 //	          minimax                  search
 //
-// How well they play is what the command in the folder strength prints.
+// The command tools/botstrength measures how well they play.
 package bot
 
 import (
@@ -25,57 +25,53 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// Bot is a player of one variant. It is safe for concurrent use, and remembers
-// nothing from one move to the next but where its source of chance stands.
+// Bot is a player of one variant. It is safe for concurrent use, and has no state but
+// that of its random source.
 type Bot interface {
 	// Name is the name under which New makes the bot.
 	Name() string
 
-	// Choose returns a legal move for the seat whose turn it is in p. When the
-	// context's deadline passes, or the work that the options allow is done,
-	// a searching bot answers with the best move found so far. When the
-	// context is cancelled, which says that nobody waits for an answer, it
-	// returns the context's error.
+	// Choose returns a legal move for the seat to move in p. After the context's
+	// deadline, or the work that the options allow, a searching bot returns the
+	// best move found so far. If the context is cancelled, it returns the context's
+	// error.
 	//
-	// It returns an error that wraps ErrNoMove when nobody is to move in p. A
-	// position of another variant is a mistake, which most bots return an
-	// error for.
+	// It returns an error that wraps ErrNoMove if no seat is to move in p. Most
+	// bots return an error for a position of another variant.
 	Choose(ctx context.Context, p game.Position) (game.Move, error)
 }
 
 var (
-	// ErrUnknown is returned, wrapped, for a name that no bot of the variant's
-	// kind has.
+	// ErrUnknown is returned, wrapped, if the variant's kind has no bot of that
+	// name.
 	ErrUnknown = errors.New("no such bot")
 
-	// ErrNoMove is returned, wrapped, by a bot that is asked for a move in a
-	// game that has none left.
+	// ErrNoMove is returned, wrapped, if the game has ended.
 	ErrNoMove = errors.New("no move to choose")
 )
 
-// Options tell a bot how hard to think. The zero Options are every bot's
-// defaults. What does not concern a bot it ignores.
+// Options bound how much a bot thinks. The zero Options are every bot's defaults. A bot
+// ignores the options that do not apply to it.
 type Options struct {
-	// Source is where a bot that plays by chance gets it from, one value for a
-	// decision. The bot keeps it and uses it under a lock of its own, so no two
-	// bots may share it. By default it is seeded by the operating system.
+	// Source is the random source of a bot, one value per decision. The bot uses it
+	// under its own lock, so bots must not share one. By default it is seeded by the
+	// operating system.
 	Source rand.Source
 
-	// Depth is how far a searching bot looks ahead at most: in moves of any
-	// seat for minimax, in spawned tiles for expectimax.
+	// Depth bounds how far a searching bot looks ahead: in moves of any seat for
+	// minimax, in spawned tiles for expectimax.
 	Depth int
 
-	// Rollouts is the number of random games that montecarlo plays out for
-	// each legal move.
+	// Rollouts is the number of random games that montecarlo plays for each legal
+	// move.
 	Rollouts int
 
-	// Work bounds a searching bot's decision: the number of moves that it
-	// tries on a board. With the same source and the same work it decides the
-	// same on every machine.
+	// Work bounds the number of moves that a searching bot tries on a board for a
+	// decision. With the same source and work, it decides the same on every machine.
 	Work int64
 
-	// Time bounds a searching bot's decision by the clock, as a deadline of
-	// the context does; the earlier one counts.
+	// Time bounds the time of a searching bot's decision, as a deadline of the
+	// context does; the earlier one applies.
 	Time time.Duration
 }
 
@@ -93,13 +89,12 @@ func (o Options) validate() error {
 	return nil
 }
 
-// chooser decides for a bot. Everything about the rules is checked and every
-// default filled in when it is made.
+// chooser decides for a bot. Rules and defaults are checked when it is made.
 type chooser interface {
 	choose(m *meter, p game.Position) (game.Move, error)
 }
 
-// maker is one way to play, for all variants of a kind of game.
+// maker makes a bot for any variant of a kind of game.
 type maker struct {
 	name string
 	make func(v game.Variant, o Options) (chooser, error)
@@ -132,9 +127,9 @@ func Names(k game.Kind) []string {
 	return names
 }
 
-// New makes a bot for a variant. It returns an error that wraps ErrUnknown
-// when the variant's kind has no bot of that name, and another for an option
-// that is out of range.
+// New makes a bot for a variant. It returns an error that wraps ErrUnknown if the
+// variant's kind has no bot of that name, and another error for an option that is out
+// of range.
 func New(name string, v game.Variant, o Options) (Bot, error) {
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("bot %s: %w", name, err)
@@ -173,7 +168,7 @@ func (b *bot) Choose(ctx context.Context, p game.Position) (game.Move, error) {
 	return move, err
 }
 
-// decide is Choose, and tells the work that it took.
+// decide is Choose, and returns the work that it took.
 func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, error) {
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return game.Move{}, 0, err
@@ -183,7 +178,7 @@ func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, er
 	}
 	m := meters.Get().(*meter)
 	defer func() {
-		*m = meter{} // the context is not ours to keep
+		*m = meter{} // drops the context
 		meters.Put(m)
 	}()
 	m.start(ctx, b.options, b.chance())
@@ -197,7 +192,7 @@ func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, er
 	return move, m.done, nil
 }
 
-// chance draws the number from which all chance of a decision comes.
+// chance draws the seed of a decision's random numbers.
 func (b *bot) chance() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

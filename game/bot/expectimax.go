@@ -8,30 +8,30 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// expectimax looks some moves ahead, weighs every tile that can spawn in
-// between by how likely it is, and judges the boards at the end by a
-// heuristic.
+// expectimax looks some moves ahead, weights every tile that can spawn in between by
+// its probability, and judges the boards at the end by a heuristic.
 type expectimax struct {
 	odds
 	depth int // spawns to look ahead at most
 
-	// Neither depth nor work is given, so that the default bounds the work.
+	// free is set if the options bound neither depth nor work: the default work
+	// bounds the search.
 	free bool
 }
 
 const (
-	// maxDepth is the number of spawns to look ahead where nothing else bounds
-	// it, which is when there is hardly a choice.
+	// maxDepth bounds the spawns to look ahead: it is reached only if there are
+	// few legal moves.
 	maxDepth = 15
 
-	// Work for a decision where the options name neither depth nor work. What
-	// is done with it on average is a third: a search ends when its next step
-	// would not fit in.
+	// Work for a decision if the options bound neither depth nor work. A search
+	// does a third of it on average, since it does not begin a step that would
+	// exceed it.
 	defaultWork     = 100_000
 	defaultWorkGrid = 20_000
 
-	// worthWon is the worth of a game that is won, more than any board's, and
-	// worthLost that of one that is lost, which is as bad as a board can be.
+	// worthWon is the worth of a won game, more than that of any board, and
+	// worthLost that of a lost game, less than that of any board.
 	worthWon  = 10_000_000
 	worthLost = 0
 )
@@ -70,16 +70,14 @@ func (e *expectimax) choose(m *meter, p game.Position) (game.Move, error) {
 
 // search values the moves of one position.
 type search interface {
-	// value is the worth of moving towards d, which must be legal, looking
-	// ahead as many spawns as depth says. It means nothing once the meter's
-	// work is done.
+	// value is the worth of moving towards d, which must be legal, looking ahead
+	// depth spawns. It is meaningless if the meter's work is done.
 	value(d game.Direction, depth int) float32
 }
 
-// deepen looks no spawn ahead, then one, and so on, so that there is an answer
-// whenever the work is done. It does not begin what it cannot finish: each
-// step is taken to be as many times the work of the one before as that was of
-// its own.
+// deepen looks no spawn ahead, then one, and so on, so that there is an answer whenever
+// the work is done. It does not begin a step that it cannot finish: it assumes that
+// work grows by the same factor from step to step.
 func (e *expectimax) deepen(m *meter, legal twenty48.Directions, s search, work int64) game.Move {
 	if bits.OnesCount8(uint8(legal)) == 1 {
 		best, _ := e.best(m, legal, s, 0)
@@ -105,8 +103,7 @@ func (e *expectimax) deepen(m *meter, legal twenty48.Directions, s search, work 
 	return best
 }
 
-// best returns the best move at one depth, and whether the search of it came
-// to its end.
+// best returns the best move at one depth, and whether the search finished.
 func (e *expectimax) best(m *meter, legal twenty48.Directions, s search, depth int) (best game.Move, whole bool) {
 	highest := float32(math.Inf(-1))
 	for _, d := range directions {

@@ -7,18 +7,17 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// The worth of a board of 2048 is the sum of the worths of its rows and of its
-// columns, each by itself. The features and their weights are those that
-// Robert Xiao found for his 2048-ai.
+// The worth of a board of 2048 is the sum of the worths of its rows and columns. The
+// features and their weights are those of Robert Xiao's 2048-ai.
 const (
 	worthAlive    = 200_000 // a line's, so that any board is worth more than a lost game
 	worthEmpty    = 270     // of each empty cell
 	worthMerge    = 700     // of each tile that equals the one before it, and of the first such pair
-	worthDisorder = -47     // of the fourth powers that a line falls and rises by, the lesser of both
+	worthDisorder = -47     // of the fourth powers by which a line falls or rises, whichever is less
 	worthTile     = -11     // of each tile's exponent to the power of 3.5: few large ones are better
 )
 
-// The powers of all exponents that there are.
+// The powers of all exponents.
 var power4, power35 = func() (fourth, threeAndAHalf [twenty48.MaxExponent + 1]float32) {
 	for e := range fourth {
 		fourth[e] = float32(math.Pow(float64(e), 4))
@@ -27,8 +26,8 @@ var power4, power35 = func() (fourth, threeAndAHalf [twenty48.MaxExponent + 1]fl
 	return fourth, threeAndAHalf
 }()
 
-// lineWorth is the worth of the line of length cells from first on, each step
-// from the one before.
+// lineWorth is the worth of the line of length cells that begins at first, step cells
+// apart.
 func lineWorth(cells []uint8, first, step, length int) float32 {
 	var tiles, falls, rises float32
 	empty, merges, run := 0, 0, 0

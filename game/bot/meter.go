@@ -9,25 +9,24 @@ import (
 	"time"
 )
 
-// meter counts the work of one decision, says when it is enough, and gives it
-// its chance.
+// meter counts the work of one decision, says when to stop, and has its random numbers.
 type meter struct {
 	ctx       context.Context
 	deadline  time.Time // zero when there is none
 	limit     int64     // of done
 	done      int64     // moves tried
-	look      int64     // when to look at the clock and the context again
+	look      int64     // the work after which to check the clock and the context
 	over      bool
-	cancelled bool // by the context: the decision is not wanted any more
+	cancelled bool // by the context: the decision is not needed
 
 	chance chance
 }
 
-// meters keeps the meters, which would be garbage after every move.
+// meters reuses the meters, so that a decision allocates nothing.
 var meters = sync.Pool{New: func() any { return new(meter) }}
 
-// lookEvery is the work between two looks at the clock: tens of microseconds
-// on the largest boards, and far more than a look costs on the smallest.
+// lookEvery is the work between two checks of the clock: tens of microseconds on the
+// largest boards, and far longer than a check takes on the smallest.
 const lookEvery = 256
 
 func (m *meter) start(ctx context.Context, o Options, seed uint64) {
@@ -43,7 +42,8 @@ func (m *meter) start(ctx context.Context, o Options, seed uint64) {
 	}
 }
 
-// spend counts work and reports whether that was enough. Once it was, it stays so.
+// spend counts work and reports whether to stop. After it has reported true once, it
+// always does.
 func (m *meter) spend(work int64) bool {
 	m.done += work
 	return m.done >= m.look && m.enough()
@@ -79,8 +79,8 @@ func (c *chance) next() uint64 {
 	return hi ^ lo
 }
 
-// below returns a number from 0 to n−1, each equally likely but for a part in
-// 2⁶⁴ / n.
+// below returns a number from 0 to n−1. Their probabilities differ by less than n in
+// 2⁶⁴.
 func (c *chance) below(n int) int {
 	hi, _ := bits.Mul64(c.next(), uint64(n))
 	return int(hi)

@@ -9,23 +9,24 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// minimax plays Tribolo by alpha-beta search, one move deeper at a time. Both
-// others are taken to play against it: "paranoid" search, which sees further
-// than one in which everybody plays for himself.
+// minimax plays Tribolo by alpha-beta search, one move deeper at a time. It assumes
+// that both others play against it ("paranoid" search), which allows a deeper search
+// than if each plays for itself.
 type minimax struct {
 	depth int // moves to look ahead at most
 
-	// Neither depth nor work is given, so that the default bounds the work.
+	// free is set if the options bound neither depth nor work: the default work
+	// bounds the search.
 	free bool
 }
 
-// defaultWorkJump is the work for a decision where the options name neither
-// depth nor work: some ten milliseconds, and five moves ahead.
+// defaultWorkJump is the work for a decision if the options bound neither depth nor
+// work: about ten milliseconds, and five moves ahead.
 const defaultWorkJump = 50_000
 
-// The worth of a board on which the game goes on: so much for each cell, and
-// each legal move, more than the best of the others has. Cells come and go in
-// numbers until late, but who has no moves left can only lose them.
+// The worth of a board on which the game goes on, for each cell and each legal move
+// more than the best opponent has. Moves count because a seat without moves can only
+// lose cells.
 const (
 	worthCell = 2
 	worthMove = 3
@@ -72,13 +73,13 @@ type jumpSearch struct {
 	plies    []*jumpList // the moves at each step on the way from the root
 }
 
-// jumpSearches keeps the searches, for the sake of their lists.
+// jumpSearches reuses the searches with their lists.
 var jumpSearches = sync.Pool{New: func() any { return new(jumpSearch) }}
 
 // jumpList are moves and the boards after them.
 type jumpList struct {
 	jumps []jump
-	order []int32 // indices of jumps in the low byte, what sorts them above it
+	order []int32 // indices of jumps in the low byte, the sort key above it
 }
 
 type jump struct {
@@ -90,7 +91,7 @@ func (l *jumpList) at(i int) *jump { return &l.jumps[l.order[i]&0xff] }
 
 func (l *jumpList) first() *jump { return l.at(0) }
 
-// expand lists the moves of seat, those that take most first.
+// expand lists the moves of seat, those that take most cells first.
 func (s *jumpSearch) expand(ply int, b *tribolo.Board, seat int, moves tribolo.Set) *jumpList {
 	if ply == len(s.plies) {
 		s.plies = append(s.plies, new(jumpList))
@@ -110,9 +111,9 @@ func (s *jumpSearch) expand(ply int, b *tribolo.Board, seat int, moves tribolo.S
 	return l
 }
 
-// rank moves the best of the moves at the root to the front. Those that were
-// looked at when the work is done count: the first is the best one of the
-// search before, and only a better one can have taken its place.
+// rank moves the best of the moves at the root to the front. If the work ends early,
+// the result is still valid: the first move is the best one of the previous search,
+// and only a better one takes its place.
 func (s *jumpSearch) rank(moves *jumpList, depth int) {
 	alpha := math.MinInt
 	for i := range moves.order {
@@ -129,8 +130,8 @@ func (s *jumpSearch) rank(moves *jumpList, depth int) {
 	}
 }
 
-// after is the value of b after a move of mover, looking as many more moves
-// ahead as depth says. It means nothing once the meter's work is done.
+// after is the value of b after a move of mover, looking depth more moves ahead. It is
+// meaningless if the meter's work is done.
 func (s *jumpSearch) after(ply int, b *tribolo.Board, mover, depth, alpha, beta int) int {
 	if depth == 0 {
 		return s.worth(b)
@@ -157,7 +158,7 @@ func (s *jumpSearch) after(ply int, b *tribolo.Board, mover, depth, alpha, beta 
 	return beta
 }
 
-// margin is by how much score is higher than that of the best of the others.
+// margin is the score minus the best opponent's score.
 func (s *jumpSearch) margin(score func(seat int) int) int {
 	rival := math.MinInt
 	for i := 1; i < tribolo.Seats; i++ {
@@ -182,8 +183,8 @@ func (s *jumpSearch) worth(b *tribolo.Board) int {
 	return worthCell*s.margin(b.Score) + worthMove*moves
 }
 
-// end is the worth of a board on which nobody can move: winning is all, then
-// comes sharing the win.
+// end is the worth of a board on which no seat can move: a win is worth more than a
+// shared win, and that more than a loss.
 func (s *jumpSearch) end(b *tribolo.Board) int {
 	cells := s.margin(b.Score)
 	switch {

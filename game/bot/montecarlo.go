@@ -6,8 +6,8 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// monteCarlo plays each legal move many times, goes on at random, and takes
-// the one whose games score most on average.
+// monteCarlo plays many random games after each legal move, and takes the move whose
+// games score most on average.
 type monteCarlo struct {
 	odds
 	rollouts int
@@ -17,8 +17,8 @@ type monteCarlo struct {
 const (
 	defaultRollouts = 200
 
-	// cutMoves ends the random games on boards larger than 4×4, which last a
-	// thousand moves and more: what a move is worth shows sooner.
+	// cutMoves ends the random games on boards larger than 4×4, which last more
+	// than a thousand moves: the worth of a move shows sooner.
 	cutMoves = 100
 )
 
@@ -44,8 +44,8 @@ func (mc monteCarlo) choose(m *meter, p game.Position) (game.Move, error) {
 	}
 	games := newRollout(&mc.odds, m, own, mc.cut)
 	legal := own.Legal()
-	// Each round plays one game for every move, so that no move has had more
-	// when the work is done; a round that is not finished does not count.
+	// Each round plays one game for every move, so that all moves have the same
+	// number of games; an unfinished round does not count.
 	var sums [len(directions)]int64
 round:
 	for range mc.rollouts {

@@ -2,7 +2,7 @@ package bot
 
 import "github.com/gridstand/gridstand/game"
 
-// random plays any game: a legal move, each equally likely.
+// random plays any game: a random legal move, each equally likely.
 type random struct{}
 
 func newRandom(game.Variant, Options) (chooser, error) { return random{}, nil }

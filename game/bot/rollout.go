@@ -33,8 +33,8 @@ func newRollout(o *odds, m *meter, p *twenty48.Position, cut int64) rollout {
 	return r
 }
 
-// play plays a game and returns what it scored from the position on, where all
-// merges count in full. It is cut short too when the meter's work is done.
+// play plays a game and returns what it scored from the position on, counting all
+// merges in full. It also ends if the meter's work is done.
 func (r *rollout) play(first game.Direction) int64 {
 	if r.slider != nil {
 		return r.play64(first)
@@ -78,9 +78,9 @@ func (r *rollout) play64(first game.Direction) int64 {
 		}
 		b |= spawned
 
-		// The first legal one of the directions in random order is a random
-		// legal one. A board and its transpose are worth the same, and so it
-		// stays transposed once it was for a move up or down.
+		// The first legal direction in random order is a random legal direction.
+		// A board and its transpose are worth the same, so the board stays
+		// transposed after a move up or down.
 		t := b.Transposed()
 		order := orders[chance.next()>>32*24>>32]
 		idle := r.idle && b.Empty() != 0
@@ -140,8 +140,8 @@ func (r *rollout) playGrid(first game.Direction) int64 {
 	return score
 }
 
-// spawn puts a tile into an empty cell, of which there must be one, and
-// reports whether it was the last.
+// spawn puts a tile into an empty cell, of which there must be one, and reports whether
+// it was the last one.
 func (o *odds) spawn(cells []uint8, c *chance) (full bool) {
 	empty := 0
 	for _, e := range cells {

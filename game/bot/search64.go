@@ -7,9 +7,8 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// search64 is a search on a board of 4×4 in one word. A board and its
-// transpose are worth the same, so a move up is searched as a move to the left
-// of the transpose, which is not turned back.
+// search64 is a search on a board of 4×4 in one word. A board and its transpose are
+// worth the same, so a move up is searched as a move to the left on the transpose.
 type search64 struct {
 	*odds
 	meter  *meter
@@ -19,7 +18,7 @@ type search64 struct {
 	root   twenty48.Board64
 }
 
-// searches64 keeps the searches, for the sake of their tables.
+// searches64 reuses the searches with their tables.
 var searches64 = sync.Pool{New: func() any {
 	return &search64{slider: twenty48.NewSlider(), worths: newRowWorths(), table: newTable()}
 }}
@@ -30,8 +29,8 @@ func (s *search64) value(d game.Direction, depth int) float32 {
 	return s.after(b, depth)
 }
 
-// after is the value of b after a move, before a tile spawns: the mean over
-// all that can spawn.
+// after is the value of b after a move, before a tile spawns: the mean over all tiles
+// that can spawn.
 func (s *search64) after(b twenty48.Board64, depth int) float32 {
 	if s.goal > 0 && b.Has(s.goal) {
 		return worthWon
@@ -47,7 +46,7 @@ func (s *search64) after(b twenty48.Board64, depth int) float32 {
 	var twos, fours float32
 	for ; empty != 0; empty &= empty - 1 {
 		if s.meter.over {
-			return 0 // as good as any: nothing comes of this search any more
+			return 0 // any value: the search is over
 		}
 		spawned := empty & -empty
 		twos += s.before(b|spawned, depth-1)
@@ -60,10 +59,10 @@ func (s *search64) after(b twenty48.Board64, depth int) float32 {
 	return value
 }
 
-// before is the value of b for the player, who is to move: that of the best
-// move, and of no move if the game is lost.
+// before is the value of b with the player to move: that of the best move, or of a lost
+// game if there is none.
 func (s *search64) before(b twenty48.Board64, depth int) float32 {
-	// Where no move can make the goal the last move is looked at in short.
+	// If no move can make the goal, last is faster.
 	if depth == 0 && (s.goal == 0 || !b.Has(s.goal-1)) {
 		return s.last(b)
 	}
@@ -83,8 +82,8 @@ func (s *search64) before(b twenty48.Board64, depth int) float32 {
 	return value
 }
 
-// last is before with depth 0 where the goal is out of reach. A search spends
-// nearly all of its time here.
+// last is before with depth 0 if no move can make the goal. A search spends nearly all
+// of its time here.
 func (s *search64) last(b twenty48.Board64) float32 {
 	idle := s.idle && b.Empty() != 0
 	value, tried := float32(worthLost), int64(0)

@@ -9,20 +9,20 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// searchGrid is the search of search64 by the plain engine, for boards that
-// do not fit into one word.
+// searchGrid is the same search as search64 by the plain engine, for boards that do
+// not fit into one word.
 type searchGrid struct {
 	*odds
 	meter *meter
 	table table
 	root  twenty48.Grid
 
-	// Boards to work on: where d spawns are still to be looked at, the moves
-	// are tried on boards[d].
+	// Scratch boards: with d spawns left to look ahead, moves are tried on
+	// boards[d].
 	boards [maxDepth + 1][]uint8
 }
 
-// searchGrids keeps the searches, for the sake of their tables.
+// searchGrids reuses the searches with their tables.
 var searchGrids = sync.Pool{New: func() any { return &searchGrid{table: newTable()} }}
 
 // begin searches from root.
@@ -46,8 +46,8 @@ func (s *searchGrid) value(d game.Direction, depth int) float32 {
 	return s.after(s.try(s.root.Cells, d, depth), depth)
 }
 
-// after is the value of g after a move, before a tile spawns: the mean over
-// all that can spawn.
+// after is the value of g after a move, before a tile spawns: the mean over all tiles
+// that can spawn.
 func (s *searchGrid) after(g twenty48.Grid, depth int) float32 {
 	if s.goal > 0 && slices.Contains(g.Cells, s.goal) {
 		return worthWon
@@ -82,8 +82,8 @@ func (s *searchGrid) after(g twenty48.Grid, depth int) float32 {
 	return value
 }
 
-// before is the value of g for the player, who is to move: that of the best
-// move, and of no move if the game is lost.
+// before is the value of g with the player to move: that of the best move, or of a lost
+// game if there is none.
 func (s *searchGrid) before(g twenty48.Grid, depth int) float32 {
 	changing := g.Changing()
 	idle := s.idle && slices.Contains(g.Cells, 0)
@@ -98,8 +98,8 @@ func (s *searchGrid) before(g twenty48.Grid, depth int) float32 {
 	return value
 }
 
-// hash is a key for a board. That two boards of one search have the same is
-// possible and of no account: there are 2⁶⁴ of them.
+// hash is a key for a board. A collision is possible, but rare enough to ignore: there
+// are 2⁶⁴ keys.
 func hash(cells []uint8) uint64 {
 	h := uint64(len(cells))
 	for len(cells) > 0 {

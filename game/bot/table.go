@@ -1,9 +1,8 @@
 package bot
 
-// table keeps what a search found out about boards: a transposition table,
-// since the same board comes about in many ways. It is direct-mapped: a board
-// has one place, and the last one there is kept. What one decision wrote
-// another does not read, so that decisions do not hang together.
+// table is a transposition table: it keeps the values of boards, which a search reaches
+// in many ways. It is direct-mapped: a board has one place, where it replaces another.
+// A decision does not read entries of earlier ones, so that decisions are independent.
 type table struct {
 	entries  []entry
 	shift    int
@@ -13,7 +12,7 @@ type table struct {
 type entry struct {
 	key   uint64
 	value float32
-	// The decision, and in the low byte the depth: 0 when nothing is here.
+	// The decision, and in the low byte the depth; 0 if the entry is empty.
 	stamp uint32
 }
 
@@ -32,8 +31,7 @@ func (t *table) forget() {
 	}
 }
 
-// at is the place of a key. The top bits of the product depend on all bits of
-// the key; its low ones would leave out a row.
+// at is the place of a key. The top bits of the product depend on all bits of the key.
 func (t *table) at(key uint64) *entry {
 	return &t.entries[key*0x9e3779b97f4a7c15>>t.shift]
 }

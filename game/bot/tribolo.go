@@ -7,7 +7,7 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// ownTribolo returns p as a position of Tribolo in which somebody is to move.
+// ownTribolo returns p as a position of Tribolo.
 func ownTribolo(p game.Position) (*tribolo.Position, error) {
 	own, ok := p.(*tribolo.Position)
 	if !ok {
@@ -18,8 +18,8 @@ func ownTribolo(p game.Position) (*tribolo.Position, error) {
 
 func jumpTo(q tribolo.Square) game.Move { return game.To(q.Cell()) }
 
-// greedyTribolo makes the move that gains most cells; of equal ones that with
-// the lowest x, then y.
+// greedyTribolo makes the move that gains most cells; of equal ones the one with the
+// lowest x, then y.
 type greedyTribolo struct{}
 
 func newGreedyTribolo(game.Variant, Options) (chooser, error) { return greedyTribolo{}, nil }
@@ -41,11 +41,11 @@ func (greedyTribolo) choose(_ *meter, p game.Position) (game.Move, error) {
 	return jumpTo(best), nil
 }
 
-// original plays as the version in ClojureScript does: minimax over three
-// moves, in which everybody else is set on taking cells from it. What a search
-// is worth is its own cells; with few moves left in the middle of the game, the
-// number of its next moves, after two moves. (It leaves out that the
-// original's players join forces against a human who is ahead.)
+// original plays as the version in ClojureScript does: minimax over three moves, in
+// which all others try to take cells from it. The worth of a board is its own cells. If
+// it has few moves in the middle of the game, it looks only two moves ahead, and the
+// worth is the number of its next moves. (Unlike here, the original's players join
+// forces against a human who is ahead.)
 type original struct{}
 
 const (
@@ -89,8 +89,7 @@ type originalSearch struct {
 	worth    func(b *tribolo.Board, seat int) int
 }
 
-// after is the value of b after seat's move to a cell and as many more as
-// plies says.
+// after is the value of b after seat's move to a cell and plies more moves.
 func (s *originalSearch) after(b tribolo.Board, seat int, to tribolo.Square, plies int) int {
 	b.Play(seat, to)
 	if s.meter.spend(1) || plies == 0 {

@@ -7,11 +7,11 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// directions is the order in which the bots that weigh all moves of 2048 look
-// at them: of two that are as good the first is chosen.
+// directions is the order in which bots compare the moves of 2048: of two equal ones
+// the first is chosen.
 var directions = [...]game.Direction{game.Up, game.Right, game.Down, game.Left}
 
-// odds are what a bot needs to know of a version of 2048.
+// odds are what a bot needs to know about a variant of 2048.
 type odds struct {
 	rows, columns int
 	foursIn       int     // as in twenty48.Config
@@ -38,7 +38,7 @@ func oddsOf(v game.Variant) (odds, error) {
 	return o, nil
 }
 
-// own returns p as a position of these odds.
+// own returns p as a position of this variant.
 func (o *odds) own(p game.Position) (*twenty48.Position, error) {
 	own, ok := p.(*twenty48.Position)
 	if !ok {
@@ -50,8 +50,8 @@ func (o *odds) own(p game.Position) (*twenty48.Position, error) {
 	return own, nil
 }
 
-// rote plays a fixed pattern: the first legal direction of an order that
-// depends on whether the number of moves so far is even or odd.
+// rote plays a fixed pattern: the first legal direction in an order that depends on
+// whether the number of moves so far is even or odd.
 type rote struct{ odds }
 
 var roteOrders = [2][4]game.Direction{
@@ -78,7 +78,7 @@ func (r rote) choose(_ *meter, p game.Position) (game.Move, error) {
 	return game.Move{}, ErrNoMove
 }
 
-// greedy48 makes the move that scores most at once.
+// greedy48 makes the move that scores most immediately.
 type greedy48 struct{ odds }
 
 func newGreedy48(v game.Variant, _ Options) (chooser, error) {
@@ -96,7 +96,7 @@ func (g greedy48) choose(_ *meter, p game.Position) (game.Move, error) {
 		if !own.Legal().Has(d) {
 			continue
 		}
-		// Where a merge is worth half, it is so for every move.
+		// If a merge is worth half, it is for every move.
 		if made := own.Grid().Slide(d); made > highest {
 			best, highest = game.Slide(d), made
 		}

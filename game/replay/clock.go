@@ -2,16 +2,16 @@ package replay
 
 import "time"
 
-// clock is the time that the seat to move has. The zero clock does not run.
+// clock is the clock of the seat to move. The zero clock does not run.
 type clock struct {
 	from     time.Time
-	version  int32 // whose event began it
+	version  int32 // of the event that started it
 	extended time.Duration
 }
 
-// windClock begins a new clock where the turn began: after a move, and when a
-// seat is to move that was not, or is held again. A clock that runs goes on
-// through anything else. Bots and stand-ins have none.
+// windClock starts the clock of a new turn: after a move, and if another seat is to
+// move, or its player has taken it back. Otherwise a running clock runs on. Bots and
+// stand-ins have none.
 func (s *State) windClock(prev *State, moved bool) {
 	turn := s.Turn()
 	switch {
@@ -22,7 +22,7 @@ func (s *State) windClock(prev *State, moved bool) {
 	}
 }
 
-// Deadline is when the seat to move runs out of time; zero when no clock runs.
+// Deadline is when the seat to move runs out of time; zero if no clock runs.
 func (s *State) Deadline() time.Time {
 	if s.clock.version == 0 {
 		return time.Time{}
@@ -30,10 +30,9 @@ func (s *State) Deadline() time.Time {
 	return s.clock.from.Add(s.TurnLimit + s.clock.extended)
 }
 
-// Settle gives the event the time at which it took place: an entry is applied
-// before the store says when it was stored. It is for whoever made the event, and
-// before anybody else is shown it or its state.
-func (e *Event) Settle(at time.Time) {
+// SetTime sets the time of the event: an entry is applied before Redis says when it
+// was stored. It must be called before the event or its state is shared.
+func (e *Event) SetTime(at time.Time) {
 	state := e.State
 	state.UpdateTime = at
 	if state.Version == 1 {
@@ -44,14 +43,14 @@ func (e *Event) Settle(at time.Time) {
 	}
 }
 
-// Memory is what a state knows beside its exported fields and its seed, for
-// stores that keep a state rather than its history.
+// Memory is the unexported part of a state but for its seed, for stores that keep a
+// state rather than its history.
 type Memory struct {
 	// UndoTo is State.UndoTo.
 	UndoTo int32
-	// ClockFrom is when the running clock began, zero for none; ClockVersion
-	// the version whose event began it, and ClockExtended what it was given
-	// back since.
+	// ClockFrom is when the running clock started, zero for none; ClockVersion is
+	// the version of the event that started it, and ClockExtended the time that it
+	// was credited since.
 	ClockFrom     time.Time
 	ClockVersion  int32
 	ClockExtended time.Duration
@@ -64,7 +63,7 @@ func (s *State) Memory() Memory {
 	}
 }
 
-// WithMemory returns a copy of s that knows m.
+// WithMemory returns a copy of s with m.
 func (s State) WithMemory(m Memory) *State {
 	s.before = m.UndoTo
 	s.clock = clock{from: m.ClockFrom, version: m.ClockVersion, extended: m.ClockExtended}

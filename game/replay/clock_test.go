@@ -189,10 +189,10 @@ func TestClock_Kept(t *testing.T) {
 	event, err := h.now().Apply(replay.Entry{Seat: 0, Action: replay.Moved{Move: h.now().LegalMoves()[0]}}, at(50))
 	require.NoError(t, err)
 	assert.Equal(t, at(50).Add(limit), event.State.Deadline())
-	event.Settle(at(60))
+	event.SetTime(at(60))
 	assert.Equal(t, at(60).Add(limit), event.State.Deadline())
 	event, err = h.now().Apply(replay.Entry{Seat: (h.now().Turn() + 1) % 3, Action: replay.Resigned{}}, at(50))
 	require.NoError(t, err)
-	event.Settle(at(60))
+	event.SetTime(at(60))
 	assert.Equal(t, h.now().Deadline(), event.State.Deadline())
 }

@@ -1,8 +1,7 @@
-// Package replay is the life of a game around its board: who sits where, what
-// was done, whether it counts and how it ended. A game is the list of its
-// entries; Start and State.Apply turn them one by one into states. They are
-// pure, so the server that plays a game and the player who verifies it later
-// run the very same code.
+// Package replay is the life of a game around its board: its seats and actions,
+// whether it is ranked and how it ended. A game is the list of its entries; Start and
+// State.Apply turn them one by one into states. They are pure functions, so the server
+// that runs a game and the player who verifies it later run the same code.
 package replay
 
 import (
@@ -12,40 +11,40 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// Player is an account as a game knows it.
+// Player is an account as a game stores it.
 type Player struct {
 	ID, Name string
-	// Bot says that a program plays under this account.
+	// Bot reports whether a program plays under this account.
 	Bot bool
 }
 
 // Seat is a place in a game: a player's, a bot's, or open.
 type Seat struct {
-	// Player who sits here; without an id there is none.
+	// Player of the seat; none if the id is empty.
 	Player Player
-	// Bot that sits here, by name.
+	// Bot of the seat, by name.
 	Bot string
-	// Resigned says that the seat was given up. It is passed over.
+	// Resigned reports whether the seat has resigned. Its turns are skipped.
 	Resigned bool
 	// StandIn is the bot that moves for the player, by name.
 	StandIn string
-	// Absent says that a stand-in moved for the player at some time, also if
-	// the player came back: the seat then does not score.
+	// Absent reports whether a stand-in ever moved for the player, even if the
+	// player came back: the seat does not score then.
 	Absent bool
 }
 
-// Open reports whether nobody sits here yet.
+// Open reports whether the seat is still free.
 func (s Seat) Open() bool { return s.Player.ID == "" && s.Bot == "" }
 
-// Held reports whether a human holds the seat himself: no bot, no stand-in,
-// not resigned.
+// Held reports whether a player holds the seat without a stand-in and has not
+// resigned.
 func (s Seat) Held() bool { return s.Player.ID != "" && s.StandIn == "" && !s.Resigned }
 
-// Lent reports whether a stand-in holds the seat for its player, who may take
-// it back.
+// Lent reports whether a stand-in holds the seat for its player, who may take it
+// back.
 func (s Seat) Lent() bool { return s.StandIn != "" && !s.Resigned }
 
-// Mover is the bot that moves here, "" where a human does.
+// Mover is the bot that moves for the seat, "" if its player does.
 func (s Seat) Mover() string {
 	if s.Bot != "" {
 		return s.Bot
@@ -61,8 +60,8 @@ type Entry struct {
 	Action Action
 }
 
-// Same reports whether both entries say the same thing was done. What the
-// server drew for itself, such as a seed, makes no difference.
+// Same reports whether both entries have the same seat and action. What the server
+// drew itself, such as a seed, is ignored.
 func (e Entry) Same(other Entry) bool { return e.Seat == other.Seat && e.Action.same(other.Action) }
 
 // Action is one of the types that follow.
@@ -81,44 +80,43 @@ type Created struct {
 	Commitment [game.SeedSize]byte
 }
 
-// Exhibition reports whether the game is one in which bots sit in all seats.
+// Exhibition reports whether bots have all seats.
 func (a Created) Exhibition() bool { return botsOnly(a.Seats) }
 
 func botsOnly(seats []Seat) bool {
 	return !slices.ContainsFunc(seats, func(s Seat) bool { return s.Bot == "" })
 }
 
-// Joined seats a player in the entry's seat, or gives it back to the player for
-// whom a bot stood in.
+// Joined gives the entry's seat to a player, or back to its player from a stand-in.
 type Joined struct{ Player Player }
 
 // Moved is a move of the entry's seat.
 type Moved struct {
 	Move game.Move
-	// ByBot says that a program chose the move.
+	// ByBot reports whether a program chose the move.
 	ByBot bool
 }
 
-// Undone takes the game back to how it was. It is applied by State.Undo.
+// Undone takes the game back to an earlier version. State.Undo applies it.
 type Undone struct{ To int32 }
 
-// Resigned gives the entry's seat up.
+// Resigned resigns the entry's seat.
 type Resigned struct{}
 
-// Abandoned ends a game in which nobody moves any more, or that its creator
-// called off before it began.
+// Abandoned ends a game that was idle for too long, or that its creator canceled
+// before it began.
 type Abandoned struct{}
 
-// TimedOut hands the entry's seat, which is to move and whose clock ran out, to
-// a stand-in.
+// TimedOut gives the entry's seat, which is to move and whose clock ran out, to a
+// stand-in.
 type TimedOut struct {
-	// StandIn is the bot that moves from now on, by name; "" if nobody is left
-	// to play on for, so that the game ends.
+	// StandIn is the bot that moves from now on, by name; "" if no other player is
+	// left, so that the game ends.
 	StandIn string
 }
 
-// ClockExtended gives the entry's seat, which is to move, time back in which
-// no move could be taken.
+// ClockExtended credits the clock of the entry's seat, which is to move, with time in
+// which the server could not accept moves.
 type ClockExtended struct{ By time.Duration }
 
 func (a Created) same(other Action) bool {

@@ -20,31 +20,31 @@ const (
 	Finished Status = 3
 )
 
-// What Start and Apply answer to an entry that cannot follow. Of several that
-// fit, the first in this order is returned; an illegal move, which comes last,
-// is game.ErrIllegalMove.
+// The errors of Start and Apply for an entry that cannot follow. If several apply, the
+// first in this order is returned. An illegal move, which is checked last, is
+// game.ErrIllegalMove.
 var (
 	ErrGameOver    = errors.New("the game is over")
 	ErrNotStarted  = errors.New("the game waits for players")
 	ErrNotYourTurn = errors.New("another seat is to move")
-	// ErrNoUndo means more than one human plays, or there is nothing to take
-	// back.
+	// ErrNoUndo means that several players have seats, or that there is nothing to
+	// undo.
 	ErrNoUndo = errors.New("nothing can be undone")
-	// ErrUnknown means a newer program wrote the entry: a variant, a revision
-	// of rules or an action that this one does not know.
+	// ErrUnknown means that a newer version of the program wrote the entry: this one
+	// does not know its variant, revision of rules or action.
 	ErrUnknown = errors.New("unknown to this version of the program")
-	// ErrInvalid means no program can have written the entry here.
+	// ErrInvalid means that no version of the program writes such an entry here.
 	ErrInvalid = errors.New("entry does not fit the game")
 )
 
 // Result is how a game ended. The final scores are those of its position.
 type Result struct {
 	Reason game.Reason
-	// Winners are the seats that won; none when nobody did.
+	// Winners are the seats that won; empty if none did.
 	Winners []int
 }
 
-// State is a game at one version. It is immutable; Apply makes the next.
+// State is a game at one version. It is immutable; Apply returns the next.
 type State struct {
 	ID string
 	// Variant must not be written to; all states of a game share it.
@@ -57,7 +57,8 @@ type State struct {
 	Position game.Position
 	// Result is nil until the game is finished.
 	Result *Result
-	// Ranked says whether the result goes to the leaderboard, as things stand.
+	// Ranked reports whether, as of this version, the result may go to the
+	// leaderboard.
 	Ranked     bool
 	Private    bool
 	TurnLimit  time.Duration
@@ -67,13 +68,12 @@ type State struct {
 
 	seed  game.Seed
 	clock clock
-	// before is the version before the last move of a human that still stands,
-	// 0 when there is none.
+	// before is the version before the last move of a player that was not undone, 0
+	// if there is none.
 	before int32
 }
 
-// Event is an entry that took effect: the state it led to, and what it did on
-// the board.
+// Event is an applied entry: the next state, and the change of the board.
 type Event struct {
 	Entry  Entry
 	Change game.Change
@@ -111,18 +111,18 @@ func Start(id string, entry Entry, seed game.Seed, at time.Time) (*Event, error)
 	return &Event{Entry: entry, State: s}, nil
 }
 
-// begin starts the game if no seat is open any more.
+// begin starts the game if no seat is open.
 func (s *State) begin() {
 	if !slices.ContainsFunc(s.Seats, Seat.Open) {
 		s.Status = Active
-		s.settle()
+		s.checkEnd()
 	}
 }
 
-// Rankable reports whether a game can be ranked by who sits in it: one human at
-// most, who is no program under an account of its own, and bots of the server,
-// but for the one that moves at random. A game with a second human cannot be told
-// from one against another account of the same player. Bots alone are not ranked.
+// Rankable reports whether the seats of a game allow it to be ranked: at most one
+// player, whose account is not a program's, and bots of the server other than random.
+// A game of two players may be one player's with two accounts, and is not ranked. Nor
+// is a game of bots alone.
 func Rankable(seats []Seat) bool {
 	humans, open := 0, false
 	for _, seat := range seats {
@@ -138,12 +138,11 @@ func Rankable(seats []Seat) bool {
 	return humans == 1 || humans == 0 && open
 }
 
-// randomBot is the bot against which no win counts.
+// randomBot is the bot in whose games no result is ranked.
 const randomBot = "random"
 
-// Apply returns what entry leads to at the given time, drawing from the game's
-// seed. The error says why the entry cannot follow (see ErrGameOver and the
-// others); s is unchanged in any case.
+// Apply applies entry at the given time, drawing from the game's seed. The error says
+// why the entry cannot follow (see ErrGameOver and the others). s is never changed.
 func (s *State) Apply(entry Entry, at time.Time) (*Event, error) {
 	if s.Status == Finished {
 		return nil, ErrGameOver
@@ -169,7 +168,7 @@ func (s *State) Apply(entry Entry, at time.Time) (*Event, error) {
 		err = next.resign(entry.Seat)
 	case Abandoned:
 		if entry.Seat != game.NoSeat {
-			return nil, fmt.Errorf("%w: nobody's seat abandons a game", ErrInvalid)
+			return nil, fmt.Errorf("%w: an abandoned game names no seat", ErrInvalid)
 		}
 		next.end(game.Abandoned)
 	default:
@@ -182,9 +181,9 @@ func (s *State) Apply(entry Entry, at time.Time) (*Event, error) {
 	return event, nil
 }
 
-// Undo applies an entry whose action is Undone: the game is again as it was at
-// past, the state of the version that the action names. What was undone stays
-// in the log, and the game is not ranked any more.
+// Undo applies an entry whose action is Undone: the game returns to past, the state of
+// the version that the action names. What was undone stays in the log, and the game is
+// no longer ranked.
 func (s *State) Undo(entry Entry, past *State, at time.Time) (*Event, error) {
 	undone, ok := entry.Action.(Undone)
 	switch {
@@ -206,7 +205,7 @@ func (s *State) Undo(entry Entry, past *State, at time.Time) (*Event, error) {
 	return &Event{Entry: entry, State: &next}, nil
 }
 
-// solo reports whether all human seats are one player's.
+// solo reports whether all players' seats belong to one player.
 func (s *State) solo() bool {
 	player := ""
 	for _, seat := range s.Seats {
@@ -222,14 +221,13 @@ func (s *State) solo() bool {
 	return true
 }
 
-// UndoTo is the version to which an undo goes back that names none: the one
-// before the last move of the human who plays that still stands. It is 0 when
-// there is nothing to undo.
+// UndoTo is the version to which an undo without a version goes back: the one before
+// the player's last move that was not undone. It is 0 if there is nothing to undo.
 func (s *State) UndoTo() int32 { return s.before }
 
 func (s *State) join(seat int, player Player) error {
 	if seat < 0 || seat >= len(s.Seats) || player.ID == "" {
-		return fmt.Errorf("%w: nobody can join seat %d", ErrInvalid, seat)
+		return fmt.Errorf("%w: seat %d cannot be joined", ErrInvalid, seat)
 	}
 	s.Seats = slices.Clone(s.Seats)
 	held := &s.Seats[seat]
@@ -262,8 +260,8 @@ func (s *State) timeOut(seat int, standIn string) error {
 	return nil
 }
 
-// LastHuman reports whether no human holds a seat himself but, maybe, the given
-// one: if its time runs out, the game is over.
+// LastHuman reports whether no other seat than the given one is held: if its time runs
+// out, the game is over.
 func (s *State) LastHuman(seat int) bool {
 	for i, other := range s.Seats {
 		if i != seat && other.Held() {
@@ -297,7 +295,7 @@ func (s *State) move(seat int, m Moved) (game.Change, error) {
 		s.Ranked = s.Ranked && !m.ByBot
 		s.before = s.Version - 1
 	}
-	s.settle()
+	s.checkEnd()
 	return change, nil
 }
 
@@ -321,13 +319,13 @@ func (s *State) resign(seat int) error {
 	if left <= 1 || !slices.ContainsFunc(s.Seats, Seat.Held) {
 		s.end(game.Resigned)
 	} else {
-		s.settle()
+		s.checkEnd()
 	}
 	return nil
 }
 
-// settle ends the game if its rules say so.
-func (s *State) settle() {
+// checkEnd ends the game if the rules end it here.
+func (s *State) checkEnd() {
 	if reason := s.Position.Ended(); reason != game.ReasonNone {
 		s.end(reason)
 	}
@@ -338,8 +336,7 @@ func (s *State) end(reason game.Reason) {
 	s.Result = &Result{Reason: reason, Winners: s.Position.Winners(reason)}
 }
 
-// Turn is the seat to move, or game.NoSeat while the game waits for players
-// and when it is over.
+// Turn is the seat to move, or game.NoSeat if the game waits for players or is over.
 func (s *State) Turn() int {
 	if s.Status != Active {
 		return game.NoSeat
@@ -347,10 +344,10 @@ func (s *State) Turn() int {
 	return s.Position.Turn()
 }
 
-// Exhibition reports whether bots sit in all seats.
+// Exhibition reports whether bots have all seats.
 func (s *State) Exhibition() bool { return botsOnly(s.Seats) }
 
-// LegalMoves are the moves of the seat to move; none when there is no turn.
+// LegalMoves are the moves of the seat to move; none if there is no turn.
 func (s *State) LegalMoves() []game.Move {
 	if s.Status != Active {
 		return nil
@@ -383,10 +380,9 @@ func (s *State) SeatsOf(playerID string) []int {
 	return seats
 }
 
-// Scored reports whether the score at a seat of a finished game goes to the
-// leaderboard: the game is ranked and its variant counts games that end so, and
-// a player held the seat to the end, or gave it up only by ending the game. A
-// score of 0 is none.
+// Scored reports whether the score of a seat of a finished game goes to the
+// leaderboard: the game is ranked and its end recordable, the player held the seat to
+// the end or ended the game by resigning, and the score is above 0.
 func (s *State) Scored(seat int) bool {
 	if s.Status != Finished || !s.Ranked || !s.Variant.Rules.Recordable(s.Result.Reason) {
 		return false

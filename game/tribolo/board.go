@@ -7,21 +7,21 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// Board is what lies on the cells, and the part of the rules that looks at
-// nothing else: jumps. It is made for programs that look far ahead: 96 bytes
-// that are copied by assignment and compared with ==, and no method but String
-// allocates. Copies are independent, and reading is safe for concurrent use.
+// Board is the owners of the cells, and the part of the rules that needs nothing else:
+// jumps. It is made for programs that search: 96 bytes that are copied by assignment
+// and compared with ==, and only String allocates. Copies are independent, and reading
+// is safe for concurrent use.
 //
-// Seats are 0 to 2 here; others panic. A Board comes from a Position or from
+// Methods panic for seats other than 0 to 2. A Board comes from a Position or from
 // NewBoard; on the zero Board every cell is a wall.
 type Board struct {
-	seats [Seats]Set // what each seat owns
-	empty Set        // what nobody owns yet; the cells in none of the four are walls
+	seats [Seats]Set // the cells of each seat
+	empty Set        // the empty cells; cells in none of the four sets are walls
 }
 
-// NewBoard makes a board from what lies on its cells, row-major from the top
-// left. It takes any such board, also one that no game leads to. The error says
-// how many cells are missing, or which is none of the five owners.
+// NewBoard makes a board from the owners of its cells, row-major from the top left. It
+// accepts boards that no game leads to. The error says how many cells are missing, or
+// which one has an unknown owner.
 func NewBoard(cells []Owner) (Board, error) {
 	if len(cells) != Size {
 		return Board{}, fmt.Errorf("tribolo: %d cells, not %d", len(cells), Size)
@@ -45,7 +45,7 @@ func NewBoard(cells []Owner) (Board, error) {
 // Owned are the cells of seat.
 func (b *Board) Owned(seat int) Set { return b.seats[seat] }
 
-// Empty are the cells that a jump could still go to.
+// Empty are the empty cells.
 func (b *Board) Empty() Set { return b.empty }
 
 // Walls are the cells that are walls.
@@ -56,7 +56,7 @@ func (b *Board) Walls() Set {
 // Score is the number of cells that seat owns.
 func (b *Board) Score(seat int) int { return b.seats[seat].Len() }
 
-// Owner says what lies on the cell at q.
+// Owner is the owner of the cell at q.
 func (b *Board) Owner(q Square) Owner {
 	for seat := range b.seats {
 		if b.seats[seat].Has(q) {
@@ -69,9 +69,9 @@ func (b *Board) Owner(q Square) Owner {
 	return Wall
 }
 
-// Next returns the seat that moves after mover did, and its moves: the first of
-// the seat after him, the one after that and the mover himself that has a move
-// and has not resigned. When there is none it returns game.NoSeat.
+// Next returns the seat to move after mover, and its moves: the first of the two seats
+// after mover and mover itself that has a move and has not resigned, or game.NoSeat if
+// there is none.
 func (b *Board) Next(mover int, resigned SeatSet) (seat int, moves Set) {
 	for i := 1; i <= Seats; i++ {
 		seat = (mover + i) % Seats
@@ -85,9 +85,9 @@ func (b *Board) Next(mover int, resigned SeatSet) (seat int, moves Set) {
 	return game.NoSeat, Set{}
 }
 
-// Play makes the move of seat to the cell at to, and returns how many cells it
-// took, the destination not counted: the score of seat rises by one more. Where
-// the rules forbid the move it returns 0 and leaves the board as it is.
+// Play makes the move of seat to the cell at to, and returns how many cells it took
+// besides the destination: the score of seat rises by one more. If the rules forbid the
+// move, it returns 0 and does not change the board.
 func (b *Board) Play(seat int, to Square) int {
 	taken := b.Taken(seat, to)
 	if !taken.IsEmpty() {
@@ -96,7 +96,7 @@ func (b *Board) Play(seat int, to Square) int {
 	return taken.Len()
 }
 
-// give makes an empty cell, and what was taken by going there, seat's.
+// give makes seat the owner of an empty cell and of the cells taken by going there.
 func (b *Board) give(seat int, to Square, taken Set) {
 	for other := range b.seats {
 		b.seats[other] = b.seats[other].without(taken)

@@ -9,14 +9,14 @@ import (
 // The bytes of a position:
 //
 //	0      format, 1
-//	1      seat to move, 3 for nobody
+//	1      seat to move, 3 for none
 //	2      seats that have resigned: seat n is the bit 1<<n
 //	3      number of moves
 //	4–179  one byte per cell, row-major: the number of its Owner
 //
-// Every field has a fixed place, so equal positions give equal bytes. The number
-// of moves follows from the cells, and a turn of nobody from the rest: they are
-// there so that damage shows.
+// Every field has a fixed place, so equal positions give equal bytes. The number of
+// moves follows from the cells, and that there is no turn from the rest: they are stored
+// to detect damage.
 const (
 	formatV1     = 1
 	headerSize   = 4
@@ -37,8 +37,7 @@ func (p *Position) AppendBinary(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// Decode implements game.Rules. It refuses what the rules could never lead to as
-// far as a single look can tell: see NewPosition.
+// Decode implements game.Rules. It refuses positions that NewPosition refuses.
 func (r *Rules) Decode(b []byte) (game.Position, error) {
 	if len(b) < headerSize {
 		return nil, fmt.Errorf("tribolo: %d bytes are too few for a position", len(b))

@@ -4,7 +4,7 @@ package tribolo
 // cell of the mover. Square numbers differ by the same amount along a line: by 1
 // down a column, by 12 along a row and by 11 and 13 along the diagonals.
 
-// Moves are the empty cells to which the rules let seat go, were it his turn.
+// Moves are the empty cells to which seat could jump if it were its turn.
 func (b *Board) Moves(seat int) Set {
 	own, second, third := b.sides(seat)
 	to := landings[[1]struct{}](own, second, third)
@@ -14,24 +14,24 @@ func (b *Board) Moves(seat int) Set {
 	return to.and(b.empty)
 }
 
-// distance is how far neighbours on a line are apart. It is a type, of which
-// only the length counts, to get one landings for each distance: shifts by a
-// constant make Moves half as fast again.
+// distance is the distance of neighbours on a line, as the length of an array type: it
+// makes a landings for each distance, whose shifts by a constant make Moves 1.5 times
+// as fast.
 type distance interface {
 	[1]struct{} | [stride - 1]struct{} | [stride]struct{} | [stride + 1]struct{}
 }
 
-// landings are the places, whatever lies there, that follow on a line of this
-// distance right behind a cell of own and one or more cells of one opponent.
-// Where that is an empty cell, there is a jump from it to that own cell.
+// landings are the cells, of any owner, that follow on a line of this distance directly
+// after a cell of own and one or more cells of one opponent. If such a cell is empty,
+// there is a jump from it to that own cell.
 func landings[D distance](own, second, third Set) Set {
 	var d D
 	n := uint(len(d))
 	opponents := second.or(third)
-	// The cells that have one of the same opponent n before them.
+	// The cells whose predecessor at distance n belongs to the same opponent.
 	alike := second.and(second.up(n)).or(third.and(third.up(n)))
 
-	// All lines both ways at once: from own cells to opponents next to them,
+	// All lines in both directions at once: from own cells to adjacent opponents,
 	// and on as long as it is the same opponent.
 	upwards, downwards := own.up(n).and(opponents), own.down(n).and(opponents)
 	overUp, overDown := upwards, downwards
@@ -45,8 +45,8 @@ func landings[D distance](own, second, third Set) Set {
 	}
 }
 
-// Taken are the cells that seat jumps over by going to the cell at to, the
-// destination not among them: none when the rules forbid it.
+// Taken are the cells that seat jumps over by going to the cell at to, without the
+// destination: none if the rules forbid the move.
 func (b *Board) Taken(seat int, to Square) Set {
 	var taken Set
 	if !b.empty.Has(to) {
@@ -55,7 +55,7 @@ func (b *Board) Taken(seat int, to Square) Set {
 	own, second, third := b.sides(seat)
 	for near := neighbours[to].and(second.or(third)); !near.IsEmpty(); {
 		at := near.Pop()
-		step := at - to // wraps around where it goes down, and so do the sums
+		step := at - to // wraps around if negative, and so do the sums
 		theirs := &third
 		if second.Has(at) {
 			theirs = &second
@@ -81,7 +81,7 @@ var neighbours = func() (around [squares]Set) {
 	return around
 }()
 
-// sides returns what seat owns and what the two seats after it own.
+// sides returns the cells of seat and of the two seats after it.
 func (b *Board) sides(seat int) (own, second, third Set) {
 	return b.seats[seat], b.seats[(seat+1)%Seats], b.seats[(seat+2)%Seats]
 }

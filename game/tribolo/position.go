@@ -6,16 +6,16 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// What a start board holds. Cells are neither made nor lost, and each move fills
-// exactly one empty cell, so the number of moves needs no counting.
+// The cells of a start board. Each move fills exactly one empty cell, so the number of
+// moves follows from the board.
 const (
 	startCells = 12 // of each seat
 	startWalls = 12
 	startEmpty = Size - Seats*startCells - startWalls
 )
 
-// MaxMoves is how many moves a game can have: as many as there are empty cells
-// at its start.
+// MaxMoves is the greatest number of moves of a game: the number of empty cells at its
+// start.
 const MaxMoves = startEmpty
 
 // Position is a board of Tribolo, the seat to move, and who has resigned. It is
@@ -23,20 +23,19 @@ const MaxMoves = startEmpty
 // everything. Rules and NewPosition make it; the zero Position is none.
 type Position struct {
 	board    Board
-	turn     int // game.NoSeat when nobody can move
+	turn     int // game.NoSeat if no seat can move
 	resigned SeatSet
 
-	// legal are the moves of the seat to move. They follow from the rest, and
-	// are worked out with the turn.
+	// legal are the moves of the seat to move, derived from the rest.
 	legal Set
 }
 
 var _ game.Position = (*Position)(nil)
 
-// NewPosition puts a position together: for programs that got a board from a
-// server, and for tests. The turn must be that of a seat that has a move and has
-// not resigned, or game.NoSeat when there is none. It returns an error for that,
-// and for cells that no game has: its walls and its moves are counted.
+// NewPosition makes a position from its parts: for programs that got a board from a
+// server, and for tests. The turn must be that of a seat that has a move and has not
+// resigned, or game.NoSeat if there is none. It returns an error for any other turn, and
+// for a board with a number of walls or cells that no game has.
 func NewPosition(b Board, turn int, resigned SeatSet) (*Position, error) {
 	walls := b.Walls().Len()
 	owned := Size - walls - b.empty.Len()
@@ -60,7 +59,7 @@ func NewPosition(b Board, turn int, resigned SeatSet) (*Position, error) {
 	}
 	if turn == game.NoSeat {
 		if seat, _ := b.Next(0, resigned); seat != game.NoSeat {
-			return nil, fmt.Errorf("tribolo: nobody's turn, though %s can move", OwnerOf(seat))
+			return nil, fmt.Errorf("tribolo: no turn, though %s can move", OwnerOf(seat))
 		}
 		return p, nil
 	}
@@ -76,8 +75,8 @@ func NewPosition(b Board, turn int, resigned SeatSet) (*Position, error) {
 // Board returns a copy of the board, to look ahead on.
 func (p *Position) Board() Board { return p.board }
 
-// Cells says what lies on every cell, row-major from the top left. The slice
-// belongs to the caller.
+// Cells are the owners of all cells, row-major from the top left. The slice belongs to
+// the caller.
 func (p *Position) Cells() []Owner {
 	cells := make([]Owner, Size) // all empty
 	fill := func(s Set, owner Owner) {
@@ -124,8 +123,8 @@ func (p *Position) LegalMoves() []game.Move {
 	return moves
 }
 
-// Taken are the cells that the seat to move would jump over by m, by the lowest
-// x, then y, and without the destination; none when m is not legal.
+// Taken are the cells that the seat to move would jump over by m, by the lowest x, then
+// y, without the destination; none if m is not legal.
 func (p *Position) Taken(m game.Move) []game.Cell {
 	q, ok := SquareOf(m.Cell)
 	if !ok || m.Direction != 0 || !p.legal.Has(q) {
@@ -134,7 +133,7 @@ func (p *Position) Taken(m game.Move) []game.Cell {
 	return cellsOf(p.board.Taken(p.turn, q))
 }
 
-// Ended implements game.Position: game.NoMoves when no seat can move any more.
+// Ended implements game.Position: game.NoMoves if no seat can move.
 func (p *Position) Ended() game.Reason {
 	if p.turn == game.NoSeat {
 		return game.NoMoves
@@ -142,9 +141,8 @@ func (p *Position) Ended() game.Reason {
 	return game.ReasonNone
 }
 
-// Winners implements game.Position: of the seats that have not resigned, the one
-// that owns the most cells, or all that share the most. Nobody wins a game that
-// was abandoned.
+// Winners implements game.Position: of the seats that have not resigned, the one with
+// the most cells, or all that share the most. An abandoned game has no winner.
 func (p *Position) Winners(r game.Reason) []int {
 	if r == game.Abandoned {
 		return nil
@@ -164,7 +162,7 @@ func (p *Position) Winners(r game.Reason) []int {
 	return winners
 }
 
-// passOn sets the turn to the seat that moves after mover did.
+// passOn sets the turn to the seat that moves after mover.
 func (p *Position) passOn(mover int) *Position {
 	p.turn, p.legal = p.board.Next(mover, p.resigned)
 	return p

@@ -15,8 +15,8 @@ var _ game.Rules = (*Rules)(nil)
 // New returns the rules of Tribolo, of which there is one version.
 func New() *Rules { return &Rules{} }
 
-// Start implements game.Rules: it shuffles the cells, gives the first of them to
-// the seats in turn and to the walls, and draws who is first to move.
+// Start implements game.Rules: it shuffles the cells, gives the first ones to the seats
+// in turn and to the walls, and draws the first seat to move.
 func (r *Rules) Start(d *game.Draws) game.Position {
 	var cells [Size]Square // x outermost
 	for i := range cells {
@@ -36,10 +36,10 @@ func (r *Rules) Start(d *game.Draws) game.Position {
 	return p.passOn(first + Seats - 1) // as if the seat before it had moved
 }
 
-// Move implements game.Rules: all jumps of seat to the cell at once, and then it
-// is the turn of the next seat that has a move. It draws nothing. Beyond
-// game.ErrIllegalMove, which it also returns when seat is not to move, it returns
-// an error for a position of other rules.
+// Move implements game.Rules: it makes all jumps of seat to the cell at once, and passes
+// the turn to the next seat that has a move. It draws nothing. It returns
+// game.ErrIllegalMove also if seat is not to move, and another error for a position of
+// other rules.
 func (r *Rules) Move(from game.Position, seat int, m game.Move, _ *game.Draws) (game.Position, game.Change, error) {
 	p, ok := from.(*Position)
 	if !ok {
@@ -55,10 +55,10 @@ func (r *Rules) Move(from game.Position, seat int, m game.Move, _ *game.Draws) (
 	return next.passOn(seat), game.Change{Gained: int32(taken.Len() + 1), Taken: cellsOf(taken)}, nil
 }
 
-// Resign implements game.Rules: seat has no turn from now on and cannot win. Its
-// cells stay, can be jumped over and are its score. The turn passes on if it was
-// that of seat. A seat that has resigned before changes nothing. The position
-// must be of Tribolo, and seat 0 to 2.
+// Resign implements game.Rules: seat has no turn from now on and cannot win. Its cells
+// stay, can be jumped over and are its score. If it is the turn of seat, the turn
+// passes on. Resigning twice changes nothing. The position must be of Tribolo, and seat
+// 0 to 2.
 func (r *Rules) Resign(from game.Position, seat int) game.Position {
 	p := *from.(*Position)
 	p.resigned = p.resigned.With(seat)
@@ -68,5 +68,5 @@ func (r *Rules) Resign(from game.Position, seat int) game.Position {
 	return &p
 }
 
-// Recordable implements game.Rules: only what was played to the end counts.
+// Recordable implements game.Rules: only games that were played to the end.
 func (r *Rules) Recordable(reason game.Reason) bool { return reason == game.NoMoves }

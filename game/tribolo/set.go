@@ -11,9 +11,9 @@ import (
 // other from the left, each from the top down. Going up through the squares is
 // going through the cells by the lowest x, then y.
 //
-// A column takes 12 numbers for its 11 cells. The twelfth is no cell, so that
-// whoever walks off the top or the bottom of the board lands on nothing rather
-// than in the next column. Off the sides he leaves the numbers, which end at 191.
+// A column takes 12 numbers for its 11 cells. The twelfth is no cell, so that a step off
+// the top or the bottom of the board does not lead into the next column. A step off the
+// sides leaves the numbers, which end at 191.
 type Square uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	squares = Columns * stride
 )
 
-// SquareOf returns the square of c, and false when c is outside the board.
+// SquareOf returns the square of c, and false if c is outside the board.
 func SquareOf(c game.Cell) (Square, bool) {
 	if c.X < 0 || c.X >= Columns || c.Y < 0 || c.Y >= Rows {
 		return 0, false
@@ -39,8 +39,8 @@ func (q Square) Cell() game.Cell {
 // Set is a set of squares, a small value that can be compared with ==. The
 // zero Set is empty.
 //
-// It is three words and not an array of them because the compiler keeps only
-// the former in registers.
+// It is three words rather than an array, which the compiler would not keep in
+// registers.
 type Set struct{ lo, mid, hi uint64 } // squares from 0, from 64 and from 128
 
 // everywhere is the set of all cells.
@@ -53,9 +53,9 @@ var everywhere = func() (all Set) {
 	return all
 }()
 
-// bit is the set of q alone, empty for a number beyond the last square. A shift
-// by 64 or more leaves nothing, and so it does in the words that q is not in;
-// where q is below 64 or 128, the difference wraps around to such a shift.
+// bit is the set of q alone, empty for a number beyond the last square. A shift by 64 or
+// more leaves nothing, as in the words that do not hold q; if q is below 64 or 128, the
+// difference wraps around to such a shift.
 func bit(q Square) Set { return Set{1 << q, 1 << (q - 64), 1 << (q - 128)} }
 
 // Has reports whether q is in the set.
@@ -102,14 +102,14 @@ func (s Set) or(t Set) Set      { return Set{s.lo | t.lo, s.mid | t.mid, s.hi | 
 func (s Set) and(t Set) Set     { return Set{s.lo & t.lo, s.mid & t.mid, s.hi & t.hi} }
 func (s Set) without(t Set) Set { return Set{s.lo &^ t.lo, s.mid &^ t.mid, s.hi &^ t.hi} }
 
-// up adds n, from 1 to 63, to every square of the set, and drops those that
-// leave the numbers.
+// up adds n, from 1 to 63, to every square of the set, and drops those that leave the
+// numbers.
 func (s Set) up(n uint) Set {
-	// The masks change nothing; they spare the check for shifts of 64 or more.
+	// The masks change nothing; they save the check for shifts of 64 or more.
 	return Set{s.lo << (n & 63), s.mid<<(n&63) | s.lo>>(-n&63), s.hi<<(n&63) | s.mid>>(-n&63)}
 }
 
-// down takes n, from 1 to 63, off every square of the set, likewise.
+// down subtracts n, from 1 to 63, from every square of the set, likewise.
 func (s Set) down(n uint) Set {
 	return Set{s.lo>>(n&63) | s.mid<<(-n&63), s.mid>>(n&63) | s.hi<<(-n&63), s.hi >> (n & 63)}
 }

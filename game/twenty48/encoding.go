@@ -105,5 +105,5 @@ func (r *Rules) assemble(cells []uint8, score, moves int32) (*Position, error) {
 		return nil, errors.New("twenty48: an empty board")
 	}
 	p := &Position{rows: c.Rows, columns: c.Columns, cells: cells, score: score, moves: moves}
-	return p.settle(c), nil
+	return p.derive(c), nil
 }

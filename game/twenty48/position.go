@@ -93,8 +93,8 @@ func (p *Position) Winners(game.Reason) []int {
 	return []int{0}
 }
 
-// settle works out what follows from the cells, after all else is set.
-func (p *Position) settle(c Config) *Position {
+// derive works out what follows from the cells, after all else is set.
+func (p *Position) derive(c Config) *Position {
 	p.reached = faceOf(slices.Max(p.cells)) >= c.Goal
 	if p.reached && c.EndsAtGoal {
 		p.ended = game.GoalReached

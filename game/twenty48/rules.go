@@ -42,7 +42,7 @@ func (r *Rules) Start(d *game.Draws) game.Position {
 	case StartMiddleTwo:
 		p.cells[c.Rows/2*c.Columns+c.Columns/2] = 1
 	}
-	return p.settle(c)
+	return p.derive(c)
 }
 
 // Move implements game.Rules: it slides, merges, scores, looks for the goal,
@@ -76,7 +76,7 @@ func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (gam
 	if next.moves < math.MaxInt32 {
 		next.moves++
 	}
-	return next.settle(c), change, nil
+	return next.derive(c), change, nil
 }
 
 // Resign implements game.Rules. The board has a single seat, so nothing is

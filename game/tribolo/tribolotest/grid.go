@@ -1,6 +1,5 @@
-// Package tribolotest is Tribolo on a plain grid, with the rules word by word:
-// what the fast board is tested against, and measured beside. Only tests import
-// it.
+// Package tribolotest is Tribolo on a plain grid, with the rules word by word: tests
+// and benchmarks compare the fast board with it. Only tests import it.
 package tribolotest
 
 import (
@@ -11,8 +10,7 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// Grid is a board as anyone would write it down, by x and then y. What it says
-// is what a tribolo.Board must say.
+// Grid is a plain board, by x and then y.
 type Grid [tribolo.Columns][tribolo.Rows]tribolo.Owner
 
 // Of is the grid with these cells, row-major from the top left.
@@ -34,8 +32,8 @@ func (g *Grid) at(x, y int) tribolo.Owner {
 
 var directions = [...]struct{ x, y int }{{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}, {0, 1}, {1, -1}, {1, 0}, {1, 1}}
 
-// jump is how many cells the mover jumps over from a destination in one
-// direction, 0 where there is no jump that way.
+// jump is how many cells the mover jumps over from a destination in one direction, 0 if
+// there is no jump.
 func (g *Grid) jump(mover tribolo.Owner, x, y, dx, dy int) int {
 	opponent := g.at(x+dx, y+dy)
 	if opponent == mover || opponent == tribolo.Empty || opponent == tribolo.Wall {
@@ -86,8 +84,8 @@ func (g *Grid) Moves(list []game.Cell, seat int) []game.Cell {
 	return list
 }
 
-// Play makes a move, and returns how many cells it took, the destination not
-// counted; where the rules forbid it, it does nothing.
+// Play makes a move, and returns how many cells it took besides the destination. If the
+// rules forbid the move, it does nothing.
 func (g *Grid) Play(seat int, to game.Cell) int {
 	x, y := int(to.X), int(to.Y)
 	if g.at(x, y) != tribolo.Empty {
@@ -95,8 +93,8 @@ func (g *Grid) Play(seat int, to game.Cell) int {
 	}
 	mover := tribolo.OwnerOf(seat)
 	taken := 0
-	// Each direction has cells of its own, so that jumping one after the other
-	// is the same as jumping all at once.
+	// No two directions share cells, so that jumping one after the other is the
+	// same as jumping all at once.
 	for _, d := range directions {
 		n := g.jump(mover, x, y, d.x, d.y)
 		for i := 1; i <= n; i++ {
@@ -110,8 +108,8 @@ func (g *Grid) Play(seat int, to game.Cell) int {
 	return taken
 }
 
-// Next is the seat that moves after mover did, game.NoSeat for none, and its
-// moves, appended to a list.
+// Next is the seat that moves after mover, game.NoSeat for none, and its moves, appended
+// to a list.
 func (g *Grid) Next(list []game.Cell, mover int, resigned tribolo.SeatSet) (int, []game.Cell) {
 	for _, seat := range [][tribolo.Seats]int{{1, 2, 0}, {2, 0, 1}, {0, 1, 2}}[mover] {
 		if resigned.Has(seat) {

@@ -23,10 +23,10 @@ func New() string {
 	return encoding.EncodeToString(b[:])
 }
 
-// Derive returns the id that belongs to parts: the same for the same parts in
-// the same order, and nobody finds it without knowing all of them. The first
-// part should name what the id is for. Each part enters with its length, so
-// that "ab", "c" and "a", "bc" differ.
+// Derive returns the id that belongs to parts: the same for the same parts in the
+// same order. It cannot be guessed without knowing all of them. The first part should
+// name what the id is for. Each part is hashed with its length, so that "ab", "c"
+// and "a", "bc" differ.
 func Derive(parts ...[]byte) string {
 	hash := sha256.New()
 	for _, part := range parts {
@@ -38,12 +38,11 @@ func Derive(parts ...[]byte) string {
 	return encoding.EncodeToString(hash.Sum(nil)[:16])
 }
 
-// Valid reports whether s has the form of an id. Anything else never needs to
-// be looked up, and must not become part of a key.
+// Valid reports whether s has the form of an id. Anything else needs no lookup and
+// must not become part of a key.
 func Valid(s string) bool { return len(s) == Length && IsBase32(s) }
 
-// IsBase32 reports whether s consists of nothing but the characters a–z and
-// 2–7.
+// IsBase32 reports whether s consists only of the characters a–z and 2–7.
 func IsBase32(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < 'a' || c > 'z') && (c < '2' || c > '7') {

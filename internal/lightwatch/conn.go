@@ -1,8 +1,8 @@
-// Package lightwatch reads many Watch streams with little processor time, frame
-// by frame: the streams of a connection share one goroutine and its buffers, and
-// of a message only what tells its place in the game is decoded. gRPC's own
-// client has a goroutine and several allocations for each message. It serves load
-// and measurements, in which thousands of watchers run beside the server.
+// Package lightwatch reads many Watch streams with little CPU time, frame by frame:
+// the streams of a connection share one goroutine and its buffers, and only the
+// fields that tell a message's place in the game are decoded. gRPC's own client needs
+// a goroutine for each stream and several allocations for each message. It is for
+// load tests, in which thousands of watchers run beside the server.
 package lightwatch
 
 import (
@@ -27,38 +27,37 @@ import (
 
 // Options say how to connect.
 type Options struct {
-	// Authority is the server's "host:port" as the caller knows it, whose host the
-	// certificate must carry; empty is the address.
+	// Authority is the server's "host:port" as the caller knows it; the certificate
+	// must be valid for its host. If empty, it is the address.
 	Authority string
-	// TLS encrypts the connection; nil is clear text.
+	// TLS encrypts the connection; nil is plain text.
 	TLS *tls.Config
-	// UserAgent names the program to the server.
+	// UserAgent is the name of the program that the server sees.
 	UserAgent string
 	// Window is how many bytes the server may send on a stream before they are
-	// read; 0 is as many as it likes.
+	// read; 0 is practically no limit.
 	Window uint32
-	// Streams is how many streams the connection will carry, as far as known. A
+	// Streams is how many streams the connection will carry, 0 if unknown. A
 	// connection for a few has smaller buffers.
 	Streams int
 }
 
-// Receiver is told what a stream brings, one thing after the other, by the
-// goroutine that reads the connection. While a method runs, no stream of the
-// connection goes on and none may be opened or canceled.
+// Receiver gets what a stream brings, in order, from the goroutine that reads the
+// connection. While a method runs, all streams of the connection wait, and none may
+// be opened or canceled.
 type Receiver interface {
 	// Opened is called when the server has accepted the call.
 	Opened()
 	// Update is called with each message. The stream ends with the error that it
 	// returns.
 	Update(u *Update) error
-	// Ended is called once, as the last: with nil if the server ended the stream
-	// as complete, with what Update returned, or with an error that status.FromError
-	// knows.
+	// Ended is called once, as the last: with nil if the server completed the stream,
+	// with the error that Update returned, or with a status error.
 	Ended(err error)
 }
 
 // Conn is a connection with any number of streams. Its methods are safe for
-// concurrent use, but not within those of a Receiver.
+// concurrent use, but a Receiver must not call them.
 type Conn struct {
 	conn    net.Conn
 	options Options
@@ -75,7 +74,7 @@ type Conn struct {
 	headers *hpack.Encoder
 	block   bytes.Buffer
 
-	// Reading guards what the goroutine that reads shares with others.
+	// reading guards what the goroutine that reads shares with others.
 	reading sync.Mutex
 	streams map[uint32]*Stream
 	ended   error // why the connection takes no more streams
@@ -85,20 +84,20 @@ type Conn struct {
 }
 
 const (
-	// wide is a window that no stream fills before it is renewed.
+	// wide is a window that is renewed before a stream fills it.
 	wide = 1 << 30
-	// initialWindow is what HTTP/2 begins with, for streams and connections.
+	// initialWindow is HTTP/2's default, for streams and connections.
 	initialWindow = 1<<16 - 1
-	// maxMessage bounds what one message may take: gRPC's default.
+	// maxMessage bounds the size of a message: gRPC's default.
 	maxMessage = 4 << 20
-	// maxHeaders bounds the headers of an answer.
+	// maxHeaders bounds the headers of a response.
 	maxHeaders = 64 << 10
-	// handshake bounds what comes before the first stream.
+	// handshake bounds the time until the first stream can be opened.
 	handshake = 20 * time.Second
 )
 
 // Dial connects to "host:port", and returns when the server has said how many
-// streams it allows. The connection must be closed. Errors are those of a status.
+// streams it allows. The caller closes the connection. Errors are status errors.
 func Dial(ctx context.Context, address string, options Options) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshake)
 	defer cancel()
@@ -116,7 +115,7 @@ func Dial(ctx context.Context, address string, options Options) (*Conn, error) {
 	return c, nil
 }
 
-// unreachable is the error of a connection that was not made, in gRPC's words.
+// unreachable is the error of a connection that was not made, worded as gRPC does.
 func unreachable(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return status.FromContextError(ctx.Err()).Err()
@@ -124,7 +123,7 @@ func unreachable(ctx context.Context, err error) error {
 	return status.Errorf(codes.Unavailable, `connection error: desc = "%v"`, err)
 }
 
-// begin exchanges what comes before the first stream.
+// begin does the TLS and HTTP/2 handshakes.
 func begin(ctx context.Context, conn net.Conn, address string, options Options) (*Conn, error) {
 	options.Authority = cmp.Or(options.Authority, address)
 	if options.TLS != nil {
@@ -191,8 +190,8 @@ func (c *Conn) Err() error {
 	return c.ended
 }
 
-// Close ends the connection and its streams, and waits until their receivers know
-// of it.
+// Close ends the connection and its streams, and waits until their receivers were
+// called.
 func (c *Conn) Close() {
 	c.closed.Store(true)
 	c.Break()
@@ -208,7 +207,7 @@ func (c *Conn) Break() {
 	_ = raw.Close()
 }
 
-// write writes what to does, at once.
+// write calls to and flushes what it wrote.
 func (c *Conn) write(to func()) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -216,7 +215,7 @@ func (c *Conn) write(to func()) {
 	_ = c.out.Flush()
 }
 
-// run reads until the connection ends, and ends what is left then.
+// run reads until the connection ends, and then ends its streams.
 func (c *Conn) run() {
 	defer close(c.done)
 	err := c.read()
@@ -286,7 +285,7 @@ func (c *Conn) goAway(frame *http2.GoAwayFrame) bool {
 	return len(c.streams) == 0
 }
 
-// answered takes the headers of an answer, or its trailers.
+// answered handles the headers or trailers of a response.
 func (c *Conn) answered(frame *http2.MetaHeadersFrame) {
 	c.reading.Lock()
 	s := c.streams[frame.StreamID]
@@ -301,7 +300,7 @@ func (c *Conn) answered(frame *http2.MetaHeadersFrame) {
 	c.end(frame.StreamID, headersStatus(frame), !frame.StreamEnded())
 }
 
-// end ends a stream that the server has ended, or that is to be reset.
+// end ends a stream that the server has ended, or that the client resets.
 func (c *Conn) end(id uint32, err error, reset bool) {
 	c.reading.Lock()
 	s := c.streams[id]
@@ -315,6 +314,6 @@ func (c *Conn) end(id uint32, err error, reset bool) {
 		c.write(func() { _ = c.framer.WriteRSTStream(id, http2.ErrCodeCancel) })
 	}
 	if last {
-		c.Break() // The server waits for that after it said that it goes.
+		c.Break() // After GOAWAY the server waits for that.
 	}
 }

@@ -13,12 +13,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// errNoTrailers is in the words of gRPC's client, by which a stream that was cut
-// is told from a server's mistake.
+// errNoTrailers is worded as by gRPC's client: callers recognize a stream that was
+// cut by its message.
 var errNoTrailers = status.Error(codes.Internal, "server closed the stream without sending trailers")
 
-// headersStatus is how a stream ended: the error in its trailers, nil if it is
-// complete.
+// headersStatus is the error in a stream's trailers, nil if it is complete.
 func headersStatus(frame *http2.MetaHeadersFrame) error {
 	var code, message, details string
 	for _, f := range frame.RegularFields() {

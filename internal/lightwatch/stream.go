@@ -22,8 +22,7 @@ type Stream struct {
 	unread   uint32 // bytes since the stream's window was renewed
 }
 
-// Watch opens a stream. Errors are those of a status, and the receiver is told
-// nothing then.
+// Watch opens a stream. Errors are status errors; the receiver is not called then.
 func (c *Conn) Watch(request *pb.WatchRequest, receiver Receiver) (*Stream, error) {
 	message, err := proto.Marshal(request)
 	if err != nil {
@@ -52,14 +51,14 @@ func (c *Conn) Watch(request *pb.WatchRequest, receiver Receiver) (*Stream, erro
 	} {
 		_ = c.headers.WriteField(h) // to a buffer
 	}
-	// A write that fails ends the connection, and so the goroutine that reads.
+	// If a write fails, the connection ends, and with it the goroutine that reads.
 	_ = c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: c.block.Bytes(), EndHeaders: true})
 	_ = c.framer.WriteData(s.id, true, append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...))
 	_ = c.out.Flush()
 	return s, nil
 }
 
-// enter makes s one of the streams.
+// enter adds s to the streams.
 func (c *Conn) enter(s *Stream) error {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -75,7 +74,7 @@ func (c *Conn) enter(s *Stream) error {
 	return nil
 }
 
-// Cancel ends the stream, unless it has ended. Its receiver is told nothing more.
+// Cancel ends the stream, unless it has ended. Its receiver is not called any longer.
 func (s *Stream) Cancel() {
 	c := s.conn
 	c.reading.Lock()
@@ -87,10 +86,10 @@ func (s *Stream) Cancel() {
 	}
 }
 
-// receive takes in a frame of data.
+// receive handles a frame of data.
 func (c *Conn) receive(frame *http2.DataFrame) {
 	var err error
-	renew := uint32(0) // the stream's window, by so much
+	renew := uint32(0) // bytes by which to renew the stream's window
 	c.reading.Lock()
 	s := c.streams[frame.StreamID]
 	if s != nil {
@@ -117,8 +116,8 @@ func (c *Conn) receive(frame *http2.DataFrame) {
 	}
 }
 
-// take takes in data: whole messages as a rule, since servers write each into a
-// frame of its own while there is room, but proxies cut as they like.
+// take handles data: usually whole messages, since servers write each into its own
+// frame while the window allows it; proxies may split them anywhere.
 func (s *Stream) take(data []byte) error {
 	if len(s.part) > 0 {
 		s.part = append(s.part, data...)

@@ -10,9 +10,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Update is what a message of a Watch says of its place in the game.
+// Update is the place in the game that a message of a Watch tells.
 type Update struct {
-	// Kind is Game, Event, or Other for an audience and whatever is newer.
+	// Kind is Game, Event, or Other for an audience and anything newer.
 	Kind Kind
 	// GameID of a game or an event, valid until the receiver returns.
 	GameID []byte
@@ -24,7 +24,7 @@ type Update struct {
 	seconds, nanos uint64 // when an event was stored
 }
 
-// Kind is what a message brings.
+// Kind is what a message contains.
 type Kind uint8
 
 // The kinds of messages.
@@ -109,7 +109,7 @@ func (u *Update) setTime(field tag, n uint64, _ []byte) error {
 	return nil
 }
 
-// fields calls do with every field of a message: a number, or bytes.
+// fields calls do with every field of a message and its value: a number, or bytes.
 func fields(message []byte, do func(field tag, n uint64, value []byte) error) error {
 	for len(message) > 0 {
 		number, kind, size := protowire.ConsumeTag(message)

@@ -1,10 +1,10 @@
-// Package ratio measures what the project does beside a bare limit: the same
-// work with nothing around it. Both sides run in turns, in one process or on one
-// machine, so that whatever else the machine does meets both; what counts
-// elsewhere too is their ratio.
+// Package ratio measures what the project does beside a bare limit: the same work
+// with nothing around it. Both sides run in turns, in one process or on one machine,
+// so that other load on the machine affects both. Their ratio is comparable between
+// machines.
 //
-// A comparison is a Go benchmark that calls Compare once, and its name says what
-// was measured. `make bench` prints all of them as one table.
+// A comparison is a Go benchmark that calls Compare once and is named after what it
+// measures. `make bench` prints all of them as one table.
 package ratio
 
 import (
@@ -16,16 +16,16 @@ import (
 // Rounds is how often each side of a comparison is measured.
 const Rounds = 5
 
-// Goal is what a ratio should be; the zero value is none.
+// Goal is a bound for a ratio; the zero Goal is none.
 type Goal struct {
 	bound float64
 	most  bool
 }
 
-// AtLeast is for what should be much, such as moves a second.
+// AtLeast is a lower bound: for throughput, such as moves a second.
 func AtLeast(bound float64) Goal { return Goal{bound: bound} }
 
-// AtMost is for what should be little, such as latency or memory.
+// AtMost is an upper bound: for latency or memory.
 func AtMost(bound float64) Goal { return Goal{bound: bound, most: true} }
 
 // The metrics of a comparison, beside the medians of both sides, which carry
@@ -42,15 +42,15 @@ const (
 	Bare = "bare-"
 )
 
-// Side measures one side of a comparison once and returns the figure. It ends
-// the benchmark when it fails.
+// Side measures one side of a comparison once and returns the figure. It ends the
+// benchmark if it fails.
 type Side func() float64
 
 // span is how long PerSecond works.
 const span = 500 * time.Millisecond
 
-// PerSecond is a side that does the same work over and over for a while, and
-// counts how many units a second come of it: work returns how many it did.
+// PerSecond is a side that repeats the same work for a while and measures units per
+// second: work returns how many units it did.
 func PerSecond(work func() int64) Side {
 	return func() float64 {
 		began, done := time.Now(), int64(0)
@@ -62,9 +62,8 @@ func PerSecond(work func() int64) Side {
 }
 
 // Compare measures both sides in turns and reports the median of each, and the
-// median, lowest and highest ratio of ours to bare in the same round. The side
-// that goes first changes every round, so that neither profits from what the
-// other left behind.
+// median, lowest and highest ratio of ours to bare in the same round. The sides take
+// turns in going first, so that neither profits from the state that the other left.
 func Compare(b *testing.B, unit string, goal Goal, ours, bare Side) {
 	b.Helper()
 	var a, c, ratios []float64
@@ -80,12 +79,12 @@ func Compare(b *testing.B, unit string, goal Goal, ours, bare Side) {
 	Report(b, unit, goal, a, c, ratios)
 }
 
-// Report is Compare for figures that were taken elsewhere, one of each slice a
-// round: several that come out of one run, such as percentiles of a latency.
+// Report is Compare for figures that were measured elsewhere, one of each slice per
+// round: for several that come from one run, such as percentiles of a latency.
 func Report(b *testing.B, unit string, goal Goal, ours, bare, ratios []float64) {
 	b.Helper()
 	ratios = slices.Sorted(slices.Values(ratios))
-	b.ReportMetric(0, "ns/op") // Of a whole comparison it means nothing.
+	b.ReportMetric(0, "ns/op") // It means nothing for a comparison.
 	b.ReportMetric(median(ours), unit)
 	b.ReportMetric(median(bare), Bare+unit)
 	b.ReportMetric(median(ratios), Median)

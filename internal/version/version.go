@@ -6,17 +6,16 @@ import (
 	"runtime/debug"
 )
 
-// Version and Commit are set by the linker (see the Makefile): what was
-// released and the full id of the commit that it was built from. Nobody writes
-// them while the program runs.
+// Version and Commit are set by the linker (see the Makefile): the release and the
+// full id of the commit that it was built from. They do not change at run time.
 var (
 	Version = "dev"
 	Commit  = ""
 )
 
-// String is the version, and the beginning of the commit where it is known:
-// "v1.2.0 (2b935ce40310)". A binary that was built without the Makefile knows
-// its commit from the Go toolchain.
+// String is the version, and the beginning of the commit if it is known: "v1.2.0
+// (2b935ce40310)". A binary that was built without the Makefile has its commit from
+// the Go toolchain.
 func String() string { return describe(Version, cmp.Or(Commit, recorded())) }
 
 func describe(version, commit string) string {
@@ -26,7 +25,7 @@ func describe(version, commit string) string {
 	return version + " (" + commit[:min(len(commit), 12)] + ")"
 }
 
-// recorded is the commit that the toolchain stamped, empty where it did not.
+// recorded is the commit that the toolchain stamped, empty if it did not.
 func recorded() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,10 +1,10 @@
-// Command picture draws captured terminal screens side by side as one SVG:
+// Command screenshot draws captured terminal screens side by side as one SVG:
 //
 //	go run ./tools/screenshot -o picture.svg 'what it shows=screen.ansi' …
 //
-// A capture is text with colour escapes, as `tmux capture-pane -e -p` prints
-// it. Every glyph is put at its own place, and what must join without gaps is
-// drawn as shapes, so that the picture looks the same whatever font it meets.
+// A capture is text with colour escapes, as `tmux capture-pane -e -p` prints it. Every
+// glyph has a fixed place, and glyphs that must join without gaps are drawn as shapes,
+// so that the picture looks the same with every font.
 package main
 
 import (

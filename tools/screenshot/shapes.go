@@ -7,7 +7,7 @@ var blocks = map[string][4]float64{
 	"█": {0, 0, 1, 1}, "▀": {0, 0, 1, 0.5}, "▄": {0, 0.5, 1, 0.5}, "▌": {0, 0, 0.5, 1}, "▐": {0.5, 0, 0.5, 1},
 }
 
-// Strokes of box drawing, as paths: argument 1 and 2 are the cell's middle, 3
+// Strokes of box drawing, as paths: arguments 1 and 2 are the middle of the cell, 3
 // and 4 its width and height.
 const (
 	across    = "M0 %[2]gH%[3]g"
@@ -26,18 +26,18 @@ var strokes = map[string]string{
 	"╰": "M%[1]g 0Q%[1]g %[2]g %[3]g %[2]g", "╯": "M%[1]g 0Q%[1]g %[2]g 0 %[2]g",
 }
 
-// heavy are the strokes that stand out.
+// heavy are the heavy strokes.
 var heavy = map[string]string{
 	"━": across, "┃": upright,
 	"┏": lowerHalf + rightHalf, "┓": lowerHalf + leftHalf, "┗": upperHalf + rightHalf, "┛": upperHalf + leftHalf,
 }
 
-// shape draws a glyph that must meet its neighbours, with its cell's upper
-// left corner at x, y. It reports false for one that is written as text.
+// shape draws a glyph that must join its neighbours, with the upper left corner of
+// its cell at x, y. It reports false for a glyph that is written as text.
 func shape(glyph, colour string, x, y float64) (string, bool) {
 	const w, h = cellWidth, cellHeight
 	if b, ok := blocks[glyph]; ok {
-		// A hair larger, lest a line shine through between two.
+		// Slightly larger, so that no line shows between two.
 		return fmt.Sprintf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`,
 			x+b[0]*w, y+b[1]*h, b[2]*w+0.4, b[3]*h+0.4, colour), true
 	}

@@ -20,7 +20,7 @@ const (
 	gap        = 16.0
 )
 
-// What a terminal shows where nothing else is asked for.
+// The default colours.
 const (
 	ground  = "#16181d"
 	ink     = "#d7dae0"
@@ -29,13 +29,13 @@ const (
 	buttons = "#3b4049"
 )
 
-// window is one terminal: what stands in its title bar, and its screen.
+// window is one terminal: its title, and its screen.
 type window struct {
 	title string
 	lines []uv.Line
 }
 
-// size is the room that w takes in the picture.
+// size is the size of w in the picture.
 func (w window) size() (width, height float64) {
 	columns := 0
 	for _, line := range w.lines {
@@ -76,7 +76,7 @@ func frame(b *strings.Builder, title string, width, height float64) {
 		width/2, barInk, html.EscapeString(title))
 }
 
-// drawLine draws one row of a screen: first its grounds, then what stands on them.
+// drawLine draws one row of a screen: first the backgrounds, then the text.
 func drawLine(b *strings.Builder, line uv.Line, y float64) {
 	for start := 0; start < len(line); {
 		_, back := colours(line[start].Style)
@@ -88,7 +88,7 @@ func drawLine(b *strings.Builder, line uv.Line, y float64) {
 			end++
 		}
 		if back != ground {
-			// A hair higher than a row, lest a line shine through between two.
+			// Slightly higher than a row, so that no line shows between two.
 			fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n",
 				float64(start)*cellWidth, y, float64(end-start)*cellWidth, cellHeight+0.3, back)
 		}
@@ -141,7 +141,7 @@ func drawText(b *strings.Builder, cells []uv.Cell, x, y float64) {
 		x+float64(lead)*cellWidth, y+cellHeight*0.76, width, front, extra, html.EscapeString(s))
 }
 
-// colours are the ink and the ground of a style.
+// colours are the foreground and the background of a style.
 func colours(s uv.Style) (front, back string) {
 	front, back = cmp.Or(hex(s.Fg), ink), cmp.Or(hex(s.Bg), ground)
 	if s.Attrs&uv.AttrReverse != 0 {

@@ -3,8 +3,8 @@
 //
 //	go test -run '^$' -bench . -benchtime 1x ./... | go run ./internal/ratio/table
 //
-// What it reads it repeats on standard error, so that a long run can be
-// followed. It fails where a benchmark failed or nothing was compared.
+// It copies its input to standard error, so that a long run can be followed. It fails
+// if a benchmark failed or nothing was compared.
 package main
 
 import (
@@ -63,8 +63,8 @@ func run(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// parse reads a line of results: the name, how often it ran, and pairs of a
-// figure and its unit. ok means that it is one of a comparison.
+// parse reads a line of results: the name, how often it ran, and pairs of a figure
+// and its unit. ok means that the line is a comparison's.
 func parse(line string) (r row, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 2 || !strings.HasPrefix(fields[0], "Benchmark") {
@@ -85,8 +85,7 @@ func parse(line string) (r row, ok bool) {
 	return r, compared && r.unit != ""
 }
 
-// title is a benchmark's name as people read it: without the prefix and the
-// number of processors.
+// title is a benchmark's name without the prefix and the number of processors.
 func title(name string) string {
 	name = strings.TrimPrefix(name, "Benchmark")
 	if i := strings.LastIndexByte(name, '-'); i > 0 {
@@ -118,8 +117,7 @@ func verdict(met bool) string {
 	return "missed"
 }
 
-// number writes a figure with at most three digits that mean something after
-// those before the point.
+// number formats a figure: without decimals from 100 on, else with at most two.
 func number(figure float64) string {
 	switch {
 	case figure >= 100:

@@ -6,8 +6,7 @@
 //	player:{<id>}:open              sorted set of game ids by the time since which they count
 //	player-name:{<lower-case name>} id of the player who holds the name
 //
-// Errors that are none of this package's own are Redis's or the context's,
-// wrapped.
+// All other errors are Redis's or the context's, wrapped.
 package account
 
 import (
@@ -28,22 +27,22 @@ var (
 	ErrNotFound = errors.New("no such player")
 	// ErrNameTaken is returned for a name that belongs to another account.
 	ErrNameTaken = errors.New("the name is taken")
-	// ErrNameReserved is returned for a name that no new account gets.
+	// ErrNameReserved is returned for a name that no new account can take.
 	ErrNameReserved = errors.New("the name is reserved")
 	// ErrBadToken is returned for a token that is malformed, unknown or wrong.
 	ErrBadToken = errors.New("bad token")
-	// ErrTooManyGames is returned to a player who has as many open games as
+	// ErrTooManyGames is returned if a player has as many open games as
 	// allowed.
 	ErrTooManyGames = errors.New("too many open games")
 )
 
-// Player is an account as everybody may see it. It never changes.
+// Player is the public part of an account. It never changes.
 type Player struct {
 	// ID of the account, see package id.
 	ID string
 	// Name as its owner wrote it: 1 to 24 harmless ASCII characters.
 	Name string
-	// Bot says that a program plays under this account.
+	// Bot reports whether a program plays under this account.
 	Bot bool
 	// Created is when the account was created, by Redis's clock, to the
 	// millisecond.
@@ -59,18 +58,18 @@ const cacheSize = 1 << 16
 type Store struct {
 	client redis.UniversalClient
 	keep   time.Duration
-	// players that were read once: good for ever, since none changes.
+	// players that were read before. They never expire, since none changes.
 	players *lru.Cache[string, Player]
-	// verified tokens by their digest, so that no secret is kept in memory.
+	// verified tokens, by their digest so that no secret is kept in memory.
 	verified *lru.Cache[digest, verification]
-	// renewed is when players were last kept for longer.
+	// renewed is when each player's account was last renewed.
 	renewed *lru.Cache[string, time.Time]
 }
 
-// New returns the accounts in client's Redis. The client remains the caller's
-// to close. An account lapses if for the duration of keep its token was not verified
-// and Renew was not called: then it is deleted, but its name stays taken. 0 keeps
-// accounts for ever.
+// New returns the accounts in client's Redis. The caller closes the client. An
+// account expires if its token was not verified and Renew was not called for the
+// duration of keep: then it is deleted, but its name stays taken. If keep is 0,
+// accounts never expire.
 func New(client redis.UniversalClient, keep time.Duration) *Store {
 	return &Store{
 		client: client, keep: keep,
@@ -86,8 +85,7 @@ func newCache[K comparable, V any]() *lru.Cache[K, V] {
 	return cache
 }
 
-// Get returns a player, or ErrNotFound. An id that has not the form of one is
-// not looked up.
+// Get returns a player, or ErrNotFound. A malformed id is not looked up.
 func (s *Store) Get(ctx context.Context, playerID string) (Player, error) {
 	players, err := s.Players(ctx, []string{playerID})
 	if err != nil {
@@ -110,8 +108,8 @@ func (s *Store) Players(ctx context.Context, ids []string) (map[string]Player, e
 	return lookup.Players()
 }
 
-// Lookup looks up players in a round trip that somebody else makes. It is for one
-// goroutine.
+// Lookup looks up players in a round trip that the caller makes anyway. It is not
+// safe for concurrent use.
 type Lookup struct {
 	store   *Store
 	ids     []string
@@ -122,7 +120,7 @@ type Lookup struct {
 // Lookup returns a Lookup of the given players.
 func (s *Store) Lookup(ids ...string) *Lookup { return &Lookup{store: s, ids: ids} }
 
-// Ask asks for those of the players who were not met lately.
+// Ask adds to pipe the commands that read the players who are not cached.
 func (l *Lookup) Ask(ctx context.Context, pipe redis.Pipeliner) {
 	l.found, l.pending = make(map[string]Player, len(l.ids)), map[string]*redis.SliceCmd{}
 	for _, playerID := range l.ids {
@@ -137,8 +135,8 @@ func (l *Lookup) Ask(ctx context.Context, pipe redis.Pipeliner) {
 	}
 }
 
-// Players returns those of the players that exist, by id, once what Ask asked
-// was answered.
+// Players returns those of the players that exist, by id. It is called after pipe
+// was executed.
 func (l *Lookup) Players() (map[string]Player, error) {
 	for playerID, cmd := range l.pending {
 		values, err := cmd.Result()
@@ -167,8 +165,8 @@ type record struct {
 	secret string // digestOf(secret).String()
 }
 
-// parseRecord reads the values of fields. Where there is no hash it returns
-// ErrNotFound.
+// parseRecord reads the values of fields. It returns ErrNotFound if there is no
+// hash.
 func parseRecord(playerID string, values []any) (record, error) {
 	r := record{Player: Player{ID: playerID}}
 	if len(values) >= len(fields) && values[0] == nil {

@@ -1,4 +1,4 @@
--- Claims a name for an account, for a while or for good.
+-- Claims a name for an account, for a while or permanently.
 --
 -- KEYS[1]  player-name:{lower-case name}
 -- ARGV[1]  id of the player who wants the name

@@ -28,21 +28,21 @@ const (
 	// claimSeconds is how long a name stays claimed by a call that ended
 	// before it wrote the player: longer than any call takes.
 	claimSeconds = 60
-	forGood      = 0
+	permanent    = 0
 
 	maxNameLength = 24
 )
 
-// Create makes an account and returns it with its token. An empty secret is
-// drawn here; one that the caller chose makes the call safe to repeat: the
-// same name and secret, the current one where it was rotated, return the same
-// player. A name that another account holds, or held until it lapsed, is
-// ErrNameTaken, whatever its case; one that no new account gets is
-// ErrNameReserved; a name or secret of the wrong form is an *invalid.Error.
+// Create makes an account and returns it with its token. If secret is empty, a
+// random one is drawn. A secret that the caller chose makes the call idempotent:
+// the same name and the current secret return the same player. The error is
+// ErrNameTaken if another account holds the name, in any case, or held it until it
+// expired; ErrNameReserved if no new account can take the name; and an
+// *invalid.Error for a malformed name or secret.
 //
-// The player's id follows from name and secret, and a name is held for good
-// only once its player is written. So a call that ends halfway does no harm: a
-// repeat finishes it, and without one the name is free again after a minute.
+// The player's id is derived from name and secret, and a name is held permanently
+// only after its player was written. So a call that fails halfway does no harm: a
+// retry finishes it, and without one the name is free again after a minute.
 func (s *Store) Create(ctx context.Context, name, secret string, bot bool) (Player, string, error) {
 	if !validName(name) {
 		return Player{}, "", invalid.Field("name", "must be 1 to %d characters out of a–z, A–Z, 0–9, space and “-_.”, "+
@@ -64,7 +64,7 @@ func (s *Store) create(ctx context.Context, name string, secret digest, bot bool
 	lower := strings.ToLower(name)
 	playerID := id.Derive([]byte("player"), []byte(lower), secret[:])
 	if refused := newName(name); refused != nil {
-		// An account that has it from before keeps it.
+		// An account that took the name before it was reserved keeps it.
 		holder, err := s.client.Get(ctx, nameKey(lower)).Result()
 		if errors.Is(err, redis.Nil) {
 			return Player{}, refused
@@ -78,8 +78,8 @@ func (s *Store) create(ctx context.Context, name string, secret digest, bot bool
 	if err != nil {
 		return Player{}, err
 	}
-	// The name is another player's, or this player's since a rotation or an earlier
-	// call. That account may have lapsed: a secret that it once had must not revive it.
+	// Another player holds the name, or this player has held it since a rotation or an
+	// earlier call. That account may have expired: an old secret must not revive it.
 	if holder != playerID || lasting {
 		return s.holder(ctx, holder, secret)
 	}
@@ -90,14 +90,14 @@ func (s *Store) create(ctx context.Context, name string, secret digest, bot bool
 	if !secret.matches(r.secret) { // It was rotated: this secret is the old one.
 		return Player{}, ErrNameTaken
 	}
-	holder, _, err = s.claim(ctx, lower, playerID, forGood)
+	holder, _, err = s.claim(ctx, lower, playerID, permanent)
 	if err != nil {
 		return Player{}, err
 	}
 	if holder == playerID {
 		return r.Player, nil
 	}
-	// The claim lapsed while this call hung, and somebody else was quicker.
+	// The claim expired while this call hung, and another call took the name.
 	if wrote {
 		if err := s.client.Del(ctx, playerKey(playerID)).Err(); err != nil {
 			return Player{}, err
@@ -128,8 +128,8 @@ func (s *Store) read(ctx context.Context, playerID string) (record, error) {
 	return parseRecord(playerID, values)
 }
 
-// claim returns the id that holds a name, playerID's if it was free, and whether
-// it does so for good.
+// claim claims a name for playerID unless it is taken. It returns the id that holds
+// the name, and whether permanently.
 func (s *Store) claim(ctx context.Context, lowerName, playerID string, seconds int) (holder string, lasting bool, err error) {
 	reply, err := claimScript.Run(ctx, s.client, []string{nameKey(lowerName)}, playerID, seconds).StringSlice()
 	if err == nil && len(reply) != 2 {
@@ -141,8 +141,8 @@ func (s *Store) claim(ctx context.Context, lowerName, playerID string, seconds i
 	return reply[0], reply[1] == "1", nil
 }
 
-// write stores a player unless it is there, and returns what is stored and
-// whether this call stored it.
+// write stores a player unless it exists, and returns what is stored and whether
+// this call stored it.
 func (s *Store) write(ctx context.Context, playerID, name string, secret digest, bot bool) (record, bool, error) {
 	flag := "0"
 	if bot {

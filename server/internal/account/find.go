@@ -11,8 +11,8 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 )
 
-// Find returns the player of a name, in whatever case, or of an id; ErrNotFound
-// where there is none. No name has the form of an id.
+// Find returns a player by name, in any case, or by id, or ErrNotFound. No name has
+// the form of an id.
 func (s *Store) Find(ctx context.Context, nameOrID string) (Player, error) {
 	if id.Valid(nameOrID) {
 		return s.Get(ctx, nameOrID)

@@ -12,12 +12,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/scan"
 )
 
-// renewShare is the share of the time for which an account is kept after which it
-// is kept for longer: once a day, of 90.
+// renewShare says how often an account is renewed: this often in the time after
+// which it would expire, which is once a day if accounts are kept for 90 days.
 const renewShare = 90
 
-// Renew keeps accounts from now on for as long as one that was just made. It costs
-// a round trip once in a while. Those that do not exist are left alone.
+// Renew postpones the expiry of accounts, as if they had just been created. Most
+// calls need no round trip. Accounts that do not exist are ignored.
 func (s *Store) Renew(ctx context.Context, playerIDs ...string) error {
 	if s.keep <= 0 {
 		return nil
@@ -43,8 +43,8 @@ func (s *Store) Renew(ctx context.Context, playerIDs ...string) error {
 	return nil
 }
 
-// LapseAll has accounts lapse that were made when none did, unless they are
-// renewed. Doing it again changes nothing.
+// LapseAll sets an expiry for accounts that were created when accounts did not
+// expire. It is idempotent.
 func (s *Store) LapseAll(ctx context.Context) error {
 	if s.keep <= 0 {
 		return nil

@@ -18,9 +18,9 @@ var reserveScript = redis.NewScript(reserveSource)
 // game is created. At most limit are allowed, 0 for any number; one too many is
 // ErrTooManyGames. Repeating it is harmless. The ids must have been checked.
 //
-// A game that was reserved and then never came to be, or ended while its
-// server died, counts on until it is released: who meets ErrTooManyGames for
-// the first time in a while should look through OpenGames.
+// A game that was reserved but never created, or that ended while its server
+// crashed, counts until it is released: on ErrTooManyGames, a caller should check
+// OpenGames now and then.
 func (s *Store) Reserve(ctx context.Context, playerID, gameID string, limit int) error {
 	ok, err := reserveScript.Run(ctx, s.client, []string{openKey(playerID)},
 		gameID, limit, s.keep.Milliseconds()).Bool()
@@ -48,12 +48,12 @@ func (s *Store) Release(ctx context.Context, playerID string, gameIDs ...string)
 // OpenGame is a game that counts as open for a player.
 type OpenGame struct {
 	ID string
-	// Age is for how long it has counted, by Redis's clock.
+	// Age is the time since it was reserved, by Redis's clock.
 	Age time.Duration
 }
 
-// OpenGames lists the games that count as open for a player, the oldest first:
-// as many as Reserve let in.
+// OpenGames lists the games that count as open for a player, the oldest first.
+// Reserve bounds their number.
 func (s *Store) OpenGames(ctx context.Context, playerID string) ([]OpenGame, error) {
 	pipe := s.client.Pipeline()
 	games := pipe.ZRangeWithScores(ctx, openKey(playerID), 0, -1)

@@ -15,7 +15,7 @@ var reservedWords = []string{
 	// Names for the people and programs that run the service.
 	"admin", "administrator", "gridstand", "mod", "moderator", "official", "operator", "root", "server", "service",
 	"staff", "support", "system", "team",
-	// What stands in the place of a name.
+	// Placeholders for a name.
 	"all", "anonymous", "anybody", "anyone", "everybody", "everyone", "local", "me", "nobody", "none", "null", "open",
 	"somebody", "someone", "undefined", "unknown", "you",
 	// The client's commands.
@@ -23,8 +23,8 @@ var reservedWords = []string{
 	"variants", "verify", "version", "watch", "whoami",
 }
 
-// reserved are the reserved names as skeleton writes them: the words, and the
-// variants and bots that there are.
+// reserved are the reserved names as skeleton writes them: the words, and the names
+// of variants and bots.
 var reserved = func() map[string]bool {
 	names := map[string]bool{}
 	for _, v := range variants.All() {
@@ -35,8 +35,8 @@ var reserved = func() map[string]bool {
 	return names
 }()
 
-// skeleton is what a name has in common with those that read like it: letters and
-// digits, in lower case.
+// skeleton is the letters and digits of a name, in lower case: names that look alike
+// have the same skeleton.
 func skeleton(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -46,12 +46,12 @@ func skeleton(name string) string {
 	}, name)
 }
 
-// Reserved reports whether no new account gets a name, in whatever case and with
-// whatever between its letters.
+// Reserved reports whether no new account can take a name, in any case and with any
+// punctuation.
 func Reserved(name string) bool { return reserved[skeleton(name)] }
 
-// newName says why no new account gets a valid name: ErrNameReserved, or an
-// *invalid.Error where it could be mistaken for something else than a name.
+// newName returns why no new account can take a valid name: ErrNameReserved, or an
+// *invalid.Error if it could be mistaken for something else.
 func newName(name string) error {
 	first := name[0]
 	switch {

@@ -24,22 +24,22 @@ var rotateSource string
 var rotateScript = redis.NewScript(rotateSource)
 
 const (
-	// verifiedFor is how long a token is taken as good after it was checked,
-	// so that a player's moves do not each cost a look-up. A rotated token
-	// lives on for as long.
+	// verifiedFor is how long a token that was checked is accepted without
+	// another check, so that not every move costs a lookup. A rotated token
+	// is accepted for that long.
 	verifiedFor = 30 * time.Second
 
 	minSecretLength, maxSecretLength = 26, 128
 )
 
-// verification is a token found good.
+// verification is the result of a successful check of a token.
 type verification struct {
 	player Player
 	until  time.Time
 }
 
-// Verified returns the player whom a token proves, if that was checked a short
-// while ago.
+// Verified returns the player whom a token authenticates, if the token was checked
+// recently.
 func (s *Store) Verified(token string) (Player, bool) {
 	if len(token) > id.Length+1+maxSecretLength {
 		return Player{}, false
@@ -48,7 +48,7 @@ func (s *Store) Verified(token string) (Player, bool) {
 	return v.player, ok && time.Now().Before(v.until)
 }
 
-// Verify returns the player whom a token proves, or ErrBadToken. A malformed
+// Verify returns the player whom a token authenticates, or ErrBadToken. A malformed
 // token is not looked up.
 func (s *Store) Verify(ctx context.Context, token string) (Player, error) {
 	playerID, secret, _ := strings.Cut(token, ".")
@@ -68,16 +68,16 @@ func (s *Store) Verify(ctx context.Context, token string) (Player, error) {
 	case !digestOf(secret).matches(r.secret):
 		return Player{}, ErrBadToken
 	}
-	// Whom it proves is known, whether or not this succeeds.
+	// The player is known, whether or not this succeeds.
 	_ = s.Renew(ctx, playerID)
 	s.verified.Add(digestOf(token), verification{player: r.Player, until: now.Add(verifiedFor)})
 	return r.Player, nil
 }
 
-// Rotate gives a player a new secret, drawn here if it is empty, and returns
-// the new token. Repeating it with the same secret changes nothing more. The
-// old token may be taken for good for up to half a minute. An unknown player is
-// ErrNotFound, a secret of the wrong form an *invalid.Error.
+// Rotate gives a player a new secret, a random one if it is empty, and returns the
+// new token. Retrying with the same secret changes nothing. Servers may accept the
+// old token for up to half a minute. The error is ErrNotFound for an unknown player
+// and an *invalid.Error for a malformed secret.
 func (s *Store) Rotate(ctx context.Context, playerID, secret string) (string, error) {
 	secret, err := chosenOrDrawn(secret)
 	if err != nil {
@@ -98,7 +98,8 @@ func (s *Store) Rotate(ctx context.Context, playerID, secret string) (string, er
 
 func token(playerID, secret string) string { return playerID + "." + secret }
 
-// chosenOrDrawn returns the caller's secret once checked, or a new one.
+// chosenOrDrawn returns the caller's secret if it is valid, or a new one if it is
+// empty.
 func chosenOrDrawn(secret string) (string, error) {
 	if secret == "" {
 		return strings.ToLower(rand.Text()), nil // At least 128 bits, in 26 characters.
@@ -113,7 +114,7 @@ func validSecret(s string) bool {
 	return len(s) >= minSecretLength && len(s) <= maxSecretLength && id.IsBase32(s)
 }
 
-// digest of a secret or a whole token: all that is kept of either.
+// digest is the SHA-256 of a secret or a whole token: neither is stored itself.
 type digest [sha256.Size]byte
 
 func digestOf(s string) digest {
@@ -124,7 +125,7 @@ func digestOf(s string) digest {
 // String is how a digest is stored.
 func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
-// matches compares with a stored digest, in the same time wherever they differ.
+// matches compares with a stored digest in constant time.
 func (d digest) matches(stored string) bool {
 	return subtle.ConstantTimeCompare([]byte(d.String()), []byte(stored)) == 1
 }

@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// writeEvery is how far the lists may lag behind a game's moves, and so
-	// the most often that a game's moves cost a write.
+	// writeEvery is how far the lists may lag behind a game's moves: a game
+	// is written at most once in this time.
 	writeEvery = time.Second
-	// maxPending bounds the games that wait to be written. Games beyond it are
-	// listed where they were until their next event.
+	// maxPending bounds the games that wait to be written. Games beyond it keep
+	// their place in the lists until their next event.
 	maxPending = 100_000
-	// batchSize bounds a pipeline, so that no other command waits long.
+	// batchSize bounds a pipeline, so that it does not delay other commands.
 	batchSize = 500
-	// stopTimeout bounds the last write of a server that stops.
+	// stopTimeout bounds the last write at shutdown.
 	stopTimeout = 2 * time.Second
 )
 
-// Touch has Run write a listing within a second, for a game that moved or
+// Touch queues a listing, which Run writes within a second: for a game that moved or
 // whose watchers changed. Only the last listing of a game is written. It never
-// waits.
+// blocks.
 func (d *Directory) Touch(listing Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -31,11 +31,10 @@ func (d *Directory) Touch(listing Listing) {
 	}
 }
 
-// Mend has Run write the listing of a game that was found in the wrong place, or
-// in a list to which it does not belong, unless something newer is to be written
-// anyway. Of two servers on which a game moved
-// within a second the one that writes last need not be the one that knows more,
-// and one that died wrote nothing. It never waits.
+// Mend queues the listing of a game that was found in the wrong place, or in a list
+// to which it does not belong, unless a newer one is queued. Such games are normal:
+// if a game moved on two servers within a second, the last one to write need not
+// have the newer state, and a server that crashed wrote nothing. It never blocks.
 func (d *Directory) Mend(listing Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -49,8 +48,8 @@ func (d *Directory) putBack(listing Listing) {
 	}
 }
 
-// Run writes what Touch and Mend collect, until ctx ends and the last of it is
-// written. While Redis is away it goes on trying. It is to be called once.
+// Run writes what Touch and Mend queue, until ctx ends and the rest is written. While
+// Redis is unavailable it retries. It is called once.
 func (d *Directory) Run(ctx context.Context) {
 	ticker := time.NewTicker(writeEvery)
 	defer ticker.Stop()
@@ -78,8 +77,8 @@ func (d *Directory) Run(ctx context.Context) {
 	}
 }
 
-// flush writes what is pending. After an error what was not written, and has
-// not been touched anew, is pending again.
+// flush writes what is pending. After an error, listings that were not written are
+// pending again unless newer ones are.
 func (d *Directory) flush(ctx context.Context) error {
 	d.mu.Lock()
 	listings := slices.AppendSeq(make([]Listing, 0, len(d.pending)), maps.Values(d.pending))

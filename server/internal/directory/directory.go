@@ -7,14 +7,13 @@
 //	games:watchers:<variant>         active games by watchers, then score
 //	player:{<player id>}:games       by the time of the last event
 //
-// where "*" stands for any status or variant. Private games are in the
-// players' lists only.
+// "*" stands for any status or variant. Private games are in the players' lists
+// only.
 //
-// The lists are hints: they are written beside the log, up to a second late,
-// and a server may die in between. Whoever reads them looks each game up,
-// leaves out what does not belong there, and puts right what is wrong with Mend
-// and Forget. Errors are Redis's or the context's, wrapped, if nothing else is
-// said.
+// The lists are hints: they are written beside the log, up to a second late, and a
+// server may crash in between. A reader looks each game up, leaves out those that do
+// not belong in the list, and corrects the list with Mend and Forget. Errors are
+// Redis's or the context's, wrapped, unless stated otherwise.
 package directory
 
 import (
@@ -33,7 +32,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/page"
 )
 
-// Status is the stage that a game has reached. It only ever grows.
+// Status is the stage that a game has reached. It only grows.
 type Status uint8
 
 // The statuses. AnyStatus is for queries.
@@ -58,10 +57,10 @@ func (s Status) String() string {
 	}
 }
 
-// anything stands in keys for whatever status or variant.
+// anything stands in keys for any status or variant.
 const anything = "*"
 
-// Listing is what the lists need to know of a game.
+// Listing is what the lists store about a game.
 type Listing struct {
 	// GameID and Variant of the game.
 	GameID, Variant string
@@ -75,7 +74,7 @@ type Listing struct {
 	Watchers int
 	// Private games are listed for their players only.
 	Private bool
-	// Players who sit in it, and who created it, in any order.
+	// Players who have seats in it, and its creator, in any order.
 	Players []string
 }
 
@@ -89,7 +88,7 @@ type Directory struct {
 	keep   time.Duration
 	log    *slog.Logger
 
-	// lasting is when players' lists were last told how long to live.
+	// lasting is when the expiry of each player's list was last set.
 	lasting *lru.Cache[string, time.Time]
 
 	mu sync.Mutex
@@ -97,13 +96,11 @@ type Directory struct {
 	pending map[string]Listing
 }
 
-// New returns the lists in client's Redis. Pages are read through reads, which
-// may be the same client: what callers ask for must not keep waiting what servers
-// write. Both remain the caller's to close. Games without an event for as long as
-// keep drop out of them, so it
-// must be no shorter than finished games are kept, and than unfinished ones may
-// stand still; 0 means that none ever drops out. What goes wrong in the
-// background is logged to log.
+// New returns the lists in client's Redis. Pages are read through reads, which may
+// be the same client; a second one keeps reads from delaying writes. The caller
+// closes both. Games without an event for the duration of keep are removed, so keep
+// must be no shorter than the time for which finished games are kept and unfinished
+// ones may be idle; 0 removes none. Errors in the background are logged to log.
 func New(client, reads redis.UniversalClient, keep time.Duration, log *slog.Logger) *Directory {
 	lasting, err := lru.New[string, time.Time](maxLasting)
 	if err != nil {
@@ -115,17 +112,17 @@ func New(client, reads redis.UniversalClient, keep time.Duration, log *slog.Logg
 	}
 }
 
-// maxLasting bounds for how many players is remembered that their lists live on.
+// maxLasting bounds for how many players lasting is remembered.
 const maxLasting = 1 << 16
 
-// spare is by how much a player's list lives longer than it has to, so that not
-// every move has to prolong it: that takes Redis nearly as long as all else that
-// lists a game.
+// spare is how much longer a player's list lives than it has to, so that not every
+// move must set its expiry: that takes Redis nearly as long as the rest of writing a
+// listing.
 func (d *Directory) spare() time.Duration { return d.keep / 100 }
 
 // Put writes a listing now: for a game that is new, or whose status or players
-// changed. It is idempotent, so it may be repeated after an error. It takes the
-// place of what was touched before.
+// changed. It is idempotent, so it may be retried after an error. It replaces what
+// Touch queued before.
 func (d *Directory) Put(ctx context.Context, listing Listing) error {
 	d.mu.Lock()
 	delete(d.pending, listing.GameID)
@@ -136,8 +133,8 @@ func (d *Directory) Put(ctx context.Context, listing Listing) error {
 	return nil
 }
 
-// Enter writes listings of which something newer may wait to be written, and
-// moves no game back. It is idempotent.
+// Enter writes listings now but leaves newer ones queued, and moves no game back. It
+// is idempotent.
 func (d *Directory) Enter(ctx context.Context, listings []Listing) error {
 	if len(listings) == 0 {
 		return nil
@@ -148,7 +145,7 @@ func (d *Directory) Enter(ctx context.Context, listings []Listing) error {
 	return nil
 }
 
-// Remove takes a game off all lists.
+// Remove removes a game from all lists.
 func (d *Directory) Remove(ctx context.Context, l Listing) error {
 	d.mu.Lock()
 	delete(d.pending, l.GameID)
@@ -172,7 +169,7 @@ func (d *Directory) Remove(ctx context.Context, l Listing) error {
 	return nil
 }
 
-// Forget takes games that no longer exist off the list that q reads.
+// Forget removes games that no longer exist from the list that q reads.
 func (d *Directory) Forget(ctx context.Context, q Query, gameIDs ...string) error {
 	if len(gameIDs) == 0 {
 		return nil
@@ -183,9 +180,9 @@ func (d *Directory) Forget(ctx context.Context, q Query, gameIDs ...string) erro
 	return nil
 }
 
-// Trim takes games without an event for as long as they are kept off the lists
-// of the variants. Players' lists need no trimming: they lose what is old when
-// another of the player's games ends, and vanish when nothing happens any more.
+// Trim removes games without an event for the duration of keep from the lists of the
+// variants. Players' lists need no trimming: they lose old games when another of the
+// player's games ends, and expire when the player stops playing.
 func (d *Directory) Trim(ctx context.Context, variants []string) error {
 	if d.keep <= 0 {
 		return nil
@@ -206,14 +203,13 @@ func (d *Directory) Trim(ctx context.Context, variants []string) error {
 	return nil
 }
 
-// before is the scores, as a bound, of games that are too old to be kept.
+// before is the bound below which a score means that a game is too old to be kept.
 func (d *Directory) before(now time.Time) string {
 	return "(" + strconv.FormatInt(now.Add(-d.keep).UnixMilli(), 10)
 }
 
-// write writes listings, each of another game, in one pipeline. Games of the
-// same list share a command: Redis takes half of the time for it that it takes
-// for a command a game.
+// write writes listings of different games in one pipeline. Games of the same list
+// share a command, which takes Redis half the time of one command per game.
 func (d *Directory) write(ctx context.Context, listings []Listing) error {
 	pipe := d.client.Pipeline()
 	public := changes{newer: map[string][]redis.Z{}, set: map[string][]redis.Z{}, gone: map[string][]any{}}
@@ -236,15 +232,14 @@ func (d *Directory) write(ctx context.Context, listings []Listing) error {
 	return nil
 }
 
-// changes are what is to be written to the lists that all players share, by
-// their keys.
+// changes are the writes to the lists that all players share, by key.
 type changes struct {
-	newer map[string][]redis.Z // unless a later time stands there: a late writer moves no game back
+	newer map[string][]redis.Z // unless the stored time is later: a late writer moves no game back
 	set   map[string][]redis.Z
 	gone  map[string][]any
 }
 
-// list adds what lists a game under a variant.
+// list adds the changes that list a game under a variant.
 func (c changes) list(l Listing, variant string) {
 	for _, status := range []Status{AnyStatus, l.Status} {
 		key := recentKey(status, variant)
@@ -278,8 +273,8 @@ func (c changes) queue(ctx context.Context, pipe redis.Pipeliner) {
 	}
 }
 
-// queuePlayers queues what lists a game under its players, and returns those
-// whose lists are told how long to live.
+// queuePlayers queues the commands that list a game under its players, and returns
+// the players for whose lists it sets an expiry.
 func (d *Directory) queuePlayers(ctx context.Context, pipe redis.Pipeliner, l Listing) (prolonged []string) {
 	for i, player := range l.Players {
 		if !id.Valid(player) || slices.Contains(l.Players[:i], player) {
@@ -290,8 +285,8 @@ func (d *Directory) queuePlayers(ctx context.Context, pipe redis.Pipeliner, l Li
 		if d.keep <= 0 {
 			continue
 		}
-		// Each game ends with a listing that is not Active, which prolongs in any
-		// case: a Redis that lost the list meanwhile has it again with its time.
+		// Each game ends with a listing that is not Active, which always sets the
+		// expiry: if Redis had lost the list, it has one again.
 		if at, ok := d.lasting.Get(player); l.Status != Active || !ok || time.Since(at) > d.spare() {
 			pipe.PExpire(ctx, key, d.keep+d.spare())
 			prolonged = append(prolonged, player)
@@ -309,8 +304,8 @@ func byTime(l Listing) redis.Z {
 
 func byScore(l Listing) redis.Z { return redis.Z{Score: float64(l.Score), Member: l.GameID} }
 
-// byWatchers orders games by watchers, and of equally many by score: a number
-// that a float64 holds exactly up to four million watchers.
+// byWatchers orders games by watchers, then by score: a float64 holds the number
+// exactly up to four million watchers.
 func byWatchers(l Listing) redis.Z {
 	const maxWatchers = 1<<22 - 1
 	watchers := int64(max(0, min(l.Watchers, maxWatchers)))

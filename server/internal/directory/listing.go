@@ -6,7 +6,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// Of is what the lists need to know of a game at a state.
+// Of is the listing of a game at a state.
 func Of(s *replay.State, watchers int) Listing {
 	l := Listing{
 		GameID: s.ID, Variant: s.Variant.ID, Status: Status(s.Status),

@@ -18,7 +18,7 @@ var pageSource string
 
 var pageScript = redis.NewScript(pageSource)
 
-// Order is the order of a list, always from the greatest down.
+// Order is the order of a list, always descending.
 type Order uint8
 
 // The orders. ByScore and ByWatchers list active games only, and of equally
@@ -36,14 +36,14 @@ type Query struct {
 	// Status of the games, for the order Recent.
 	Status Status
 	// Variant of the games, empty for any. It becomes part of a key: callers
-	// pass those that they know.
+	// must check that the variant exists.
 	Variant string
-	// PlayerID of one of their players, empty for any. The candidates are then
-	// of every status and variant, also private: the caller leaves out what
-	// the query does not ask for.
+	// PlayerID of one of their players, empty for any. With a player, the
+	// candidates are of every status and variant, also private: the caller
+	// leaves out those that the query does not ask for.
 	PlayerID string
-	// CallerID of the player who asks, empty for anyone: what is left out
-	// depends on it.
+	// CallerID of the player who asks, empty for an anonymous client: which
+	// games are left out depends on it.
 	CallerID string
 }
 
@@ -65,8 +65,7 @@ func (q Query) key() string {
 	}
 }
 
-// Rank is where a game belongs in the list: those of greater ranks stand before
-// it.
+// Rank is the sort key of a game in the list, which is in descending order.
 func (q Query) Rank(l Listing) int64 {
 	var z redis.Z
 	switch {
@@ -80,13 +79,13 @@ func (q Query) Rank(l Listing) int64 {
 	return int64(z.Score)
 }
 
-// String names the query; page tokens are bound to it.
+// String identifies the query; page tokens are bound to it.
 func (q Query) String() string {
 	return fmt.Sprintf("games %d %d %q %q %q", q.Order, q.Status, q.Variant, q.PlayerID, q.CallerID)
 }
 
-// Place is where a candidate stands in a list, or stood. The zero Place is the
-// top.
+// Place is a position in a list: that of a candidate when it was read. The zero Place
+// is the top.
 type Place struct {
 	rank   int64
 	gameID string
@@ -96,22 +95,22 @@ type Place struct {
 type Page struct {
 	// GameIDs of the candidates, in the order of the query.
 	GameIDs []string
-	// More says that candidates may follow.
+	// More reports whether candidates may follow.
 	More bool
 
 	query Query
 	ranks []int64
 }
 
-// Misplaced reports whether the candidate of index i, a game of which the
-// listing is the truth, stands elsewhere than it belongs.
+// Misplaced reports whether the candidate of index i is in the wrong place, given the
+// true listing of the game.
 func (p Page) Misplaced(i int, truth Listing) bool { return p.ranks[i] != p.query.Rank(truth) }
 
 // Place of the candidate of index i.
 func (p Page) Place(i int) Place { return Place{p.ranks[i], p.GameIDs[i]} }
 
-// Page returns up to size candidates that follow a place, also if its candidate
-// is gone or stands elsewhere now. Each should be looked up before it is shown.
+// Page returns up to size candidates that follow a place, even if its candidate has
+// been removed or moved. Each must be looked up before it is shown.
 func (d *Directory) Page(ctx context.Context, q Query, after Place, size int) (Page, error) {
 	p := Page{query: q}
 	if q.PlayerID != "" && !id.Valid(q.PlayerID) {
@@ -136,8 +135,8 @@ func (d *Directory) Page(ctx context.Context, q Query, after Place, size int) (P
 	return p, nil
 }
 
-// token leads to what follows a place. It is sealed: the place may be that of a
-// game that the caller must not see.
+// token is a page token for what follows a place. It is sealed: the place may be that
+// of a game that the caller must not see.
 func (d *Directory) token(ctx context.Context, q Query, after Place) (string, error) {
 	cursor := binary.BigEndian.AppendUint64(nil, uint64(after.rank))
 	return d.tokens.Seal(ctx, q.String(), append(cursor, after.gameID...))
@@ -166,18 +165,18 @@ func parsePlace(cursor []byte) (Place, error) {
 }
 
 const (
-	// chunk is the least number of candidates that are looked up at a time once
-	// the first ones turned out not to fill the page: few round trips, however
-	// small the page and however many candidates do not belong on it.
+	// chunk is the least number of candidates that are looked up at a time if the
+	// first ones did not fill the page. It keeps round trips few even if the page is
+	// small and many candidates do not belong on it.
 	chunk = 200
 	// maxScanned bounds the candidates that one Collect looks up.
 	maxScanned = 10 * chunk
 )
 
-// Collect pages through q from token on until size candidates proved to belong
-// to it. load looks a page of candidates up and returns those that do, by id. The
-// token returned leads on, and is empty at the end of the list. If very many
-// candidates do not belong, Collect gives up before the page is full: it may be
+// Collect pages through q from token on until it has size candidates that belong to
+// it. load looks up a page of candidates and returns those that belong, by id. The
+// token returned is that of the next page, and empty at the end of the list. If very
+// many candidates do not belong, Collect stops before the page is full: it may be
 // short, even empty, and still have a token. A token of another query is an
 // *invalid.Error.
 func Collect[T any](ctx context.Context, d *Directory, q Query, token string, size int,

@@ -167,7 +167,7 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 
 // settled is the event of a draft that the log holds, with its time.
 func (d *Draft) settled(at time.Time) Appended {
-	d.once.Do(func() { d.event.Settle(at) })
+	d.once.Do(func() { d.event.SetTime(at) })
 	return Appended{Event: d.event, Tip: Tip{ID: d.next, State: d.event.State}, Watchers: -1}
 }
 

@@ -1,16 +1,16 @@
 // Package invalid is the error for a request's field that the caller filled in
-// wrongly. Rooms return it, the service layer turns it into the status that
-// names the field.
+// wrongly. Packages of the server return it; package rpc turns it into the status
+// that names the field.
 package invalid
 
 import "fmt"
 
-// Error says which field is wrong and how. Rooms return it as *Error.
+// Error says which field is wrong and how. It is returned as *Error.
 type Error struct {
 	// Field as the contract names it, for instance "page_token".
 	Field string
-	// Description of what is wrong, for whoever wrote the caller: it goes on
-	// from the field's name ("must not be empty") and quotes no secret.
+	// Description of what is wrong, for the author of the client. It continues the
+	// field's name ("must not be empty") and quotes no secret.
 	Description string
 }
 

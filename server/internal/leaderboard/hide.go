@@ -17,22 +17,21 @@ var dropSource string
 
 var dropScript = redis.NewScript(dropSource)
 
-// hiddenKey holds the ids of the players who are hidden: what an operator said,
-// and so nothing that could be derived again.
+// hiddenKey holds the ids of the players whom an operator hid. It cannot be rebuilt
+// from the log.
 const hiddenKey = "hidden"
 
-// Hide takes a player off all boards and keeps the player's results from them,
-// until Unhide. Hiding twice does nothing more; after an error it is called
-// again.
+// Hide removes a player from all boards and keeps the player's results off them until
+// Unhide. It is idempotent; after an error it is retried.
 func (b *Boards) Hide(ctx context.Context, playerID string) error {
-	// First, so that whoever records meanwhile sees it afterwards.
+	// First, so that a concurrent Record sees it in its second check.
 	if err := b.client.SAdd(ctx, hiddenKey, playerID).Err(); err != nil {
 		return fmt.Errorf("hiding a player: %w", err)
 	}
 	return b.each(ctx, func(key string) error { return b.drop(ctx, key, playerID, "") })
 }
 
-// Unhide ends Hide. What was not recorded meanwhile has to be recorded again.
+// Unhide ends Hide. Results that were not recorded in between must be recorded again.
 func (b *Boards) Unhide(ctx context.Context, playerID string) error {
 	if err := b.client.SRem(ctx, hiddenKey, playerID).Err(); err != nil {
 		return fmt.Errorf("hiding a player no more: %w", err)
@@ -40,7 +39,7 @@ func (b *Boards) Unhide(ctx context.Context, playerID string) error {
 	return nil
 }
 
-// AnyHidden reports whether anybody is hidden.
+// AnyHidden reports whether any player is hidden.
 func (b *Boards) AnyHidden(ctx context.Context) (bool, error) {
 	n, err := b.client.SCard(ctx, hiddenKey).Result()
 	if err != nil {
@@ -72,7 +71,7 @@ func (b *Boards) each(ctx context.Context, visit func(key string) error) error {
 	return scan.Keys(ctx, b.client, "scores:{*}", func(keys []string) error {
 		for _, key := range keys {
 			if !strings.HasSuffix(key, "}") {
-				continue // What goes with a board.
+				continue // a board's :best
 			}
 			if err := visit(key); err != nil {
 				return err
@@ -82,8 +81,8 @@ func (b *Boards) each(ctx context.Context, visit func(key string) error) error {
 	})
 }
 
-// drop takes a player's member off the board of a key; an empty one stands for
-// whichever it is.
+// drop removes a player's member from the board of a key; an empty member stands for
+// any.
 func (b *Boards) drop(ctx context.Context, key, playerID, member string) error {
 	if err := dropScript.Run(ctx, b.client, []string{key, bestKeyOf(key)}, playerID, member).Err(); err != nil {
 		return fmt.Errorf("taking an entry off a board: %w", err)
@@ -91,10 +90,9 @@ func (b *Boards) drop(ctx context.Context, key, playerID, member string) error {
 	return nil
 }
 
-// Prune takes off the boards what does not belong there: entries for which
-// proved says no, and all of a player's but the one that counts as the best.
-// What is missing then has to be recorded again. It returns how many it took
-// off, and ends at the first error, also one of proved's.
+// Prune removes from the boards entries for which proved returns false, and all of a
+// player's entries but the best. The caller records again what is missing then. It
+// returns how many it removed, and ends at the first error, also one of proved's.
 func (b *Boards) Prune(ctx context.Context, proved func(Result) (bool, error)) (int, error) {
 	pruned := 0
 	err := b.each(ctx, func(key string) error {

@@ -1,21 +1,20 @@
 // Package leaderboard keeps each variant's boards, of all time, of each week
-// and of each day, in Redis sorted sets. A player stands on a board once, with
-// the best score; of equal scores the earlier ranks first. A board is two keys
+// and of each day, in Redis sorted sets. A player is on a board once, with the
+// best score; of equal scores the earlier ranks first. A board is two keys
 // in one cluster slot (the braces are literal):
 //
 //	scores:{<variant>:<window>}       sorted set: score → member
 //	scores:{<variant>:<window>}:best  hash: player id → that player's member
 //
-// where window is all, week-2026-W47 or day-2026-11-20 and a member is
+// The window is all, week-2026-W47 or day-2026-11-20, and a member is
 //
 //	<9999999999999 − Unix milliseconds>:<player id>:<game id>
 //
-// Beside them stands a set, hidden, of the ids of players whom an operator keeps
-// off all boards.
+// The set hidden holds the ids of players whom an operator keeps off all boards.
 //
-// Redis orders equal scores by member, so the set read in reverse is the board
-// and nothing else need be looked up. Errors that are none of this package's
-// own are Redis's or the context's, wrapped.
+// Redis orders equal scores by member, so the set read in reverse is the board, and
+// nothing else needs a lookup. All other errors are Redis's or the context's,
+// wrapped.
 package leaderboard
 
 import (
@@ -42,11 +41,11 @@ var recordScript = redis.NewScript(recordSource)
 // ErrNoScore is returned for a player who is not on the board.
 var ErrNoScore = errors.New("no score on this board")
 
-// Result is what one seat of a ranked game made.
+// Result is the result of one seat of a ranked game.
 type Result struct {
 	// Variant of the game.
 	Variant string
-	// PlayerID of whoever sat there, and GameID of the game.
+	// PlayerID of the seat's player, and GameID of the game.
 	PlayerID, GameID string
 	// Score in points.
 	Score int32
@@ -71,25 +70,22 @@ type Entry struct {
 // processes, may work on the same Redis. All methods may be called
 // concurrently.
 //
-// A variant becomes part of a key: callers pass those that they know.
+// A variant becomes part of a key: callers must check that it exists.
 type Boards struct {
 	client redis.UniversalClient
 	tokens *page.Tokens
 	now    func() time.Time
 }
 
-// New returns the boards in client's Redis. The client remains the caller's to
-// close. now is the local clock: it guesses which boards are current, and Redis's
+// New returns the boards in client's Redis. The caller closes the client. now is the local clock: it guesses which boards are current, and Redis's
 // clock decides.
 func New(client redis.UniversalClient, now func() time.Time) *Boards {
 	return &Boards{client: client, tokens: page.NewTokens(client), now: now}
 }
 
-// Record puts a result on its variant's three boards. Recording is idempotent
-// and keeps to no order: once all results were recorded, the boards are the
-// same. So after an error it is simply called again. A score of 0 is not worth
-// recording, and a week or day that is long past is over. Nothing is recorded of
-// a player who is hidden.
+// Record puts a result on its variant's three boards. It is idempotent, and the order
+// of results does not matter: after an error it is retried. It ignores a score of 0,
+// weeks and days that expired, and players who are hidden.
 func (b *Boards) Record(ctx context.Context, r Result) error {
 	if r.Score <= 0 {
 		return nil
@@ -112,7 +108,7 @@ func (b *Boards) Record(ctx context.Context, r Result) error {
 		}
 		boards = append(boards, board)
 	}
-	// Whoever hid the player meanwhile may have looked at the boards before.
+	// A concurrent Hide may have cleared the boards before this result was on them.
 	if hidden, err = b.Hidden(ctx, r.PlayerID); err != nil || !hidden[r.PlayerID] {
 		return err
 	}
@@ -124,9 +120,9 @@ func (b *Boards) Record(ctx context.Context, r Result) error {
 	return nil
 }
 
-// Games calls visit with the ids of the games to which a variant's all-time
-// board points, some at a time. Each id that stays on the board throughout is
-// visited at least once. It ends at the first error, also one of visit's.
+// Games calls visit with the ids of the games on a variant's all-time board, some at
+// a time. An id that stays on the board throughout is visited at least once. It ends
+// at the first error, also one of visit's.
 func (b *Boards) Games(ctx context.Context, variant string, visit func(gameIDs []string) error) error {
 	return scan.Members(ctx, b.client, boardAt(variant, All, time.Time{}).key(), func(members []redis.Z) error {
 		gameIDs := make([]string, len(members))

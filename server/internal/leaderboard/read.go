@@ -35,10 +35,10 @@ type Page struct {
 	Next string
 }
 
-// List returns up to size entries of a board: the first for an empty token,
-// else those that follow the page whose Next it is. A token of another list is
-// an *invalid.Error. Week and day are those of Redis's clock at the first page;
-// the pages that follow stay on its board.
+// List returns up to size entries of a board: the first page for an empty token,
+// else the one after the page whose Next it is. A token of another list is an
+// *invalid.Error. Redis's clock decides the week and the day of the first page; the
+// pages that follow stay on its board.
 //
 // It is one round trip, and another one at the turn of a day.
 func (b *Boards) List(ctx context.Context, variant string, window Window, token string, size int) (Page, error) {
@@ -94,8 +94,8 @@ func (b *Boards) list(ctx context.Context, board board, first int64, size int) (
 // (MaxNeighbors at most) directly above it and as many below, in the order of
 // their ranks and without the player's own. It returns ErrNoScore for a player
 // who is not on it, and an *invalid.Error for negative neighbors. It is one
-// round trip, and another one at the turn of a day. What the riders ask goes
-// with the first; where Rank fails before it, they were not asked.
+// round trip, and another one at the turn of a day. The riders' commands go with the
+// first; if Rank fails before it, Ask was not called.
 func (b *Boards) Rank(ctx context.Context, variant string, window Window, playerID string, neighbors int32, riders ...Rider) (Entry, []Entry, error) {
 	if neighbors < 0 {
 		return Entry{}, nil, invalid.Field("neighbors", "must not be negative")
@@ -118,7 +118,7 @@ func (b *Boards) Rank(ctx context.Context, variant string, window Window, player
 	return *ranked.own, ranked.neighbors, nil
 }
 
-// Rider asks the same Redis something in a round trip that is made anyway.
+// Rider adds commands of its own to a round trip.
 type Rider interface {
 	// Ask puts commands into pipe, which is then sent.
 	Ask(ctx context.Context, pipe redis.Pipeliner)
@@ -185,13 +185,12 @@ func (b *Boards) rank(ctx context.Context, board board, playerID string, neighbo
 	return r, nil
 }
 
-// cursor is the given place (from 0) of b, and stays with b when the day is
-// over.
+// cursor is the given place (from 0) of b. It stays on b after the end of the day.
 func (b board) cursor(place int64) []byte {
 	return binary.AppendUvarint(binary.AppendVarint(nil, b.start), uint64(place))
 }
 
-// query names the list to which b's tokens belong.
+// query identifies the list to which b's tokens belong.
 func (b board) query() string { return fmt.Sprintf("scores %d %s", b.window, b.variant) }
 
 // place reads a token of List.
@@ -203,7 +202,8 @@ func (b *Boards) place(ctx context.Context, variant string, window Window, token
 	return parseCursor(variant, window, cursor)
 }
 
-// parseCursor reads what cursor wrote, on a server of another version perhaps.
+// parseCursor reads what cursor wrote, which may have been another version of the
+// program.
 func parseCursor(variant string, window Window, cursor []byte) (board, int64, error) {
 	start, n := binary.Varint(cursor)
 	place, m := binary.Uvarint(cursor[max(n, 0):])

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Window is the stretch of time that a board covers.
+// Window is the period that a board covers.
 type Window uint8
 
 // The windows. Weeks are those of ISO 8601, from Monday on; weeks and days go
@@ -16,9 +16,9 @@ const (
 	Day
 )
 
-// keptFor is how long the board of a week or day stays after its end. Nobody
-// can ask for it any more but who is paging through it at that moment; yet a
-// result may come late, when the servers were away after the game's end.
+// keptFor is how long the board of a week or day is kept after its end: for clients
+// that are paging through it, and for results that are recorded late because the
+// servers were down after the game's end.
 const keptFor = 7 * 24 * time.Hour
 
 // board is one board: comparable, and equal for all times in its window.
@@ -64,7 +64,7 @@ func (b board) name() string {
 func (b board) key() string     { return "scores:{" + b.variant + ":" + b.name() + "}" }
 func (b board) bestKey() string { return bestKeyOf(b.key()) }
 
-// bestKeyOf is the key of what goes with a board.
+// bestKeyOf is the key of a board's hash of best members.
 func bestKeyOf(key string) string { return key + ":best" }
 
 // expires is the Unix second at which Redis drops the board, 0 for never.

@@ -11,15 +11,14 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// answers are the errors by which Redis tells of a state that an operator must
-// do something about. Others are counted together, since a label must not take
-// any number of values.
+// answers are Redis's errors that an operator must act on. All others are counted
+// together, since the number of a label's values must be bounded.
 var answers = []string{
 	"LOADING", "READONLY", "OOM", "MISCONF", "BUSY", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
 	"NOAUTH", "WRONGPASS", "NOPERM",
 }
 
-// kind sorts an error of Redis, or of the way there.
+// kind classifies an error of Redis, or of the connection to it.
 func kind(err error) string {
 	var (
 		answer  redis.Error

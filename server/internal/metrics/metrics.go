@@ -1,5 +1,5 @@
-// Package metrics counts and times what a server does, for Prometheus. Which
-// names there are, and what each means, GET /metrics of a server says.
+// Package metrics counts and times what a server does, for Prometheus. GET /metrics
+// lists the names and what each means.
 package metrics
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// latency is the buckets for whatever takes from a tenth of a millisecond, a
-// move on a Redis next door, to the ten seconds after which calls end.
+// latency is the buckets for durations from a tenth of a millisecond, a move with
+// Redis close by, to ten seconds, the timeout of calls.
 var latency = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
 // Metrics are those of one server. All methods may be called concurrently, and
@@ -57,29 +57,29 @@ func New(version, commit string) *Metrics {
 		created: counters("gridstand_games_created_total",
 			"Games that were created on this server.", "variant"),
 		finished: counters("gridstand_games_finished_total",
-			"Games that this server brought to their end, by why they ended.", "variant", "reason"),
+			"Games that ended on this server, by reason.", "variant", "reason"),
 		moves: counters("gridstand_moves_total",
 			"Moves that this server appended. How long they took is grpc_server_handling_seconds of Move.", "variant"),
 		recorded: counters("gridstand_results_recorded_total",
-			"Finished games that this server took to the leaderboard and the lists, ranked or not, also again.", "variant"),
+			"Finished games that this server recorded on the leaderboard and in the lists, ranked or not, including repeats.", "variant"),
 		delivered: counter("gridstand_events_delivered_total",
-			"Events that this server showed to watchers, one for each watcher: counted when an event becomes known, as many as watch then. Watchers who read about the past, or fall behind and get a game, are not counted apart."),
+			"Events that this server sent to watchers: each event counts once for each watcher at the time. Watchers who replay the past, or fall behind and get a snapshot, are not counted separately."),
 		conflicts: counter("gridstand_append_conflicts_total",
-			"Appends that another server's append was quicker than."),
+			"Appends that failed because another server appended first."),
 		conflations: counter("gridstand_conflations_total",
-			"Times that a watcher who had fallen behind got a game in place of the events it covers."),
+			"Times that a watcher who had fallen behind got a snapshot instead of the events it covers."),
 		storageErrors: counters("gridstand_redis_errors_total",
-			"Errors of Redis that a caller met, by kind.", "kind"),
+			"Redis errors that reached a caller, by kind.", "kind"),
 		refused: counter("gridstand_connections_refused_total",
-			"Connections that were closed since their address had or opened as many as it may, or left too much unread."),
+			"Connections that were closed because their address had or opened too many, or left too much data unread."),
 		refusals: counters("gridstand_refusals_total",
 			"Connections that were closed, and streams and calls that were refused, by reason: wrong_token, or the limit that was exceeded. The log names some of their addresses.", "reason"),
 		fanOut: with.NewHistogram(prometheus.HistogramOpts{
-			Name: "gridstand_fan_out_lag_seconds", Help: "Time from this server's learning of an event to its being sent to a watcher, of one in sixteen drawn at random.",
+			Name: "gridstand_fan_out_lag_seconds", Help: "Time from the arrival of an event at this server to its sending to a watcher, for one delivery in 16 drawn at random.",
 			Buckets: latency,
 		}),
 		storageUp: with.NewGauge(prometheus.GaugeOpts{
-			Name: "gridstand_redis_up", Help: "Whether Redis answered when it was asked last.",
+			Name: "gridstand_redis_up", Help: "Whether Redis answered the last check.",
 		}),
 	}
 	with.NewGauge(prometheus.GaugeOpts{
@@ -90,23 +90,22 @@ func New(version, commit string) *Metrics {
 	return m
 }
 
-// Live makes the metrics ask, whenever they are read, how many games are in
-// memory and how many watchers they have. It is called once.
+// Live adds gauges for the games in memory and their watchers, which call the given
+// functions whenever they are read. It is called once.
 func (m *Metrics) Live(games, watchers func() int) {
-	m.gauge("gridstand_games_live", "Games in the memory of this server, since somebody plays or watches them.", games)
+	m.gauge("gridstand_games_live", "Games in the memory of this server because they are being played or watched.", games)
 	m.gauge("gridstand_watchers", "Watchers that this server serves.", watchers)
 }
 
-// Connections makes the metrics ask, whenever they are read, how many
-// connections there are. It is called once.
+// Connections adds a gauge for the open connections, likewise. It is called once.
 func (m *Metrics) Connections(open func() int) {
 	m.gauge("gridstand_connections", "Connections that are open to this server.", open)
 }
 
-// Streams makes the metrics ask, whenever they are read, how many streams there
-// are, and how many of them still wait for their request. It is called once.
+// Streams adds gauges for the open streams, and for those that still wait for their
+// request, likewise. It is called once.
 func (m *Metrics) Streams(count func() (open, waiting int)) {
-	m.gauge("gridstand_streams", "Streams that are open to this server, of every kind, calls under way among them.", func() int {
+	m.gauge("gridstand_streams", "Open streams of every kind, including in-flight calls.", func() int {
 		open, _ := count()
 		return open
 	})
@@ -135,13 +134,13 @@ func (m *Metrics) gather() ([]*dto.MetricFamily, error) {
 	}), err
 }
 
-// Unary counts and times calls. It is to be the outermost interceptor.
+// Unary counts and times calls. It must be the outermost interceptor.
 func (m *Metrics) Unary() grpc.UnaryServerInterceptor { return m.grpc.UnaryServerInterceptor() }
 
-// Stream counts and times streams. It is to be the outermost interceptor. The
-// handler gets the stream as it is, not the library's wrapper, which looks at the
-// clock twice and at a map of labels for every message: an event to a watcher
-// cost 12 to 32 % more with it. Delivered counts the events.
+// Stream counts and times streams. It must be the outermost interceptor. The
+// handler gets the original stream, not the library's wrapper, which reads the clock
+// twice and a map of labels for every message and made the delivery of an event 12
+// to 32 % more expensive. Delivered counts the events.
 func (m *Metrics) Stream() grpc.StreamServerInterceptor {
 	count := m.grpc.StreamServerInterceptor()
 	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
@@ -151,7 +150,7 @@ func (m *Metrics) Stream() grpc.StreamServerInterceptor {
 	}
 }
 
-// Serving lets every method of s appear in the metrics before its first call.
+// Serving makes every method of s appear in the metrics before its first call.
 func (m *Metrics) Serving(s *grpc.Server) { m.grpc.InitializeMetrics(s) }
 
 // Appended counts an entry that this server appended.
@@ -175,25 +174,25 @@ func (m *Metrics) Refused(reason string) { m.refusals.WithLabelValues(reason).In
 // ConnectionRefused counts a connection that was closed for what its client does.
 func (m *Metrics) ConnectionRefused() { m.refused.Inc() }
 
-// Delivered counts an event that is shown to so many watchers.
+// Delivered counts an event that is sent to that many watchers.
 func (m *Metrics) Delivered(watchers int) { m.delivered.Add(float64(watchers)) }
 
-// Conflicted counts an append that another server's was quicker than.
+// Conflicted counts an append that failed because another server appended first.
 func (m *Metrics) Conflicted() { m.conflicts.Inc() }
 
 // Recorded counts a final state that was recorded.
 func (m *Metrics) Recorded(final *replay.State) { m.recorded.WithLabelValues(final.Variant.ID).Inc() }
 
-// FanOut notes how long an event took from this server to one watcher.
+// FanOut observes how long the delivery of an event to one watcher took.
 func (m *Metrics) FanOut(lag time.Duration) { m.fanOut.Observe(lag.Seconds()) }
 
-// Conflated counts a watcher who got a game instead of events.
+// Conflated counts a watcher who got a snapshot instead of events.
 func (m *Metrics) Conflated() { m.conflations.Inc() }
 
 // StorageFailed counts an error of Redis by its kind.
 func (m *Metrics) StorageFailed(err error) { m.storageErrors.WithLabelValues(kind(err)).Inc() }
 
-// StorageUp notes whether Redis answers.
+// StorageUp sets whether Redis answers.
 func (m *Metrics) StorageUp(up bool) {
 	value := 0.0
 	if up {

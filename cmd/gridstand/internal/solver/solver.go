@@ -1,5 +1,5 @@
-// Package solver lets the bots of package bot play games that a server shows:
-// it makes of a message of the contract the position that a bot chooses in.
+// Package solver lets the bots of package bot play games on a server: it turns a
+// position of the API into one of package game.
 package solver
 
 import (
@@ -28,7 +28,7 @@ type Solver struct {
 }
 
 // New makes a solver for a variant, by the bot's name. A search takes at most
-// limit for a move; 0 leaves that to the bot. The error is or wraps ErrUnknown
+// limit for a move; 0 is the bot's default. The error is or wraps ErrUnknown
 // if there is none.
 func New(variant string, revision int32, name string, limit time.Duration) (*Solver, error) {
 	v, ok := variants.Lookup(variant, revision)
@@ -74,7 +74,7 @@ var owners = map[pb.CellState]tribolo.Owner{
 	pb.CellState_CELL_STATE_GREEN: tribolo.Green,
 }
 
-// position is what the rules make of a message.
+// position is the position that a message describes.
 func (s *Solver) position(p *pb.Position, seats []*pb.Seat) (game.Position, error) {
 	switch rules := s.variant.Rules.(type) {
 	case *twenty48.Rules:

@@ -26,8 +26,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/metrics"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
-	"github.com/gridstand/gridstand/server/internal/rpc"
 	"github.com/gridstand/gridstand/server/internal/recovery"
+	"github.com/gridstand/gridstand/server/internal/rpc"
 	"github.com/gridstand/gridstand/server/internal/steward"
 )
 

@@ -11,8 +11,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// errOvertaken means the log does not end any more where the draft builds on.
-var errOvertaken = errors.New("somebody else appended first")
+// errOvertaken means that the log no longer ends with the entry that the draft
+// builds on.
+var errOvertaken = errors.New("another entry was appended first")
 
 // append appends a draft that builds on tip.
 func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draft) (*Event, error) {
@@ -28,7 +29,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 		return nil, errOvertaken
 	}
 	if draft.NeedsLook() {
-		// A server that dies after the append leaves this behind.
+		// Another server carries on from this if this one dies after the append.
 		if err := m.hub.Agenda.Soon(ctx, m.id); err != nil {
 			<-m.writing
 			return nil, err
@@ -37,16 +38,15 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	m.pending.Store(draft)
 	now := m.hub.ticks.Load()
 	next, err := m.hub.log.Append(ctx, draft)
-	if err == nil && next.Watchers >= 0 { // else it stood there before, and others may follow it
+	if err == nil && next.Watchers >= 0 { // else an earlier attempt appended it, and more may follow
 		m.confirmedAt.Store(now)
 	}
 	if !errors.Is(err, gamelog.ErrUnsettled) {
 		return m.finishAppend(ctx, tip, next, err)
 	}
 
-	// The entry may stand in the log or not, or be still on its way. Until that
-	// is settled nobody else may append here, and it goes on being settled when
-	// the caller has left.
+	// The entry may be in the log, or not, or still in flight. The match stays locked
+	// for appends until that is known, even if the caller leaves.
 	type outcome struct {
 		event *Event
 		err   error
@@ -68,8 +68,8 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 }
 
-// settle sends a draft whose outcome is not known until an answer says what
-// became of it, or ctx ends.
+// settle retries the append of a draft whose outcome is unknown, until Redis answers
+// whether the log holds it, or ctx ends.
 func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (gamelog.Appended, error) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval = 20 * time.Millisecond
@@ -80,7 +80,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 			return gamelog.Appended{}, gamelog.ErrUnsettled
 		case <-time.After(wait.NextBackOff()):
 		}
-		// This may go on for long, and somebody may have looked meanwhile.
+		// An earlier job may be done by now.
 		if draft.NeedsLook() && h.Agenda.Soon(ctx, gameID) != nil {
 			continue
 		}
@@ -90,18 +90,17 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 			return next, err
 		}
 		if errors.Is(err, gamelog.ErrTooEarly) {
-			// Only the server's own drafts have a time, which may be days away.
-			// An attempt before this one that is still on its way and lands in
-			// time does what was wanted, and is found like anybody else's.
+			// Only the server's own drafts have a time, which may be days away. If an
+			// earlier attempt still arrives in time, its entry is found like those of
+			// other servers.
 			return next, err
 		}
-		// Also an error of Redis itself, such as that it is loading: it speaks
-		// of this attempt and not of those before.
+		// An error that Redis answers, such as LOADING, is about this attempt only.
 	}
 }
 
-// appended gives up the right to append, makes a new entry known, and turns a
-// log that ended elsewhere into errOvertaken.
+// finishAppend unlocks the match for appends and shows the new entry to watchers. It
+// returns errOvertaken if the log has moved on.
 func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog.Appended, err error) (*Event, error) {
 	m.pending.Store(nil)
 	if err != nil {
@@ -116,12 +115,12 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	}
 	shown := m.advance(prev.ID, next.Tip, next.Event)
 	if shown == nil {
-		// Followers were a whole ring ahead of the answer.
+		// The feed was a whole ring ahead of the reply.
 		shown = newEvent(next.Event)
 	}
 	state := next.Tip.State
 	m.setRemoteWatchers(next.Watchers)
-	// Before anybody else appends, so that it hears of them in order.
+	// Before the next append, so that the observer sees entries in order.
 	m.hub.Observer.Appended(shown, m.Watchers())
 	<-m.writing
 	m.hub.Agenda.Appended(ctx, state)

@@ -12,12 +12,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// ErrNotSeated means the caller holds no seat in the game, or not that one.
+// ErrNotSeated means the caller holds no seat in the game, or not the one named.
 var ErrNotSeated = errors.New("the caller holds no such seat")
 
 // VersionConflictError means the game is not at the version of the call.
 type VersionConflictError struct {
-	// Version is the current one.
+	// Version is the game's.
 	Version int32
 }
 
@@ -25,13 +25,13 @@ func (e *VersionConflictError) Error() string {
 	return fmt.Sprintf("the game is at version %d", e.Version)
 }
 
-// Call is what somebody wants to be appended to a game.
+// Call is a request to append an entry to a game.
 type Call struct {
 	// PlayerID is the caller; empty for the server itself.
 	PlayerID string
-	// Version that the caller saw; 0 for whatever it is now.
+	// Version that the caller saw, 0 for any.
 	Version int32
-	// Seat that the caller names, game.NoSeat for the one that is meant.
+	// Seat that the caller names, game.NoSeat if it leaves that to the server.
 	Seat int
 	// Action to append.
 	Action replay.Action
@@ -39,14 +39,14 @@ type Call struct {
 	NotBefore time.Time
 }
 
-// Do appends what the call asks for, and returns the event that it became. A
-// call that took effect before gets its event again.
+// Do appends what the call asks for, and returns the event. A call that took effect
+// before gets the same event again.
 //
 // Errors, in the order of the checks: ErrNotSeated, replay.ErrGameOver,
 // *VersionConflictError, replay.ErrNotStarted, replay.ErrNotYourTurn or
 // ErrNoUndo, game.ErrIllegalMove; also gamelog.ErrTooEarly, gamelog.ErrUnsettled,
 // *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, that of ctx, or one of
-// Redis. Whatever is answered was true of the log at a moment within the call.
+// Redis. The result, or the error, was true of the log at a moment within the call.
 func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
 	event, _, err := m.commit(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 		return m.decide(ctx, tip, call)
@@ -136,7 +136,7 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 	return nil, draft, err
 }
 
-// callsOff reports whether the call gives up a game that never began: its
+// callsOff reports whether the call abandons a game that has not started: the
 // creator resigns, seated or not, while seats are open.
 func (c Call) callsOff(state *replay.State) bool {
 	_, resigning := c.Action.(replay.Resigned)
@@ -147,10 +147,10 @@ func (c Call) callsOff(state *replay.State) bool {
 // ErrSeatTaken means no seat is open, or not the one named.
 var ErrSeatTaken = errors.New("the seat is taken")
 
-// Join sits a player down, in the seat named or, for game.NoSeat, in the
-// player's own, else the first open one. A seat that a stand-in holds is given
-// back to its player; in a seat of one's own nothing happens. Whoever has no
-// seat yet gets one only if admit, which may be called more than once, allows it.
+// Join gives a player the named seat or, for game.NoSeat, the player's own, else the
+// first open one. The player gets a seat back from a stand-in; a player who already
+// holds the seat keeps it. A player without a seat gets one only if admit, which may
+// be called more than once, allows it.
 //
 // Errors: replay.ErrGameOver, ErrSeatTaken, that of admit, and those of Do that
 // can happen to any call.
@@ -177,7 +177,7 @@ func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit 
 	return state, err
 }
 
-// chooseSeat is where a player who joins sits down; game.NoSeat for nowhere.
+// chooseSeat returns the seat for a player who joins, game.NoSeat if there is none.
 func chooseSeat(state *replay.State, playerID string, named int) int {
 	mine := func(s replay.Seat) bool { return s.Player.ID == playerID }
 	lent := func(s replay.Seat) bool { return mine(s) && s.Lent() }
@@ -187,7 +187,7 @@ func chooseSeat(state *replay.State, playerID string, named int) int {
 		}
 		return game.NoSeat
 	}
-	// slices.IndexFunc says -1, which is game.NoSeat, where there is none.
+	// slices.IndexFunc returns -1, which is game.NoSeat, for none.
 	for _, fits := range []func(replay.Seat) bool{lent, mine, replay.Seat.Open} {
 		if i := slices.IndexFunc(state.Seats, fits); i >= 0 {
 			return i
@@ -196,8 +196,8 @@ func chooseSeat(state *replay.State, playerID string, named int) int {
 	return game.NoSeat
 }
 
-// seat is the one that the call is about: the one it names, else the caller's
-// own that is to move, else the caller's lowest that has not resigned.
+// seat returns the seat that the call is about: the one it names, else the caller's
+// seat that is to move, else the caller's first that has not resigned.
 func (c Call) seat(state *replay.State, own []int) int {
 	if c.Seat != game.NoSeat || len(own) == 0 {
 		return c.Seat
@@ -213,9 +213,9 @@ func (c Call) seat(state *replay.State, own []int) int {
 	return own[len(own)-1]
 }
 
-// repeated returns the event that the call became before, nil when it did not:
-// the event that followed its version, if it says the same at a seat of the
-// caller; and for a seat that has resigned, whatever the version, that event.
+// repeated returns the event of a call that took effect before, nil if it did not:
+// the event after its version, if that is the same action at a seat of the caller.
+// For a seat that has resigned it is that event, for any version.
 func (m *Match) repeated(ctx context.Context, state *replay.State, version int32, entry replay.Entry, own []int) (*Event, error) {
 	if _, resigning := entry.Action.(replay.Resigned); resigning && entry.Seat != game.NoSeat && state.Seats[entry.Seat].Resigned {
 		return m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Same(entry) })
@@ -237,7 +237,7 @@ func (m *Match) repeated(ctx context.Context, state *replay.State, version int32
 		}
 		return event, nil
 	}
-	// One look at the entry before the long way to its board.
+	// To read one entry is quick; to replay the log up to it is not.
 	record, found, err := m.hub.log.At(ctx, m.id, version+1)
 	if err != nil || !found {
 		return nil, err
@@ -249,7 +249,8 @@ func (m *Match) repeated(ctx context.Context, state *replay.State, version int32
 	return m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version+1 })
 }
 
-// find returns the last event that fits, out of memory or by replaying the log.
+// find returns the last event that fits, from memory or by replaying the log; nil for
+// none.
 func (m *Match) find(ctx context.Context, fits func(version int32, e replay.Entry) bool) (*Event, error) {
 	for v := m.State().Version; ; v-- {
 		event := m.ring.at(v)

@@ -91,11 +91,11 @@ func (m *Match) confirmLoop(ctx context.Context) {
 	}
 }
 
-// doubt makes the tip stale until the next full check.
+// markStale makes the next check a full one.
 func (m *Match) markStale() { m.confirmedAt.Store(-followTicks) }
 
-// stale reports whether it is followTicks since Redis last confirmed that the
-// log ends with the tip, or watchers cannot be shown more.
+// stale reports whether the tip needs a full check: the last was followTicks ago, or
+// found a log that cannot be read.
 func (m *Match) stale(now int64) bool {
 	return now-m.confirmedAt.Load() >= followTicks || m.failure.Load() != nil
 }
@@ -120,8 +120,9 @@ func (m *Match) verify(ctx context.Context) (gamelog.Tip, error) {
 	return tip, err
 }
 
-// compare compares the tip with the log, reads what is missing, and mends a meta
-// that fell behind.
+// compare compares the tip with the end of the log, reads what is missing, and mends
+// a meta that fell behind. The end is compared by length and last ID alone if the
+// tip is not stale.
 func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 	// The tip first: a log that is read later can only be longer.
 	tip, now := m.currentTip(), m.hub.ticks.Load()

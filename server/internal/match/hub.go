@@ -13,27 +13,26 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// ErrStopping means that this server is about to end; another may serve.
+// ErrStopping means that this server is stopping; another may serve the game.
 var ErrStopping = errors.New("the server is stopping")
 
-// Agenda is told about games that need somebody to look at them later.
+// Agenda is told of games that have to be processed later.
 type Agenda interface {
-	// Soon notes, before it returns, that the game is to be looked at within
-	// seconds, by whichever server is alive then.
+	// Soon schedules the game to be processed within seconds, by any server that is
+	// alive then. It returns when that is stored.
 	Soon(ctx context.Context, gameID string) error
-	// Appended is called with every state to which this server brought a game.
-	// It returns within a second, of a game that is over with the result
-	// recorded if it can be.
+	// Appended is called with the state after each entry that this server appended.
+	// It returns within a second; for a finished game it tries to record the result.
 	Appended(ctx context.Context, state *replay.State)
 }
 
-// Observer hears of what happens in the matches of this server, for lists and
+// Observer is told what happens in the matches of this server, for lists and
 // metrics. Its methods must not block.
 type Observer interface {
 	// Appended is called with each entry that this server appended.
 	Appended(event *Event, watchers int)
-	// Delivered is called with each new event that this server shows to watchers:
-	// how many they are, players of the game included.
+	// Delivered is called for each new event, with how many watchers of this server
+	// are shown it, players of the game included.
 	Delivered(watchers int)
 	// Conflicted is called when another server appended first.
 	Conflicted()
@@ -48,13 +47,11 @@ type Config struct {
 	Agenda   Agenda
 	Observer Observer
 	Logger   *slog.Logger
-	// ServerID tells this server's watchers from those of others.
+	// ServerID is unique to this server.
 	ServerID string
-	// Idle is for how long a match stays in memory that nobody plays or
-	// watches.
+	// Idle is how long a match without players and watchers stays in memory.
 	Idle time.Duration
-	// Stall is how long a watcher may take over one thing, as precise as a
-	// second.
+	// Stall is how long a watcher may take for one message, to the second.
 	Stall time.Duration
 }
 
@@ -68,12 +65,12 @@ type Hub struct {
 	matches map[string]*Match
 	closed  bool
 
-	group    sync.WaitGroup // everything that runs for the hub
+	group    sync.WaitGroup // of the hub's goroutines
 	stopping context.Context
 	stop     context.CancelFunc
 	stopped  <-chan struct{}
 	watchers atomic.Int64
-	ticks    atomic.Int64 // a clock that costs nothing to read, from 1
+	ticks    atomic.Int64 // a clock of seconds that is quick to read, from 1
 }
 
 // NewHub makes a Hub. Run must be called for it to serve.
@@ -87,21 +84,19 @@ func NewHub(c Config) *Hub {
 	return h
 }
 
-// sweepEvery is how often matches that nobody needs are looked for, tick how
-// often watchers are looked after and counted. Every followTicks a followed game
-// is compared with its log, for whatever a connection may have swallowed, unless
-// the log bore it out since: of 10,000 games with watchers, whose moves come
-// through this server, Redis would otherwise be asked 2,000 times a second.
-// Each match does so in a phase of its own, so that not all of them queue up in
-// one moment.
+// sweepEvery is how often unused matches are dropped, tick how often watchers are
+// checked and counted. A followed game is checked against its log every followTicks,
+// in case its feed lost an entry, unless Redis confirmed the tip since: for 10,000
+// watched games with moves on this server that saves 2,000 reads a second. Each match
+// has its own phase, which spreads the checks.
 const (
 	sweepEvery  = 5 * time.Second
 	tick        = time.Second
 	followTicks = 5
 )
 
-// Run works until ctx ends, and then until everything that the hub began has
-// ended. Watchers and calls get ErrStopping meanwhile.
+// Run runs until ctx ends, and then until all the hub's goroutines have ended, while
+// watchers and calls get ErrStopping.
 func (h *Hub) Run(ctx context.Context) error {
 	sweep, ticks := time.NewTicker(sweepEvery), time.NewTicker(tick)
 	defer sweep.Stop()
@@ -138,10 +133,10 @@ func (h *Hub) close() {
 	h.group.Wait()
 }
 
-// retractTimeout bounds farewell. Who hears nothing forgets this server soon.
+// retractTimeout bounds retractCounts. Counts that it misses expire.
 const retractTimeout = time.Second
 
-// farewell tells the other servers that nobody watches here any more.
+// retractCounts reports to the other servers that this one has no watchers.
 func (h *Hub) retractCounts() {
 	ctx, cancel := context.WithTimeout(context.Background(), retractTimeout)
 	defer cancel()
@@ -154,8 +149,8 @@ func (h *Hub) retractCounts() {
 	group.Wait()
 }
 
-// start runs f in a goroutine of the hub, unless the hub is closed. The match
-// stays in memory meanwhile.
+// start runs f in a goroutine of the hub, unless the hub is closed. The match stays
+// in memory while it runs.
 func (h *Hub) start(m *Match, f func(context.Context)) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -170,8 +165,8 @@ func (h *Hub) start(m *Match, f func(context.Context)) bool {
 	return true
 }
 
-// Acquire returns the match of a game, read from its log if it is not in
-// memory. Every match that is returned must be released.
+// Acquire returns the match of a game, and loads it if it is not in memory. The caller
+// releases it.
 //
 // Errors: gamelog.ErrNotFound, *gamelog.DamagedError, replay.ErrUnknown,
 // ErrStopping, that of ctx, or one of Redis.
@@ -240,8 +235,7 @@ func (h *Hub) all() []*Match {
 	return all
 }
 
-// Cached returns the matches in memory that were read from their logs. Each must
-// be released.
+// Cached returns the loaded matches. The caller releases each.
 func (h *Hub) Cached() []*Match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -255,7 +249,7 @@ func (h *Hub) Cached() []*Match {
 	return cached
 }
 
-// WithRunningClock returns the states of the matches in memory in which a player's clock
+// WithRunningClock returns the states of the loaded matches in which a player's clock
 // runs, without those whose log cannot be read.
 func (h *Hub) WithRunningClock() []*replay.State {
 	var clocked []*replay.State
@@ -270,7 +264,7 @@ func (h *Hub) WithRunningClock() []*replay.State {
 	return clocked
 }
 
-// loaded reports whether the match was read from its log.
+// loaded reports whether the match was loaded.
 func (m *Match) loaded() bool {
 	select {
 	case <-m.ready:
@@ -280,18 +274,18 @@ func (m *Match) loaded() bool {
 	}
 }
 
-// Live is the number of matches in memory.
+// Live returns the number of matches in memory.
 func (h *Hub) Live() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.matches)
 }
 
-// Watchers is the number of watchers of this server's matches.
+// Watchers returns how many watch matches on this server.
 func (h *Hub) Watchers() int { return int(h.watchers.Load()) }
 
-// softLimit is how many matches may be in memory before those without users leave
-// at once rather than after Config.Idle. One of 2048 takes some 30 kB.
+// softLimit is how many matches may be in memory before unused ones are dropped at
+// once instead of after Config.Idle. A match of 2048 takes some 30 kB.
 const softLimit = 100_000
 
 func (h *Hub) sweep(now time.Time) {
@@ -302,15 +296,15 @@ func (h *Hub) sweep(now time.Time) {
 		idle = 0
 	}
 	for id, m := range h.matches {
-		// The others are told first that nobody watches here any more.
+		// A match whose watchers left stays until that was reported.
 		if m.refs == 0 && m.watching.reported.Load() == 0 && now.Sub(m.idleFrom) >= idle {
 			delete(h.matches, id)
 		}
 	}
 }
 
-// Create creates a game, and returns it at its current version. A game of that
-// id that was created with the same content is returned as it is.
+// Create creates a game. If the ID was used for a game with the same content, it
+// returns that game at its current version.
 //
 // Errors: ErrExists for one with other content, and those of Acquire.
 func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created, seed game.Seed) (*replay.State, error) {
@@ -335,11 +329,10 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	}
 }
 
-// ErrExists means that there is a game of this id, created with other content.
+// ErrExists means that the ID was used for a game with other content.
 var ErrExists = errors.New("the game was created with other content")
 
-// Existing returns a game that is there already, if it was created with the
-// given content.
+// Existing returns an existing game if it was created with the given content.
 //
 // Errors: ErrExists if it was not, and those of Acquire.
 func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Created) (*replay.State, error) {

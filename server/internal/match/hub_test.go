@@ -42,17 +42,17 @@ func TestAudience(t *testing.T) {
 		for _, watcher := range []*Watcher{wa, wb[0], player} {
 			a.countAudiences(now)
 			b.countAudiences(now)
-			look, _ := watcher.Look(1)
-			require.NotNil(t, look.Audience)
-			assert.Equal(t, 3, look.Audience.Watchers)
-			look, changed := watcher.Look(1)
-			require.Equal(t, Look{}, look, "told once")
+			update, _ := watcher.Next(1)
+			require.NotNil(t, update.Audience)
+			assert.Equal(t, 3, update.Audience.Watchers)
+			update, changed := watcher.Next(1)
+			require.Equal(t, Update{}, update, "told once")
 			now = now.Add(announceEvery)
 			a.countAudiences(now)
 			b.countAudiences(now)
 			<-changed
-			look, _ = watcher.Look(1)
-			require.NotNil(t, look.Audience, "told again, lest the stream be thought idle")
+			update, _ = watcher.Next(1)
+			require.NotNil(t, update.Audience, "told again, lest the stream be thought idle")
 		}
 		// A server on which nobody watches knows it all the same.
 		c := w.still(w.addr)
@@ -94,7 +94,7 @@ func TestAudience(t *testing.T) {
 }
 
 // Ensure a server that stops takes its watchers off the count.
-func TestAudience_Farewell(t *testing.T) {
+func TestAudience_Retracted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		s, other := w.serve(w.addr), w.serve(w.addr)

@@ -1,10 +1,9 @@
-// Package match serves games: it holds those that somebody plays or watches,
-// takes their moves to the log, follows what other servers append, and shows
-// every event to any number of watchers.
+// Package match serves games: it holds those with players or watchers in memory,
+// appends moves to their logs, follows what other servers append, and shows every
+// event to any number of watchers.
 //
-// Nothing here is authoritative. What a match holds was derived from the
-// game's log and is derived again whenever the two differ; a match that nobody
-// needs is dropped.
+// The log is authoritative. A match is derived from its game's log, again if the two
+// differ, and leaves memory when it is no longer used.
 package match
 
 import (
@@ -21,20 +20,19 @@ import (
 
 // Match is one game being served. It is safe for concurrent use.
 //
-// The tip moves only forward, one entry at a time, and only along a history
-// whose digests were checked. writing is held by whoever appends; it stays held
-// while the outcome of an append is not known, so that nothing is judged on a
-// state that may be past. mu is held while the tip moves, and never across I/O.
-// Whoever only looks at the tip needs no lock: twenty thousand watchers who wake
-// at once would queue up behind it.
+// The tip only moves forward, entry by entry, along a history whose digests were
+// checked. writing is held during an append, also while its outcome is unknown, so
+// that no call is decided on a state that may be out of date. mu is held while the
+// tip moves, and never across I/O. Reading the tip takes no lock, for which twenty
+// thousand watchers that wake at the same time would queue.
 type Match struct {
 	id    string
 	hub   *Hub
-	phase int64 // spreads what is done every few ticks
+	phase int64 // spreads the periodic checks of all matches
 
 	writing chan struct{} // a semaphore of one
-	// pending is what is being appended, nil for nothing. Its entry is published
-	// as that of any server is, and need not be played once more.
+	// pending is the draft that is being appended, or nil. Its entry is published like
+	// any other; with the draft at hand the move need not be computed again.
 	pending atomic.Pointer[gamelog.Draft]
 
 	tip atomic.Pointer[gamelog.Tip] // never nil
@@ -43,13 +41,13 @@ type Match struct {
 	next       *confirmation // shared by calls that came after the running one began
 	confirming bool          // confirmLoop runs
 
-	// confirmedAt is the tick in which the log was last asked, or written to, with
-	// the answer that it ends with the tip.
+	// confirmedAt is the tick at which Redis last confirmed that the log ends with the
+	// tip, by a full check or an append.
 	confirmedAt atomic.Int64
 
 	ring     ring
-	changed  atomic.Pointer[chan struct{}] // closed and dropped at every change, nil while nobody waits
-	failure  atomic.Pointer[error]         // why watchers cannot be shown more, for now
+	changed  atomic.Pointer[chan struct{}] // closed and dropped at every change, nil without waiters
+	failure  atomic.Pointer[error]         // why watchers are shown no more for now, or nil
 	watching watcherSet
 
 	ready   chan struct{} // closed when loaded or failed
@@ -66,11 +64,10 @@ func newMatch(h *Hub, gameID string) *Match {
 	return m
 }
 
-// due reports whether something that is done every few ticks is done in the
-// given one.
+// due reports whether something periodic is due in tick n.
 func (m *Match) due(n, every int64) bool { return (n+m.phase)%every == 0 }
 
-// State is the game as far as this server knows it; Confirm asks the log.
+// State returns the game as far as this server knows it; Confirm asks the log.
 func (m *Match) State() *replay.State { return m.currentTip().State }
 
 func (m *Match) currentTip() gamelog.Tip { return *m.tip.Load() }
@@ -96,9 +93,8 @@ func (m *Match) load(ctx context.Context) {
 	m.confirmedAt.Store(now)
 }
 
-// install makes the entry that leads to tip known to the match, unless it is
-// already, and returns the event that everybody is shown; nil for one that left
-// memory already, or does not follow.
+// advance moves the tip by one entry, unless the match has it already, and returns
+// the event that all watchers share; nil if it has left memory or does not follow.
 func (m *Match) advance(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) *Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,14 +111,14 @@ func (m *Match) advance(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) *
 	return shown
 }
 
-// wake tells every watcher to look again.
+// wake wakes all watchers.
 func (m *Match) wake() {
 	if c := m.changed.Swap(nil); c != nil {
 		close(*c)
 	}
 }
 
-// change is closed by the next wake.
+// change returns a channel that the next wake closes.
 func (m *Match) change() <-chan struct{} {
 	for {
 		if c := m.changed.Load(); c != nil {
@@ -135,14 +131,14 @@ func (m *Match) change() <-chan struct{} {
 	}
 }
 
-// fail tells every watcher why it cannot be shown more.
+// fail tells all watchers why they are shown no more.
 func (m *Match) fail(err error) {
 	m.failure.Store(&err)
 	m.wake()
 }
 
-// catchUp reads what was appended since the tip. It returns
-// *gamelog.DamagedError when the log does not hold the tip.
+// catchUp reads what was appended after the tip. It returns a *gamelog.DamagedError
+// if the log does not hold the tip.
 func (m *Match) catchUp(ctx context.Context) error {
 	tip := m.currentTip()
 	found := false
@@ -211,7 +207,7 @@ func (m *Match) Published(r gamelog.Record) {
 	}
 	next, event, err := tip.Apply(m.id, r, m.recent)
 	if err != nil {
-		// What is published is not the log: look there before believing it.
+		// The feed is not the log: check the log first.
 		m.refresh()
 		return
 	}

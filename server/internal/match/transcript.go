@@ -15,13 +15,12 @@ import (
 const (
 	// chunkSize is how many events a chunk has.
 	chunkSize = 128
-	// maxChunks bounds the chunks in memory without a reader. One takes some
-	// 100 kB.
+	// maxChunks bounds the cache of chunks. A chunk takes some 100 kB.
 	maxChunks = 256
 )
 
-// chunk is a piece of a game's past that was read from the log, shared by all who
-// read it: chunk n has the versions from n·chunkSize+1 on.
+// chunk is a part of a game's past that was read from the log, shared by all its
+// readers: chunk n has the versions from n·chunkSize+1 on.
 type chunk struct {
 	reading chan struct{} // a semaphore of one, held while the chunk is read
 	full    atomic.Bool   // the chunk no longer changes
@@ -41,7 +40,7 @@ type chunkKey struct {
 	n     int32
 }
 
-// chunks are those that were read lately, of all matches.
+// chunks is a cache of the chunks of all matches that were read last.
 type chunks struct {
 	recent *lru.Cache[chunkKey, *chunk]
 }
@@ -54,7 +53,7 @@ func newChunks() chunks {
 	return chunks{recent}
 }
 
-// of returns a chunk, which may be empty yet.
+// of returns a chunk, an empty one if it is not in the cache.
 func (c chunks) of(m *Match, n int32) *chunk {
 	key := chunkKey{m, n}
 	if found, ok := c.recent.Get(key); ok {
@@ -151,7 +150,7 @@ type Turn func(read, send func() error) error
 // and each event is encoded once.
 //
 // Errors: those of Confirm if the log is shorter than the game was, so that
-// a watcher who resumes learns why the missing events do not come.
+// a watcher that resumes learns why it gets no more events.
 func (m *Match) Replay(ctx context.Context, after int32, turn Turn, do func(*Event) error) error {
 	version, last := m.State().Version, after
 	prev, n := m.nearestChunk(after / chunkSize)

@@ -11,11 +11,10 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// Watcher is one who is shown a match. It holds nothing of the match but its
-// place, and takes what it has not seen at its own pace; the match never waits
-// for it. It is for one goroutine.
+// Watcher is shown a match. It takes events at its own pace, and the match never
+// waits for it. It is for one goroutine.
 type Watcher struct {
-	// What each event needs comes first.
+	// The fields that each event needs come first.
 	m        *Match
 	audience *Audience
 	sending  atomic.Int64 // the tick of BeginSend, 0 outside of a send, or stalled
@@ -23,26 +22,26 @@ type Watcher struct {
 	counted  atomic.Bool
 
 	ctx     context.Context
-	index   int // in crowd.all; guarded by crowd.mu
+	index   int // in watcherSet.all; guarded by its mu
 	onStall func()
 }
 
-// Audience is a count of watchers as it was announced: a new one is made at
-// each announcement, also when the number stays.
+// Audience is an announcement of how many watch a game on all servers. Each
+// announcement is a new one, even if the number is the same.
 type Audience struct {
 	Watchers int
 
 	encodedOnce
 }
 
-// Watch makes w, which is new, a watcher, who must be closed. The caller has it
-// beside what else it keeps of a watcher: no cache holds either from one event to
-// the next, and to fetch both took a twentieth of what it costs to show an event.
+// Watch makes w, a zero Watcher that the caller later closes, a watcher. The caller
+// owns the memory, so that it can keep it beside its own state of the watcher: to load
+// both from different places costs 5 % of a delivery.
 //
-// Within a second or two of the end of ctx the watcher is woken, and a Look that
-// finds nothing else says so. One who is not counted, such as a player of the game,
-// is shown the same. giveUp is called, if it is not nil and from another goroutine,
-// when the watcher takes longer than Config.Stall over something.
+// A tick or two after ctx has ended the watcher is woken, and Next returns the
+// context's error if it has nothing else. A watcher that is not counted, such as a
+// player of the game, is shown the same. If the watcher stalls, onStall is called from
+// another goroutine, unless it is nil; see BeginSend.
 func (m *Match) Watch(ctx context.Context, w *Watcher, counted bool, onStall func()) {
 	w.m, w.ctx, w.onStall = m, ctx, onStall
 	w.counted.Store(counted)
@@ -54,7 +53,7 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, counted bool, onStall fun
 	defer m.watching.mu.Unlock()
 	if len(m.watching.all) == 0 {
 		m.watching.followedFrom = time.Now()
-		// What was announced last was of those who left long ago.
+		// The last announcement was to watchers that have left.
 		m.watching.announced.Store(nil)
 		m.hub.Follower.Follow(m.id, m)
 	}
@@ -63,7 +62,7 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, counted bool, onStall fun
 	m.watching.size.Store(int32(len(m.watching.all)))
 }
 
-// Discount takes the watcher off the count: it has become a player.
+// Discount takes the watcher off the count, for one that became a player.
 func (w *Watcher) Discount() {
 	if w.counted.CompareAndSwap(true, false) {
 		w.m.watching.local.Add(-1)
@@ -71,7 +70,7 @@ func (w *Watcher) Discount() {
 	}
 }
 
-// Close ends the watching. It is called once.
+// Close ends the watch. It is called once.
 func (w *Watcher) Close() {
 	w.Discount()
 	m := w.m
@@ -92,64 +91,61 @@ func (w *Watcher) Close() {
 // followed reports whether the match hears of every entry of its log.
 func (m *Match) followed() bool { return m.watching.size.Load() > 0 }
 
-// FollowedSince reports whether the match has heard of every entry of its log
-// since before a moment, whichever server appended it.
+// FollowedSince reports whether the match has heard of every entry that any server
+// appended to its log after a moment.
 func (m *Match) FollowedSince(then time.Time) bool {
 	m.watching.mu.Lock()
 	defer m.watching.mu.Unlock()
 	return len(m.watching.all) > 0 && m.watching.followedFrom.Before(then)
 }
 
-// Look is what a watcher finds. One of the fields is set, or none: then there
-// is nothing new.
-type Look struct {
-	// Event that follows the version asked for.
+// Update is what is new for a watcher. One of the fields is set, or none.
+type Update struct {
+	// Event is the one after the watcher's version.
 	Event *Event
-	// Missed is the present state when the event that follows is not in memory
-	// any more: this state covers it, or the log has it.
+	// Missed is the current state if that event has left memory: the watcher gets
+	// the state instead, or the events from the log.
 	Missed *replay.State
-	// Audience to announce.
+	// Audience is a new announcement.
 	Audience *Audience
-	// Err is why the match cannot be shown further; that of the watcher's
-	// context once somebody has noticed that it ended.
+	// Err is why the watcher is shown no more, such as the error of its context.
 	Err error
 }
 
-// Look returns what there is for a watcher who has seen version, and a channel
-// that is closed as soon as there may be more. Announcements of the audience
-// come when no event is waiting.
-func (w *Watcher) Look(version int32) (Look, <-chan struct{}) {
+// Next returns what is new for a watcher that has seen version, and a channel that is
+// closed as soon as there may be more. Events come before announcements.
+func (w *Watcher) Next(version int32) (Update, <-chan struct{}) {
 	m := w.m
-	// The channel first: what comes after it was read closes it.
+	// The channel first, so that any later change closes it.
 	changed := m.change()
 	if event := m.ring.at(version + 1); event != nil {
-		return Look{Event: event}, changed
+		return Update{Event: event}, changed
 	}
 	if state := m.State(); state.Version > version {
-		// It may have come between the two looks.
+		// It may have come since the first try.
 		if event := m.ring.at(version + 1); event != nil {
-			return Look{Event: event}, changed
+			return Update{Event: event}, changed
 		}
-		return Look{Missed: state}, changed
+		return Update{Missed: state}, changed
 	}
 	if m.hub.stopping.Err() != nil {
-		return Look{Err: ErrStopping}, changed
+		return Update{Err: ErrStopping}, changed
 	}
 	if err := m.failure.Load(); err != nil {
-		return Look{Err: *err}, changed
+		return Update{Err: *err}, changed
 	}
 	if w.left.Load() {
-		return Look{Err: context.Cause(w.ctx)}, changed
+		return Update{Err: context.Cause(w.ctx)}, changed
 	}
 	if a := m.watching.announced.Load(); a != nil && a != w.audience {
 		w.audience = a
-		return Look{Audience: a}, changed
+		return Update{Audience: a}, changed
 	}
-	return Look{}, changed
+	return Update{}, changed
 }
 
-// While returns a context that ends when the game moves on from version, or
-// ctx ends. The function returned ends it, and waits for what watches the game.
+// While returns a context that ends when the game is no longer at version, or ctx
+// ends. The returned function ends it, and waits for its goroutine.
 func (m *Match) While(ctx context.Context, version int32) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -174,31 +170,31 @@ func (m *Match) While(ctx context.Context, version int32) (context.Context, func
 	}
 }
 
-// watcherSet is the watchers of a match, and their count.
+// watcherSet holds the watchers of a match, and counts them on all servers.
 type watcherSet struct {
 	mu  sync.Mutex
-	all []*Watcher // here, counted or not, in no order; guarded by mu
-	// followedFrom is when the first of all came; guarded by mu.
+	all []*Watcher // on this server, counted or not; guarded by mu
+	// followedFrom is when the first of all joined; guarded by mu.
 	followedFrom time.Time
 
-	size      atomic.Int32 // of all, to be read without mu
-	local     atomic.Int32 // those that are counted
-	remote    atomic.Int32 // counted on other servers, when last heard of
+	size      atomic.Int32 // length of all, for reading without mu
+	local     atomic.Int32 // counted on this server
+	remote    atomic.Int32 // counted on other servers, as last reported
 	announced atomic.Pointer[Audience]
 
-	reported  atomic.Int32 // what this server last told the others
-	reporting atomic.Bool  // it is telling them: one after the other, or the first might be heard last
+	reported  atomic.Int32 // local as last reported to other servers
+	reporting atomic.Bool  // a report is in flight: one at a time, so that they arrive in order
 
-	// Of the goroutine that counts.
+	// For countAudiences only.
 	reportedAt  time.Time
-	announcedAt time.Time // of the last announcement
+	announcedAt time.Time
 }
 
-// Watchers is how many watch the game on all servers.
+// Watchers returns how many watch the game on all servers.
 func (m *Match) Watchers() int { return int(m.watching.local.Load() + m.watching.remote.Load()) }
 
-// heard takes from the log how many watch on all servers; −1 for nothing. A
-// match that is followed hears of it sooner.
+// setRemoteWatchers takes the total that Redis returned, −1 for none. A match that is
+// followed gets newer totals from the feed.
 func (m *Match) setRemoteWatchers(total int) {
 	if total >= 0 && !m.followed() {
 		m.Audience(total)
@@ -207,20 +203,20 @@ func (m *Match) setRemoteWatchers(total int) {
 
 // Audience implements gamelog.Listener.
 func (m *Match) Audience(total int) {
-	// The total counts this server's watchers as it last told them.
+	// The total includes this server's watchers as last reported.
 	m.watching.remote.Store(max(0, int32(total)-m.watching.reported.Load()))
 }
 
-// announceEvery is how often the audience is announced although it is the
-// same, so that no proxy takes a stream for idle; refreshEvery how often the
-// others are told although nothing changed.
+// announceEvery is how often an unchanged audience is announced, so that no proxy
+// takes a stream for idle; refreshEvery how often an unchanged count is reported, so
+// that it does not expire.
 const (
 	announceEvery = 15 * time.Second
 	refreshEvery  = gamelog.AudienceTTL / 3
 )
 
-// countAudiences tells the other servers how many watch here, and the watchers
-// how many watch everywhere, where that changed or enough time has passed.
+// countAudiences reports this server's counts to the other servers, and announces the
+// totals to watchers, if they changed or enough time has passed.
 func (h *Hub) countAudiences(now time.Time) {
 	for _, m := range h.all() {
 		select {
@@ -234,7 +230,7 @@ func (h *Hub) countAudiences(now time.Time) {
 		}
 		total, before := m.Watchers(), c.announced.Load()
 		changed := before == nil && total > 0 || before != nil && before.Watchers != total
-		// Whoever lists games is told also that the last watcher has left.
+		// Also when the last watcher has left, for the lists.
 		if changed || m.followed() && (before == nil || now.Sub(c.announcedAt) >= announceEvery) {
 			c.announcedAt = now
 			c.announced.Store(&Audience{Watchers: total})
@@ -244,8 +240,8 @@ func (h *Hub) countAudiences(now time.Time) {
 	}
 }
 
-// tell tells the other servers how many watch a match here, without waiting for
-// it. A failure is made good by another round.
+// reportWatchers reports to the other servers how many watch a match on this one,
+// without waiting. If it fails, countAudiences reports again.
 func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 	c := &m.watching
 	if !c.reporting.CompareAndSwap(false, true) {
@@ -254,15 +250,14 @@ func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 	before := c.reported.Swap(local)
 	c.reportedAt = now
 	if local != before {
-		// As if some time ago, so that not all games that were joined in one
-		// moment are told anew in one.
+		// Spread the next reports of games that were joined at the same time.
 		c.reportedAt = now.Add(-rand.N(refreshEvery))
 	}
 	if !h.start(m, func(ctx context.Context) {
 		defer c.reporting.Store(false)
 		total, err := h.log.Audience(ctx, m.id, h.ServerID, int(local))
 		if err != nil {
-			// Who may have heard of watchers has to hear that they left.
+			// Redis may have the count: report also that they left.
 			c.reported.Store(max(before, local))
 			return
 		}

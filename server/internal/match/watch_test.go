@@ -31,18 +31,18 @@ func watch(ctx context.Context, m *Match, version int32, pause func(seen int32))
 	var s shown
 	for {
 		pause(version)
-		look, changed := watcher.Look(version)
+		update, changed := watcher.Next(version)
 		switch {
-		case look.Event != nil:
-			version, s.last = look.Event.Version(), look.Event.State
+		case update.Event != nil:
+			version, s.last = update.Event.Version(), update.Event.State
 			s.versions = append(s.versions, version)
-		case look.Missed != nil:
-			version, s.last = look.Missed.Version, look.Missed
+		case update.Missed != nil:
+			version, s.last = update.Missed.Version, update.Missed
 			s.versions = append(s.versions, -version)
-		case look.Audience != nil:
-			s.audiences = append(s.audiences, look.Audience.Watchers)
-		case look.Err != nil:
-			s.err = look.Err
+		case update.Audience != nil:
+			s.audiences = append(s.audiences, update.Audience.Watchers)
+		case update.Err != nil:
+			s.err = update.Err
 			return s
 		default:
 			select {
@@ -136,14 +136,14 @@ func TestWatch_Slow(t *testing.T) {
 		watcher := m.newWatcher(t.Context(), true, nil)
 		defer watcher.Close()
 		m.play(t, ringSize)
-		look, _ := watcher.Look(1)
-		require.EqualValues(t, 2, look.Event.Version(), "just not too slow")
+		update, _ := watcher.Next(1)
+		require.EqualValues(t, 2, update.Event.Version(), "just not too slow")
 		state := m.play(t, 1)
-		look, _ = watcher.Look(1)
-		require.Nil(t, look.Event)
-		require.Same(t, state, look.Missed)
-		look, _ = watcher.Look(state.Version)
-		require.Equal(t, Look{}, Look{Event: look.Event, Missed: look.Missed, Err: look.Err})
+		update, _ = watcher.Next(1)
+		require.Nil(t, update.Event)
+		require.Same(t, state, update.Missed)
+		update, _ = watcher.Next(state.Version)
+		require.Equal(t, Update{}, Update{Event: update.Event, Missed: update.Missed, Err: update.Err})
 
 		for _, after := range []int32{0, 1, 7, state.Version - 1, state.Version} {
 			next := after
@@ -170,17 +170,17 @@ func TestWatch_Encoded(t *testing.T) {
 		m := s.match(name("a"))
 		watcher := m.newWatcher(t.Context(), false, nil)
 		defer watcher.Close()
-		_, changed := watcher.Look(1)
+		_, changed := watcher.Next(1)
 		m.play(t, 1)
 		select {
 		case <-changed:
 		case <-time.After(patience):
 			require.Fail(t, "not woken")
 		}
-		look, _ := watcher.Look(1)
+		update, _ := watcher.Next(1)
 		encodings := 0
 		for range 3 {
-			got := look.Event.Encoded(func() any { encodings++; return encodings })
+			got := update.Event.Encoded(func() any { encodings++; return encodings })
 			assert.Equal(t, 1, got)
 		}
 	})
@@ -272,7 +272,7 @@ func TestConfirm_Watched(t *testing.T) {
 // Ensure a match asks the log again only when that did not bear it out for a
 // while, by an append or by an answer, or when it last said something else, or
 // was to be asked and could not.
-func TestMatch_Doubtful(t *testing.T) {
+func TestMatch_Stale(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)

@@ -143,23 +143,23 @@ const latencySampleRate = 16
 // follow sends updates until the game is over or the watcher leaves.
 func (v *view) follow() error {
 	for !v.over {
-		look, changed := v.watcher.Look(v.version)
+		update, changed := v.watcher.Next(v.version)
 		var err error
 		switch {
-		case look.Event != nil:
-			err = v.sendEvent(look.Event)
+		case update.Event != nil:
+			err = v.sendEvent(update.Event)
 			if rand.Uint32()%latencySampleRate == 0 {
-				v.service.Meter.FanOut(time.Since(look.Event.Seen))
+				v.service.Meter.FanOut(time.Since(update.Event.Seen))
 			}
-		case look.Missed != nil && (v.everyEvent || v.version < v.owed):
+		case update.Missed != nil && (v.everyEvent || v.version < v.owed):
 			err = v.replay()
-		case look.Missed != nil:
+		case update.Missed != nil:
 			v.service.Meter.Conflated()
-			err = v.sendGame(look.Missed)
-		case look.Audience != nil:
-			err = v.send(look.Audience.Encoded(func() any { return v.encode(audience(look.Audience.Watchers)) }))
-		case look.Err != nil:
-			err = look.Err
+			err = v.sendGame(update.Missed)
+		case update.Audience != nil:
+			err = v.send(update.Audience.Encoded(func() any { return v.encode(audience(update.Audience.Watchers)) }))
+		case update.Err != nil:
+			err = update.Err
 		default:
 			// match.Watcher also signals the end of the stream: waiting on two
 			// channels would take twice the time.

@@ -52,7 +52,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	if config.Rate > 0 {
 		r.pace.SetLimit(rate.Limit(config.Rate))
 	}
-	defer r.hangUp()
+	defer r.close()
 	defer r.tell()()
 
 	report := &Report{
@@ -121,7 +121,7 @@ func (r *run) meet(ctx context.Context, report *Report) error {
 	for i := range r.Connections - r.playerConnections() {
 		r.links = append(r.links, &link{
 			run: r, endpoint: endpoints[i%len(endpoints)],
-			streams: r.watchersPerConnection(),
+			streams: r.watchersPerConnection(), connecting: make(chan struct{}, 1),
 		})
 	}
 	first := r.clients[0]
@@ -149,9 +149,9 @@ func (r *run) meet(ctx context.Context, report *Report) error {
 	return r.fits(info.GetLimits())
 }
 
-func (r *run) hangUp() {
+func (r *run) close() {
 	for _, l := range r.links {
-		l.hangUp()
+		l.close()
 	}
 	for _, c := range r.clients {
 		_ = c.Close()
@@ -235,8 +235,8 @@ func (r *run) invite(ctx, watching context.Context, tables []*table) error {
 func (r *run) load(ctx context.Context, report *Report) {
 	stop, cancel := context.WithTimeout(ctx, r.Duration)
 	defer cancel()
-	calls, hangUp := context.WithCancel(context.WithoutCancel(ctx))
-	defer hangUp()
+	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
 	began := time.Now()
 	since := func() time.Duration { return time.Since(began) }
 	r.phase.Store(&phase{
@@ -251,7 +251,7 @@ func (r *run) load(ctx context.Context, report *Report) {
 	report.Seconds = since().Seconds()
 	report.MovesPerSecond = float64(r.moves.Load()) / report.Seconds
 	report.EventsPerSecond = float64(r.events.Load()) / report.Seconds
-	late := time.AfterFunc(r.Farewell, hangUp)
+	late := time.AfterFunc(r.Farewell, cancel)
 	defer late.Stop()
 	players.Wait()
 }

@@ -159,26 +159,30 @@ func (r *receiver) Update(u *lightwatch.Update) error {
 // Ended implements lightwatch.Receiver.
 func (r *receiver) Ended(err error) { r.ended <- err }
 
-// link is a connection that watchers share, or the next one after it was lost.
+// link is the connection that watchers share. It is replaced if it is lost.
 type link struct {
 	run      *run
 	endpoint client.Endpoint
 	streams  int
 
-	mu     sync.Mutex
-	conn   *lightwatch.Conn
-	failed error // why there is no connection,
-	again  time.Time
+	connecting chan struct{} // has room for one: the watcher that uses the fields below
+	conn       *lightwatch.Conn
+	failed     error     // why the last try to connect failed
+	again      time.Time // when to try again
 }
 
-// between is the least time between two tries to connect, however many watchers
-// want to.
+// between is the least time between two tries of all watchers to connect.
 const between = 250 * time.Millisecond
 
-// connect returns the connection, made anew if it has ended.
+// connect returns the connection, and makes a new one if it has ended. One watcher
+// at a time does that; the others wait for it until ctx ends.
 func (l *link) connect(ctx context.Context) (*lightwatch.Conn, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	select {
+	case l.connecting <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-l.connecting }()
 	switch {
 	case l.conn != nil && l.conn.Err() == nil:
 		return l.conn, nil
@@ -190,14 +194,14 @@ func (l *link) connect(ctx context.Context) (*lightwatch.Conn, error) {
 	})
 	l.failed, l.again = err, time.Now().Add(between)
 	if err == nil {
-		l.hangUp()
+		l.close()
 		l.conn = conn
 	}
 	return conn, err
 }
 
-// hangUp closes the connection. connect must not run at the same time.
-func (l *link) hangUp() {
+// close closes the connection. connect must not run at the same time.
+func (l *link) close() {
 	if l.conn != nil {
 		l.conn.Close()
 	}

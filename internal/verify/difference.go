@@ -12,9 +12,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// difference names the first field in which got is not what was recomputed, in
-// words; "" where both are the same. Fields that this version of the program
-// does not know are not looked at.
+// difference describes the first field in which got differs from what was recomputed,
+// "" if there is none. It ignores fields that this version of the program does not know.
 func difference(got, recomputed *pb.Event) string {
 	got = proto.CloneOf(got)
 	sortSets(got)
@@ -22,7 +21,7 @@ func difference(got, recomputed *pb.Event) string {
 	return differenceOf(got.ProtoReflect(), recomputed.ProtoReflect(), "")
 }
 
-// sortSets brings what the contract leaves in any order into one.
+// sortSets sorts the lists for which the contract promises no order.
 func sortSets(e *pb.Event) {
 	slices.Sort(e.GetPosition().GetTwenty48().GetLegalMoves())
 	tribolo := e.GetPosition().GetTribolo().GetLegalMoves()
@@ -85,7 +84,7 @@ func differenceOfValues(field protoreflect.FieldDescriptor, got, recomputed prot
 	return fmt.Sprintf("%s is %s, recomputed %s", words(path), show(field, got), show(field, recomputed))
 }
 
-// show writes a value so that it may be drawn in a terminal, whatever it is.
+// show writes a value as text that is fit for a terminal.
 func show(field protoreflect.FieldDescriptor, v protoreflect.Value) string {
 	switch field.Kind() {
 	case protoreflect.EnumKind:
@@ -102,7 +101,7 @@ func show(field protoreflect.FieldDescriptor, v protoreflect.Value) string {
 	}
 }
 
-// words says in a player's words what the commonest paths mean.
+// words names a field for players, if it is one of the most common.
 func words(path string) string {
 	name, index, listed := strings.Cut(strings.TrimSuffix(path, "]"), "[")
 	if word, ok := map[string]string{

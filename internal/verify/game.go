@@ -10,33 +10,33 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Game reads the transcript of a game from a server and recomputes it. Of a
-// game that is not over it says ErrLive at once. Lost connections are taken up
-// again, until several tries in a row came to nothing. Beside the errors of
-// Transcript it returns those of the client.
+// Game reads the transcript of a game from a server and recomputes it. For a game that
+// is not over it returns ErrLive at once. It reconnects if the connection is lost, and
+// gives up after several tries in a row. The errors are those of Transcript and of the
+// client.
 func Game(ctx context.Context, c *client.Client, gameID string) (Report, error) {
-	response, err := c.Games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
+	game, err := c.Game(ctx, gameID)
 	if err != nil {
 		return Report{}, err
 	}
-	if response.GetGame().GetStatus() != pb.GameStatus_GAME_STATUS_FINISHED {
+	if !game.Over() {
 		return Report{}, ErrLive
 	}
 	beginning := int32(0)
-	watcher := c.Watch(ctx, client.WatchOptions{GameID: gameID, AfterVersion: &beginning, EveryEvent: true})
-	defer watcher.Close()
-	return Transcript(watched(watcher))
+	watch := c.Watch(ctx, client.WatchOptions{GameID: gameID, AfterVersion: &beginning, EveryEvent: true})
+	defer watch.Close()
+	return Transcript(eventsOf(watch))
 }
 
-// patience is after how many tries in a row a server counts as gone.
-const patience = 5
+// maxTries bounds the tries in a row to reconnect.
+const maxTries = 5
 
-// watched yields the events of a watcher.
-func watched(watcher *client.Watch) iter.Seq2[*pb.Event, error] {
+// eventsOf yields the events of a watch.
+func eventsOf(watch *client.Watch) iter.Seq2[*pb.Event, error] {
 	return func(yield func(*pb.Event, error) bool) {
 		for {
-			update, err := watcher.Next()
-			if update.Connection.State == client.Reconnecting && update.Connection.Attempt >= patience {
+			update, err := watch.Next()
+			if update.Connection.State == client.Reconnecting && update.Connection.Attempt >= maxTries {
 				err = update.Connection.Err
 			}
 			switch {

@@ -29,7 +29,12 @@ type server struct {
 }
 
 func (s *server) GetGame(context.Context, *pb.GetGameRequest) (*pb.GetGameResponse, error) {
-	return &pb.GetGameResponse{Game: &pb.Game{Id: gameID, Status: s.status}}, nil
+	var game client.Game
+	for _, e := range s.events {
+		game.Apply(e)
+	}
+	game.Status = s.status
+	return &pb.GetGameResponse{Game: game.Game}, nil
 }
 
 func (s *server) Watch(r *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {

@@ -13,17 +13,17 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// MaxLine is the length of the longest line that ReadJSON takes, in bytes; a
-// board of the largest size needs a fraction of it.
+// MaxLine is the length in bytes of the longest line that ReadJSON accepts. The largest
+// board needs a fraction of it.
 const MaxLine = 1 << 20
 
-// errNoEvents is a transcript that shows a game in the place of its events.
+// errNoEvents means that a line holds a whole game in place of its events.
 var errNoEvents = errors.New("a whole game instead of its events: watch it with --from 0")
 
 // ReadJSON reads a transcript as `watch <game> --from 0 --json` prints it: one
-// WatchResponse a line, in protobuf's JSON. Audiences and empty lines are
-// passed over, and so are fields that this version of the program does not
-// know. It yields an error, and nothing after it, for what it cannot read.
+// WatchResponse per line, in the JSON form of protobuf. It skips audiences, empty lines
+// and fields that this version of the program does not know. An error ends the
+// sequence.
 func ReadJSON(r io.Reader) iter.Seq2[*pb.Event, error] {
 	return func(yield func(*pb.Event, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -51,8 +51,8 @@ func parseLine(line []byte) (*pb.Event, error) {
 	}
 	var message pb.WatchResponse
 	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(line, &message); err != nil {
-		// The text quotes the line, which may hold anything.
-		return nil, fmt.Errorf("no message of a stream: %s", client.CleanText(err.Error(), 200))
+		// The error quotes the line, which may hold anything.
+		return nil, fmt.Errorf("not a message of a stream: %s", client.CleanText(err.Error(), 200))
 	}
 	if message.GetGame() != nil {
 		return nil, errNoEvents

@@ -60,8 +60,8 @@ func TestReadJSONSaysWhichLineIsWrong(t *testing.T) {
 	t.Parallel()
 	text := lines(t, transcript(t, "classic", seedOf(t, 1), 3))
 	for name, tc := range map[string]struct{ text, want string }{
-		"no JSON":      {text + "\x1b[31mred", "line 8: no message of a stream"},
-		"another type": {`{"event": 5}`, "line 1: no message of a stream"},
+		"no JSON":      {text + "\x1b[31mred", "line 8: not a message of a stream"},
+		"another type": {`{"event": 5}`, "line 1: not a message of a stream"},
 		"a game":       {`{"game": {}}`, "line 1: a whole game instead of its events"},
 		"a long line":  {text + `{"audience": ` + strings.Repeat("1", verify.MaxLine), "token too long"},
 		"nothing":      {"\n\n", "does not start at version 1"},

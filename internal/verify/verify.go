@@ -1,11 +1,10 @@
-// Package verify plays a finished game again on the player's own machine, from
-// its transcript and the seed that its last event reveals, and says whether the
-// server told the truth: that the seed is the one it committed to when the game
-// was created, and that every tile, board, score and legal move followed from
-// it and from what the players did.
+// Package verify replays a finished game on the player's own machine, from its
+// transcript and the seed that its last event reveals. It checks that the seed is the
+// one that the server committed to when the game was created, and that every tile,
+// board, score and legal move follows from it and from the moves of the players.
 //
-// It shows that nothing was altered after the game was created. How the seed
-// was drawn, it cannot know.
+// It proves that nothing was altered after the game was created. It cannot prove that
+// the seed was chosen fairly: only the server saw it drawn.
 package verify
 
 import (
@@ -24,35 +23,34 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// MaxEvents and MaxSize, in bytes, bound the transcripts that are read. The
-// longest games on the largest boards stay well below.
+// MaxEvents and MaxSize, in bytes, bound a transcript. The longest games on the
+// largest boards stay well below.
 const (
 	MaxEvents = 1 << 20
 	MaxSize   = 1 << 28
 )
 
 var (
-	// ErrLive means that the transcript does not reach the end of its game: the
-	// seed is not revealed yet, so there is nothing to recompute from.
+	// ErrLive means that the game is not over in the transcript. Its seed is not
+	// revealed yet, so that nothing can be recomputed.
 	ErrLive = errors.New("the game is not over: it can be verified once it is")
 
-	// ErrIncomplete means that the transcript does not start at the beginning
-	// of its game.
+	// ErrIncomplete means that the first events are missing.
 	ErrIncomplete = errors.New("the transcript does not start at version 1")
 
-	// ErrUnknown means that the game was played by rules, or contains an event,
-	// that this version of the program does not know.
+	// ErrUnknown means that this version of the program does not know the rules of
+	// the game, or one of its events.
 	ErrUnknown = errors.New("this version of the program cannot recompute the game")
 
-	// ErrTooLong means more than MaxEvents or MaxSize.
+	// ErrTooLong means that the transcript exceeds MaxEvents or MaxSize.
 	ErrTooLong = fmt.Errorf("the transcript is too long: more than %d events or %d MB", MaxEvents, MaxSize>>20)
 )
 
-// Difference is the first thing in a transcript that does not fit.
+// Difference is the first event of a transcript that is wrong.
 type Difference struct {
 	// Version of the event.
 	Version int32
-	// What is wrong with it, such as "tile 5 is 8, recomputed 4".
+	// What says what is wrong with it, such as "tile 5 is 8, recomputed 4".
 	What string
 }
 
@@ -63,21 +61,21 @@ func differs(version int32, format string, args ...any) error {
 	return &Difference{Version: version, What: fmt.Sprintf(format, args...)}
 }
 
-// Report says what was recomputed and found right.
+// Report says what was recomputed and confirmed.
 type Report struct {
 	// GameID and Variant of the game.
 	GameID, Variant string
-	// Players are the names in the seats, of bots too.
+	// Players are the names of the players and bots, by seat.
 	Players []string
 	// Versions is the number of events, each with its board, scores and legal
 	// moves.
 	Versions int
-	// Moves among them.
+	// Moves is the number of moves among them.
 	Moves int
-	// Spawned counts the tiles that appeared at random, those of the beginning
-	// included.
+	// Spawned is the number of tiles that appeared at random, with those of the
+	// start.
 	Spawned int
-	// Reason for which the game ended.
+	// Reason says why the game ended.
 	Reason game.Reason
 	// Scores at the end, by seat.
 	Scores []int32
@@ -85,21 +83,20 @@ type Report struct {
 	Winners []int
 	// Ranked says whether the game counts for the leaderboard.
 	Ranked bool
-	// Begin and End are the times of the first and the last event, which the
-	// server vouches for alone.
+	// Begin and End are the times of the first and the last event. They cannot be
+	// recomputed.
 	Begin, End time.Time
 }
 
-// Transcript recomputes a game from its events, from the first to the last. The
-// error is a *Difference where something does not fit, one of the errors above,
-// or one that events yielded.
+// Transcript recomputes a game from all of its events. The error is a *Difference if
+// one of them is wrong, one of the errors above, or one that events yielded.
 func Transcript(events iter.Seq2[*pb.Event, error]) (Report, error) {
-	tape, seed, err := record(events)
+	encoded, seed, err := collect(events)
 	if err != nil {
 		return Report{}, err
 	}
 	r := replayer{seed: seed}
-	for _, stored := range tape {
+	for _, stored := range encoded {
 		var event pb.Event
 		if err := proto.Unmarshal(stored, &event); err != nil {
 			return Report{}, fmt.Errorf("transcript: %w", err)
@@ -111,24 +108,24 @@ func Transcript(events iter.Seq2[*pb.Event, error]) (Report, error) {
 	return r.done(), nil
 }
 
-// record keeps the events, in their encoded form, which is many times smaller,
-// until the last one brings the seed. It checks what can be known without it.
-func record(events iter.Seq2[*pb.Event, error]) (tape [][]byte, seed []byte, err error) {
+// collect reads all events, since the last one reveals the seed. It keeps them
+// encoded, which takes many times less memory, and checks what needs no seed.
+func collect(events iter.Seq2[*pb.Event, error]) (encoded [][]byte, seed []byte, err error) {
 	over, size := false, 0
 	var gameID string
 	for event, err := range events {
 		switch version := event.GetVersion(); {
 		case err != nil:
 			return nil, nil, err
-		case len(tape) == 0 && version != 1:
+		case len(encoded) == 0 && version != 1:
 			return nil, nil, ErrIncomplete
 		case over:
 			return nil, nil, differs(version, "it comes after the end of the game")
-		case int(version) != len(tape)+1:
-			return nil, nil, differs(int32(len(tape)+1), "version %d stands in its place", version)
-		case len(tape) == 0 && !id.Valid(event.GetGameId()):
+		case int(version) != len(encoded)+1:
+			return nil, nil, differs(int32(len(encoded)+1), "version %d stands in its place", version)
+		case len(encoded) == 0 && !id.Valid(event.GetGameId()):
 			return nil, nil, differs(version, "%q is no id of a game", event.GetGameId())
-		case len(tape) == 0:
+		case len(encoded) == 0:
 			gameID = event.GetGameId()
 		case event.GetGameId() != gameID:
 			return nil, nil, differs(version, "it is an event of another game, %q", event.GetGameId())
@@ -137,23 +134,23 @@ func record(events iter.Seq2[*pb.Event, error]) (tape [][]byte, seed []byte, err
 		if err != nil {
 			return nil, nil, fmt.Errorf("transcript: %w", err)
 		}
-		tape = append(tape, stored)
-		if size += len(stored); len(tape) > MaxEvents || size > MaxSize {
+		encoded = append(encoded, stored)
+		if size += len(stored); len(encoded) > MaxEvents || size > MaxSize {
 			return nil, nil, ErrTooLong
 		}
 		over, seed = event.GetResult() != nil, event.GetSeed()
 	}
 	switch {
-	case len(tape) == 0:
+	case len(encoded) == 0:
 		return nil, nil, ErrIncomplete
 	case !over:
 		return nil, nil, ErrLive
 	default:
-		return tape, seed, nil
+		return encoded, seed, nil
 	}
 }
 
-// replayer plays a game again, event by event.
+// replayer recomputes a game, event by event.
 type replayer struct {
 	seed   []byte
 	state  *replay.State
@@ -161,7 +158,7 @@ type replayer struct {
 	report Report
 }
 
-// check recomputes one event and compares.
+// check recomputes one event and compares the two.
 func (r *replayer) check(event *pb.Event) error {
 	version := event.GetVersion()
 	entry, err := translate.Entry(event)
@@ -172,25 +169,25 @@ func (r *replayer) check(event *pb.Event) error {
 	if err != nil {
 		return err
 	}
-	var again *replay.Event
+	var recomputed *replay.Event
 	if r.state == nil {
-		again, err = r.begin(event, entry, at)
+		recomputed, err = r.begin(event, entry, at)
 	} else {
-		again, err = r.apply(entry, at)
+		recomputed, err = r.apply(entry, at)
 	}
 	if err != nil {
 		return refused(version, err)
 	}
-	if what := difference(event, translate.Event(again)); what != "" {
+	if what := difference(event, translate.Event(recomputed)); what != "" {
 		return &Difference{Version: version, What: what}
 	}
-	r.state = again.State
-	r.states = append(r.states, again.State)
-	r.count(again)
+	r.state = recomputed.State
+	r.states = append(r.states, recomputed.State)
+	r.count(recomputed)
 	return nil
 }
 
-// apply applies an entry, also one that goes back to an earlier state.
+// apply applies an entry, or an undo to an earlier state.
 func (r *replayer) apply(entry replay.Entry, at time.Time) (*replay.Event, error) {
 	undone, ok := entry.Action.(replay.Undone)
 	if !ok || undone.To < 1 || int(undone.To) > len(r.states) {
@@ -199,7 +196,7 @@ func (r *replayer) apply(entry replay.Entry, at time.Time) (*replay.Event, error
 	return r.state.Undo(entry, r.states[undone.To-1], at)
 }
 
-// begin applies the first event, after a look at the seed.
+// begin checks the seed and applies the first event.
 func (r *replayer) begin(event *pb.Event, entry replay.Entry, at time.Time) (*replay.Event, error) {
 	created, ok := entry.Action.(replay.Created)
 	if !ok {
@@ -207,7 +204,7 @@ func (r *replayer) begin(event *pb.Event, entry replay.Entry, at time.Time) (*re
 	}
 	seed, err := game.SeedFromBytes(r.seed)
 	if err != nil {
-		return nil, differs(event.GetVersion(), "the revealed seed is none: %v", err)
+		return nil, differs(event.GetVersion(), "the revealed seed is invalid: %v", err)
 	}
 	if commitment := seed.Commitment(); commitment != created.Commitment {
 		return nil, differs(event.GetVersion(),
@@ -216,19 +213,19 @@ func (r *replayer) begin(event *pb.Event, entry replay.Entry, at time.Time) (*re
 	return replay.Start(event.GetGameId(), entry, seed, at)
 }
 
-// time is the event's own, which must not run backwards.
+// time returns the time of an event, which must not be before the last one's.
 func (r *replayer) time(event *pb.Event) (time.Time, error) {
 	if err := event.GetTime().CheckValid(); err != nil {
-		return time.Time{}, differs(event.GetVersion(), "its time is none")
+		return time.Time{}, differs(event.GetVersion(), "it has no valid time")
 	}
 	at := event.GetTime().AsTime()
 	if r.state != nil && at.Before(r.state.UpdateTime) {
-		return time.Time{}, differs(event.GetVersion(), "its time is before that of the event before")
+		return time.Time{}, differs(event.GetVersion(), "its time is before that of the previous event")
 	}
 	return at, nil
 }
 
-// refused sorts the errors of those who read an event.
+// refused returns the error for an event that could not be applied.
 func refused(version int32, err error) error {
 	var difference *Difference
 	switch {

@@ -183,8 +183,8 @@ func TestWhatWasAlteredIsFound(t *testing.T) {
 		"goal reached":             {17, func(e *pb.Event) { board(e).GoalReached = true }, "goal_reached is true"},
 		"the seed early":           {17, func(e *pb.Event) { e.Seed = seed.SeedBytes() }, "seed is "},
 		"the time":                 {17, func(e *pb.Event) { e.Time = timestamppb.New(noon.Add(-time.Second)) }, "its time is before"},
-		"no time":                  {17, func(e *pb.Event) { e.Time = nil }, "its time is none"},
-		"no such time":             {17, func(e *pb.Event) { e.Time.Nanos = -1 }, "its time is none"},
+		"no time":                  {17, func(e *pb.Event) { e.Time = nil }, "it has no valid time"},
+		"no such time":             {17, func(e *pb.Event) { e.Time.Nanos = -1 }, "it has no valid time"},
 		"no move":                  {17, func(e *pb.Event) { e.GetMoved().Move = nil }, "the rules do not allow it"},
 		"a cell":                   {17, func(e *pb.Event) { e.GetMoved().Move = &pb.Moved_Cell{Cell: &pb.Cell{}} }, "the rules do not allow it"},
 		"a second creation":        {17, func(e *pb.Event) { e.Action = honest[0].Action; e.Seat = nil }, "the rules do not allow it"},
@@ -196,8 +196,8 @@ func TestWhatWasAlteredIsFound(t *testing.T) {
 		"an unset seat":            {1, func(e *pb.Event) { e.GetCreated().Seats[0].Occupant = nil }, ""},
 		"no game":                  {1, func(e *pb.Event) { e.GameId = "x\x1b[31m" }, `"x\x1b[31m" is no id of a game`},
 		"a revealed seed":          {32, func(e *pb.Event) { e.Seed = seedOf(t, 3).SeedBytes() }, "SHA-256 of the revealed seed"},
-		"half a seed":              {32, func(e *pb.Event) { e.Seed = e.Seed[:16] }, "the revealed seed is none"},
-		"no seed":                  {32, func(e *pb.Event) { e.Seed = nil }, "the revealed seed is none"},
+		"half a seed":              {32, func(e *pb.Event) { e.Seed = e.Seed[:16] }, "the revealed seed is invalid"},
+		"no seed":                  {32, func(e *pb.Event) { e.Seed = nil }, "the revealed seed is invalid"},
 		"the result":               {32, func(e *pb.Event) { e.Result.Reason = pb.Result_REASON_NO_MOVES }, "the result is REASON_NO_MOVES, recomputed REASON_RESIGNED"},
 		"the winners":              {32, func(e *pb.Event) { e.Result.Winners = []int32{0} }, "the list of winners has 1 entries, recomputed 0"},
 		"the final score":          {32, func(e *pb.Event) { e.Result.Scores[0]++ }, "result.scores[0] is "},
@@ -213,7 +213,7 @@ func TestWhatWasAlteredIsFound(t *testing.T) {
 			require.ErrorAs(t, err, &difference)
 			assert.Contains(t, difference.What, tc.want)
 			switch tc.want {
-			case "SHA-256 of the revealed seed", "the revealed seed is none":
+			case "SHA-256 of the revealed seed", "the revealed seed is invalid":
 				assert.Equal(t, int32(1), difference.Version, "the seed is looked at first")
 			case "it comes after the end":
 				assert.Equal(t, int32(18), difference.Version)

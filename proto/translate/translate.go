@@ -1,7 +1,7 @@
-// Package translate puts what the rules know of a game into the messages of
-// the contract, and back: the server on its way out, a program that verifies a
-// transcript on its way in. What belongs to one kind of game has a file of its
-// own; a new kind adds one and its cases below.
+// Package translate converts between the types of the rules and the messages of the
+// contract: a server sends games and events, a program that verifies a transcript reads
+// events. Each kind of game has a file of its own; a new kind adds one, and its cases
+// here.
 package translate
 
 import (
@@ -19,7 +19,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Variant describes a variant.
+// Variant returns the message for a variant.
 func Variant(v game.Variant) *pb.Variant {
 	return &pb.Variant{
 		Id: v.ID, Title: v.Title, Summary: v.Summary, Rules: v.Manual, Kind: pb.Kind(v.Kind),
@@ -27,7 +27,7 @@ func Variant(v game.Variant) *pb.Variant {
 	}
 }
 
-// Game describes a game at a state, with so many watchers.
+// Game returns the message for a game at a state, with its number of watchers.
 func Game(s *replay.State, watchers int) *pb.Game {
 	return &pb.Game{
 		Id: s.ID, Variant: s.Variant.ID, Seats: Seats(s.Seats), Status: pb.GameStatus(s.Status),
@@ -38,11 +38,11 @@ func Game(s *replay.State, watchers int) *pb.Game {
 	}
 }
 
-// Event describes an event.
+// Event returns the message for an event.
 func Event(e *replay.Event) *pb.Event {
 	s := e.State
-	// Messages that go together are made together, here and below: a move has a
-	// dozen.
+	// One allocation for several messages, here and below: an event of a move holds
+	// a dozen.
 	made := &struct {
 		event pb.Event
 		time  timestamppb.Timestamp
@@ -122,7 +122,7 @@ func cells(cs []game.Cell) []*pb.Cell {
 
 func cell(c game.Cell) *pb.Cell { return &pb.Cell{X: c.X, Y: c.Y} }
 
-// Position describes how a game stands.
+// Position returns the message for the position of a state.
 func Position(s *replay.State) *pb.Position {
 	made := &struct {
 		position pb.Position
@@ -147,7 +147,7 @@ func Position(s *replay.State) *pb.Position {
 	return m
 }
 
-// Result describes how a game ended; nil while it goes on.
+// Result returns the message for the result of a game, nil until it is over.
 func Result(s *replay.State) *pb.Result {
 	if s.Result == nil {
 		return nil
@@ -159,14 +159,14 @@ func Result(s *replay.State) *pb.Result {
 	return m
 }
 
-// Player describes an account in a seat.
+// Player returns the message for an account in a seat.
 func Player(p replay.Player) *pb.Player { return &pb.Player{Id: p.ID, Name: p.Name, Bot: p.Bot} }
 
 func playerOf(m *pb.Player) replay.Player {
 	return replay.Player{ID: m.GetId(), Name: m.GetName(), Bot: m.GetBot()}
 }
 
-// Seats describes the seats of a game.
+// Seats returns the messages for the seats of a game.
 func Seats(seats []replay.Seat) []*pb.Seat {
 	ms := make([]*pb.Seat, len(seats))
 	for i, s := range seats {
@@ -191,18 +191,18 @@ func span(d time.Duration) *durationpb.Duration {
 	return durationpb.New(d)
 }
 
-// ErrUnknown means a message says something that this version of the program
-// does not know.
+// ErrUnknown means that a message holds a value that this version of the program does
+// not know.
 var ErrUnknown = errors.New("unknown to this version of the program")
 
-// To is the move to a cell.
+// To returns the move to a cell.
 func To(c *pb.Cell) game.Move { return game.To(game.Cell{X: c.GetX(), Y: c.GetY()}) }
 
-// Entry is the entry of a log that an event stands for. What the contract does
-// not show, such as who created a game, stays empty.
+// Entry returns the log entry of an event. What the contract does not show, such as the
+// creator of a game, is empty.
 //
-// It fails with ErrUnknown for an action of a newer version, and with another
-// error for a message that no server sends.
+// The error is ErrUnknown for an action of a newer version, another one for a message
+// that no server sends.
 func Entry(m *pb.Event) (replay.Entry, error) {
 	e := replay.Entry{Seat: game.NoSeat}
 	if m.Seat != nil {

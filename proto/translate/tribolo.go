@@ -6,7 +6,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// cellStates are the contract's words for what lies on a cell.
+// cellStates are the contract's values for the states of a cell.
 var cellStates = map[tribolo.Owner]pb.CellState{
 	tribolo.Empty: pb.CellState_CELL_STATE_EMPTY,
 	tribolo.Wall:  pb.CellState_CELL_STATE_WALL,

@@ -6,7 +6,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Direction is the rules' direction; false for none that they know.
+// Direction returns a direction of the rules, false if they have none such.
 func Direction(d pb.Direction) (game.Direction, bool) {
 	if d < pb.Direction_DIRECTION_UP || d > pb.Direction_DIRECTION_RIGHT {
 		return 0, false

@@ -23,12 +23,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/heartbeat"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/lifecycle"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/metrics"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/recovery"
 	"github.com/gridstand/gridstand/server/internal/rpc"
-	"github.com/gridstand/gridstand/server/internal/steward"
 )
 
 // node is the rooms of one server, connected to each other.
@@ -45,7 +45,7 @@ type node struct {
 	directory *directory.Directory
 	heartbeat *heartbeat.Monitor
 	recovery  *recovery.Recovery
-	steward   *steward.Steward
+	lifecycle *lifecycle.Manager
 	hub       *match.Hub
 
 	grpc   *grpc.Server
@@ -139,7 +139,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	})
 	c.Heartbeat = n.heartbeat
 	n.recovery, n.directory = recovery.New(c), c.Directory
-	n.steward = steward.New(steward.Config{
+	n.lifecycle = lifecycle.New(lifecycle.Config{
 		Client: c.Client, Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard, Directory: c.Directory,
 		Scheduler: c.Scheduler, Heartbeat: c.Heartbeat, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, KeepFinished: n.KeepFinished,
@@ -148,14 +148,14 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	n.log = c.Log.ReadingFrom(n.store.reads)
 	n.follower = gamelog.NewFollower(n.store.reads, n.logger)
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Follower: n.follower, Agenda: n.steward, Observer: observer{n.metrics, n.directory},
+		Log: n.log, Follower: n.follower, Agenda: n.lifecycle, Observer: observer{n.metrics, n.directory},
 		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
 	games := rpc.New(rpc.Config{
 		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.reads, n.KeepAccounts), Leaderboard: leaderboard.New(n.store.reads, n.Now), Directory: n.directory,
-		Planner: n.steward, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
+		Planner: n.lifecycle, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		StoreAnswers: n.storeAnswers.Load,
 		Version:      version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,

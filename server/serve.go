@@ -73,7 +73,7 @@ func (n *node) serve(ctx context.Context) error {
 	background := newStage(ctx, fail)
 	background.run("heartbeat", without(func(ctx context.Context) { n.heartbeat.Run(ctx, n.hub) }))
 	background.run("recovery", without(func(ctx context.Context) { n.recovery.Run(ctx, n.hub) }))
-	background.run("steward", without(func(ctx context.Context) { n.steward.Run(ctx, n.hub) }))
+	background.run("lifecycle", without(func(ctx context.Context) { n.lifecycle.Run(ctx, n.hub) }))
 	calls := newStage(ctx, fail)
 	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.admission) })
 	calls.run("admission", without(n.admission.Run))

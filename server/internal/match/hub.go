@@ -18,9 +18,9 @@ var ErrStopping = errors.New("the server is stopping")
 
 // Agenda is told of games that have to be processed later.
 type Agenda interface {
-	// Soon schedules the game to be processed within seconds, by any server that is
+	// EnqueueSoon schedules the game to be processed within seconds, by any server that is
 	// alive then. It returns when that is stored.
-	Soon(ctx context.Context, gameID string) error
+	EnqueueSoon(ctx context.Context, gameID string) error
 	// Appended is called with the state after each entry that this server appended.
 	// It returns within a second; for a finished game it tries to record the result.
 	Appended(ctx context.Context, state *replay.State)

@@ -110,7 +110,7 @@ func TestDo_Unsettled(t *testing.T) {
 }
 
 // Ensure an append that turns out to come too early holds nobody up until it
-// does not: the steward asks for the end of every game long before it is due.
+// does not: the scheduler asks whether a game has expired long before it is due.
 func TestDo_UnsettledTooEarly(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

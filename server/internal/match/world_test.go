@@ -128,7 +128,7 @@ type agenda struct {
 	err   error
 }
 
-func (a *agenda) Soon(_ context.Context, gameID string) error {
+func (a *agenda) EnqueueSoon(_ context.Context, gameID string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.soon = append(a.soon, gameID)

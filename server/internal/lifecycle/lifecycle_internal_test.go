@@ -1,4 +1,4 @@
-package steward
+package lifecycle
 
 import (
 	"testing"
@@ -10,15 +10,15 @@ import (
 	"github.com/gridstand/gridstand/server/internal/scheduler"
 )
 
-// Ensure a game that nobody joins is looked at soon, and at its end if that
-// comes sooner.
-func TestFirstLook(t *testing.T) {
+// Ensure a game that waits for players is processed soon, and earlier if it expires
+// before.
+func TestManager_firstDelay(t *testing.T) {
 	t.Parallel()
 	waiting := &replay.State{Status: replay.Waiting, UpdateTime: time.UnixMilli(1_790_000_000_000)}
 	for waitingFor, want := range map[time.Duration]time.Duration{
 		time.Second: time.Second, scheduler.LeaseFor: scheduler.LeaseFor, time.Hour: scheduler.LeaseFor,
 	} {
-		s := &Steward{Config: Config{WaitingFor: waitingFor}}
-		assert.Equal(t, want, s.firstLook(waiting), waitingFor)
+		m := &Manager{Config: Config{WaitingFor: waitingFor}}
+		assert.Equal(t, want, m.firstDelay(waiting), waitingFor)
 	}
 }

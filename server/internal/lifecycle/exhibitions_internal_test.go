@@ -1,7 +1,6 @@
-package steward
+package lifecycle
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,14 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// exhibitionsOn is what a server has of the games between bots in a Redis.
+// exhibitionsOn makes what one server knows of the games between bots in a Redis.
 func exhibitionsOn(client redis.UniversalClient, pauseAfter time.Duration, l limits.Limits) *exhibitions {
+	logger := slog.New(slog.DiscardHandler)
 	return newExhibitions(Config{
-		Client: client, Logger: slog.New(slog.DiscardHandler), Limits: l, PauseAfter: pauseAfter,
-	}, func(context.Context, string) error { return nil })
+		Client: client, Scheduler: scheduler.New(client, client, logger), Logger: logger, Limits: l, PauseAfter: pauseAfter,
+	})
 }
 
 // wantExceeded requires a refusal for a limit.
@@ -35,8 +36,8 @@ func wantExceeded(t *testing.T, err error, field string) {
 	assert.LessOrEqual(t, exceeded.Retry, 2*time.Hour)
 }
 
-// Ensure as many games run of a player, of an address and in all as may, that a
-// game which runs is renewed at the limit, and that one which ends makes room.
+// Ensure no more games run of a player, of an address and in all than the limits
+// allow, a running game is renewed at the limit, and a game that ends makes room.
 func TestExhibitions_Limits(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -63,7 +64,7 @@ func TestExhibitions_Limits(t *testing.T) {
 		run(here, "d", "bob", "::1", true)
 		refused(there, "e", "bob", "::1", "bot_games_per_address")
 		run(there, "e", "bob", "::2", true)
-		run(there, "f", "eve", "", true) // whose address is not known
+		run(there, "f", "eve", "", true) // of an unknown address
 		refused(here, "g", "eve", "::3", "bot_games_per_store")
 		running, err := here.running(ctx, "f")
 		require.NoError(t, err)
@@ -82,8 +83,8 @@ func TestExhibitions_Limits(t *testing.T) {
 	})
 }
 
-// Ensure a game that nobody looks at is paused, by Redis's clock, and leaves no
-// count behind.
+// Ensure a game that no client looks at is paused, by Redis's clock, and does not
+// count after that.
 func TestExhibitions_Lapse(t *testing.T) {
 	t.Parallel()
 	embedded := redistest.StartMiniredis(t)

@@ -1,4 +1,4 @@
-package steward
+package lifecycle
 
 import (
 	"context"
@@ -22,22 +22,23 @@ import (
 const (
 	// thinkFor is how long a bot may think about a move.
 	thinkFor = time.Second
-	// maxScheduled bounds the bots that wait for their pace or a thinker.
-	// Beyond it games wait for the list to bring them up.
+	// maxScheduled bounds the bots that wait to move. The games of the others are
+	// due again when their leases expire.
 	maxScheduled = 10_000
 )
 
-// bots lets the bots of this server's games move. A bot whose server dies is
-// moved by the one that finds its game on the list.
+// bots has bots move on this server. If it dies, the server that leases the game
+// next has them move.
 type bots struct {
 	pace   time.Duration
 	logger *slog.Logger
-	// retry makes a game due again soon.
+	// retry makes games due again soon.
 	retry func(gameIDs ...string)
-	// running reports whether a game between bots alone goes on.
+	// running reports whether a game between bots alone runs, rather than being
+	// paused.
 	running func(ctx context.Context, gameID string) (bool, error)
-	// thinkers are the places to think in: fewer than processors, where there
-	// are several, so that bots never starve the moves of people.
+	// thinkers bounds the bots that think at the same time: to fewer than there
+	// are processors, if there are several, so that players' moves do not wait.
 	thinkers chan struct{}
 
 	mu        sync.Mutex
@@ -79,8 +80,8 @@ func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
 }
 
 // schedule has the bot whose turn it is move after its pace, less the time that it
-// has waited already. It reports false before start and after stop, when bots do
-// not move on this server.
+// has waited already. It reports false before start and after stop, when no bots
+// move on this server.
 func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,7 +95,7 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	hub, ctx := b.hub, b.ctx
 	b.scheduled[state.ID] = state.Version
 	b.group.Go(func() {
-		err := b.paced(ctx, hub, state, b.pace-waited)
+		err := b.moveAfter(ctx, hub, state, b.pace-waited)
 		b.mu.Lock()
 		if b.scheduled[state.ID] == state.Version && (err == nil || ctx.Err() == nil) {
 			delete(b.scheduled, state.ID)
@@ -102,7 +103,7 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 		b.mu.Unlock()
 		var conflict *match.VersionConflictError
 		if err != nil && ctx.Err() == nil && !errors.As(err, &conflict) && !errors.Is(err, replay.ErrGameOver) {
-			b.logger.Warn("bot did not move; its game comes up again", "id", "bot-not-moved", "game", state.ID, "error", err)
+			b.logger.Warn("bot did not move; its game will be retried", "id", "bot-not-moved", "game", state.ID, "error", err)
 			if gamelog.IsStorage(err) {
 				b.retry(state.ID)
 			}
@@ -111,14 +112,15 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	return true
 }
 
-func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State, pace time.Duration) error {
+// moveAfter has the bot move after a delay whose turn it is in a state.
+func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.State, delay time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(pace):
+	case <-time.After(delay):
 	}
 	if state.Exhibition() {
-		// The server that leases a paused game puts it off.
+		// The server that leases the game schedules a paused one for later.
 		if running, err := b.running(ctx, state.ID); err != nil || !running {
 			return err
 		}
@@ -131,9 +133,9 @@ func (b *bots) paced(ctx context.Context, hub *match.Hub, state *replay.State, p
 	return b.move(ctx, m, state)
 }
 
-// move lets the bot move that is to move in a state of a match.
+// move has the bot move whose turn it is in a state of a match.
 func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) error {
-	player, err := b.bot(*state.Variant, mover(state))
+	player, err := b.bot(*state.Variant, botToMove(state))
 	if err != nil {
 		return err
 	}
@@ -153,7 +155,7 @@ func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) er
 	return err
 }
 
-// think lets a bot choose. It ends when the game moves on without it.
+// think has a bot choose a move, until the game moves on without it.
 func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, player bot.Bot) (game.Move, error) {
 	thinking, cancel := context.WithTimeout(ctx, thinkFor)
 	defer cancel()
@@ -166,8 +168,8 @@ func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, p
 	return move, err
 }
 
-// choose is player.Choose, and an error where that panics: a fault in a bot must
-// not end everybody else's games, on one server after the other.
+// choose is player.Choose, with an error if that panics: a fault in a bot must not
+// end other games, on one server after the other.
 func (b *bots) choose(ctx context.Context, player bot.Bot, position game.Position) (move game.Move, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -188,7 +190,7 @@ func (b *bots) bot(v game.Variant, name string) (bot.Bot, error) {
 	}
 	made, err := bot.New(name, v, bot.Options{})
 	if err != nil {
-		// A newer server knows it.
+		// Only a newer server knows it.
 		return nil, errors.Join(replay.ErrUnknown, err)
 	}
 	b.made[key] = made

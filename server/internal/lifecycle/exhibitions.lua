@@ -1,31 +1,30 @@
 -- Says whether a game between bots alone runs, and lets it run for a while.
 --
 -- KEYS[1]  exhibitions, a sorted set: '<game> <player> <address>' by the Unix
---          milliseconds at which the game is paused. player created it; address
---          is where the call came from that made it run
+--          milliseconds at which the game is paused. The player created it; the
+--          address is the origin of the call that let it run
 -- ARGV[1]  'ask', 'run' or 'end'
 -- ARGV[2]  the game
 -- ARGV[3]  the player who created it
 -- ARGV[4]  the address of the caller
--- ARGV[5]  for how many milliseconds the game runs from now on
+-- ARGV[5]  how many milliseconds the game runs from now on
 -- ARGV[6]  how many may run of one player, ARGV[7] of one address, ARGV[8] in
 --          all; 0 for any number
 --
--- Reply: {left, began, full, retry}: for how many milliseconds the game still
--- runs, 0 if it is paused; 1 if it was paused until now, else 0; if there is no
--- room for it, which limit stands against it: 1 that of the player, 2 that of the
--- address, 3 that of all, else 0; and after how many milliseconds there may be
--- room.
+-- Reply: {left, resumed, full, retry}: how many milliseconds the game still runs, 0
+-- if it is paused; 1 if it was paused until now, else 0; the limit that keeps it
+-- paused: 1 that of the player, 2 that of the address, 3 that of all, 0 none; and
+-- after how many milliseconds it may be worth to try again.
 --
--- Invariant: no game begins to run at or above a limit. An entry that is
--- not renewed expires, so that a server that dies leaves no count behind.
+-- Invariant: no game begins to run at or above a limit. An entry that is not
+-- renewed expires, so that a server that dies leaves no count behind.
 
 local set, order, game, player, address = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local entries = redis.call('ZRANGEBYSCORE', set, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES')
 
--- The first to end of each player, address and of all come first.
+-- The entries are in the order in which they expire.
 local count, first = {0, 0, 0}, {}
 local own, left
 for i = 1, #entries, 2 do

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -42,83 +41,6 @@ func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(ctx, args, &out, &errs)
 	return code, out.String(), errs.String()
-}
-
-func TestRun_OneLine(t *testing.T) {
-	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = taken.Close() })
-	missing := filepath.Join(t.TempDir(), "missing.pem")
-	store := "redis://" + redistest.StartMiniredis(t).Addr()
-
-	for _, tt := range []struct {
-		args string
-		code int
-		want string
-	}{
-		{"--nope", 2, "unknown flag: --nope"},
-		{"--keepalive soon", 2, `--keepalive must be a duration such as 30s, 5m or 2h, not "soon"`},
-		{"--log-level loud", 2, `--log-level: must be debug, info, warn or error, not "loud"`},
-		{"serve", 2, `unknown command "serve"`},
-		{"version now", 2, `version: unexpected argument "now"`},
-		{"help serve", 2, `unknown command "serve"`},
-		{"help hide me", 2, `unknown command "hide me"`},
-		{"completion nope", 2, `unknown command "nope"`},
-		{"healthcheck a b", 2, `healthcheck: unexpected argument "b"`},
-		{"rebuild", 2, "--redis must name the Redis of the servers"},
-		{"rebuild --redis embedded", 2, "--redis: an embedded store exists only inside its server"},
-		{"hide --redis redis://127.0.0.1:1", 2, "hide needs a player"},
-		{"quarantine --redis REDIS", 2, "give either the ids of games, or --before"},
-		{"quarantine --redis REDIS --before yesterday", 2, `--before: "yesterday" is no time like 2026-11-20T18:00:00Z, and not "now"`},
-		{"quarantine --redis REDIS nothing", 1, "game nothing: no such game"},
-		{"hide --redis REDIS nobody", 1, "there is no such player"},
-		{"healthcheck --listen here", 2, "--listen: address here: missing port in address"},
-		{"--listen 2048", 2, `--listen: "2048" is not an address: missing port in address`},
-		{"--pprof", 2, "--pprof: needs --metrics, the address on which it is served"},
-		{"--redis localhost:6379", 2, `--redis: must be "embedded" or begin with redis:// or rediss://`},
-		{"--tls-cert " + missing, 2, "--tls-cert: must be set together with --tls-key"},
-		{"--tls-key " + missing + " --tls-cert " + missing, 2, "--tls-cert: open " + missing + ": no such file or directory"},
-		{"--log-level error --listen " + taken.Addr().String(), 1, "listen tcp " + taken.Addr().String() + ": bind: address already in use"},
-		{"healthcheck 127.0.0.1:1", 1, "127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused"},
-		{"healthcheck --timeout 50ms " + taken.Addr().String(), 1, taken.Addr().String() + ": i/o timeout"},
-	} {
-		t.Run(tt.args, func(t *testing.T) {
-			t.Parallel()
-			code, stdout, stderr := call(t, strings.Fields(strings.ReplaceAll(tt.args, "REDIS", store))...)
-			assert.Equal(t, tt.code, code)
-			assert.Empty(t, stdout)
-			assert.Equal(t, "gridstand-server: "+tt.want+"\n", stderr)
-		})
-	}
-}
-
-func TestRun_Version(t *testing.T) {
-	t.Parallel()
-	code, stdout, stderr := call(t, "version")
-	assert.Zero(t, code)
-	assert.Regexp(t, `^gridstand-server \S+.*\n$`, stdout)
-	assert.Empty(t, stderr)
-	_, flag, _ := call(t, "--version")
-	assert.Equal(t, stdout, flag)
-}
-
-func TestRun_Help(t *testing.T) {
-	t.Parallel()
-	for args, want := range map[string]string{
-		"--help":          "--redis where  (default embedded; GRIDSTAND_REDIS)",
-		"help":            "--redis where  (default embedded; GRIDSTAND_REDIS)",
-		"help quarantine": "gridstand-server quarantine [game]...",
-		"help fence":      "gridstand-server quarantine [game]...",
-		"completion":      "gridstand-server completion [command]",
-		"help help":       "gridstand-server help [command]",
-		"hide --help":     "gridstand-server hide <player>",
-	} {
-		code, stdout, stderr := call(t, strings.Fields(args)...)
-		assert.Zero(t, code, args)
-		assert.Contains(t, stdout, want, args)
-		assert.Empty(t, stderr, args)
-	}
 }
 
 func TestHealthcheck(t *testing.T) {
@@ -288,17 +210,8 @@ func TestRun_RedisAway(t *testing.T) {
 	}
 }
 
-// Ensure that a misspelt variable ends the program before it serves, and that an
-// unknown one is warned about in the server's log.
+// Ensure the server's log warns about a variable that no flag has.
 func TestRun_Environment(t *testing.T) {
 	t.Setenv("GRIDSTAND_THEME", "dark")
 	assert.Regexp(t, "level=WARN .* id=variable-unknown variable=GRIDSTAND_THEME\n", startProcess(t).output())
-
-	t.Setenv("GRIDSTAND_LISTENN", ":1")
-	code, _, stderr := call(t, "--listen", "127.0.0.1:0")
-	assert.Equal(t, exitUsage, code)
-	misspelt := "gridstand-server: GRIDSTAND_LISTENN is not a variable of gridstand-server; did you mean GRIDSTAND_LISTEN?\n"
-	assert.Equal(t, misspelt, stderr)
-	_, _, stderr = call(t, "rebuild", "--redis", "redis://127.0.0.1:1")
-	assert.Equal(t, misspelt, stderr, "an operator's command")
 }

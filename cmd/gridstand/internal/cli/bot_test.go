@@ -15,11 +15,6 @@ import (
 func TestBot(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, quickServer(t), "ada")
-	ada.fails(exitUsage, "the bots of classic are", "bot", "nobody")
-	ada.fails(exitUsage, "1 or more", "bot", "greedy", "--games", "0")
-	ada.fails(exitUsage, "one must be me", "bot", "greedy", "tribolo", "--seats", "open,greedy,greedy")
-	_, note, _ := ada.run("games", "--waiting")
-	assert.Contains(t, note, "No waiting games.", "none is made that nobody plays")
 	out := ada.ok("bot", "rote", "3x3", "--games", "2")
 	assert.Regexp(t, `(?s)GAME +SCORE +TILE +MOVES +MOVES/S\n.*rote, 3x3: mean [\d,]+, spread [\d,]+, from`, out)
 	assert.Equal(t, 4, strings.Count(out, "\n"))

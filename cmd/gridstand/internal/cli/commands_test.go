@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,61 +14,6 @@ import (
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-// TestPlayByCommands plays a game as a script would, and looks at it with every
-// command that reads.
-func TestPlayByCommands(t *testing.T) {
-	t.Parallel()
-	ada := newUser(t, someServer(t), "Ada L.")
-
-	_, note, code := ada.run("games")
-	assert.Equal(t, exitOK, code)
-	assert.Equal(t, "No live games. Start one: gridstand play\n", note)
-	ada.fails(exitMissing, "gridstand login", "whoami")
-	ada.fails(exitMissing, "no game is live", "watch")
-
-	id := strings.TrimSpace(ada.ok("new", "twos"))
-	assert.Len(t, id, 26)
-	assert.Equal(t, "twos  Ada L.  0 points  version 1  live\n. . . .\n. . . .\n. . 2 .\n. . . .\n", ada.ok("show", id[:7]))
-	moved := ada.ok("move", id[:9], "LEFT")
-	assert.Regexp(t, `(?m)^twos  Ada L\.  \d points  version 2  left`, moved)
-	assert.Equal(t, 6, strings.Count(moved, "\n"))
-	ada.fails(exitFailed, "", "move", id, "up", "--version", "1")
-	ada.fails(exitUsage, "not \"sideways\"", "move", id, "sideways")
-	event := lines(t, ada.ok("move", id, "right", "--bot", "--json"), func() *pb.Event { return new(pb.Event) })
-	assert.True(t, event[0].GetMoved().GetByBot())
-	assert.False(t, event[0].GetRanked())
-
-	assert.Equal(t, ""+
-		"GAME      VARIANT  PLAYER  SCORE  TILE  MOVES  WATCHING  STATUS  LAST MOVE\n"+
-		"ABCDEFGH  twos     Ada L.      0     2      2         0  live    NOW\n",
-		regexp.MustCompile(`     [02]     [24]      2`).ReplaceAllString(masked(ada.ok("games", "--order", "score"), id), "     0     2      2"))
-	games := lines(t, ada.ok("games", "--json", "--mine"), func() *pb.Game { return new(pb.Game) })
-	require.Len(t, games, 1)
-	assert.Equal(t, id, games[0].GetId())
-	assert.Contains(t, ada.ok("games", "--json"), `"private":false`, "default values are written")
-
-	ada.fails(exitMissing, "not over", "verify", id)
-	assert.Contains(t, ada.ok("resign", id), "resigned")
-	ada.fails(exitFailed, "over", "move", id, "up")
-	report := ada.ok("verify", id)
-	assert.Contains(t, report, "Verified: "+id+", a game of twos by Ada L., ended: resigned.")
-	var facts map[string]any
-	require.NoError(t, json.Unmarshal([]byte(ada.ok("verify", id, "--json")), &facts))
-	assert.EqualValues(t, 4, facts["versions"])
-	assert.Equal(t, 4+4+4, strings.Count(ada.ok("watch", id, "--from", "0"), "points")+8)
-	assert.Contains(t, ada.ok("watch", id), "resigned", "without a terminal")
-	ada.fails(exitMissing, "only at version 4", "watch", id, "--from", "5")
-	assert.Empty(t, ada.ok("watch", id, "--from", "4", "--json"), "nothing is missing")
-	assert.Empty(t, ada.ok("games"))
-	assert.Contains(t, ada.ok("games", "--status", "finished"), "finished")
-	assert.Contains(t, ada.ok("whoami"), "Ada L. on ")
-	player := lines(t, ada.ok("whoami", "--json"), func() *pb.Player { return new(pb.Player) })
-	assert.Equal(t, "Ada L.", player[0].GetName())
-	assert.Contains(t, ada.ok("version"), "gridstand ")
-	assert.Equal(t, ada.ok("version"), ada.ok("--version"))
-	assert.Contains(t, ada.ok("--help"), "play --local")
-}
 
 // TestTranscript verifies what watch printed, and finds a tile that somebody
 // altered in it.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -139,12 +138,6 @@ func lines[M proto.Message](t *testing.T, text string, empty func() M) []M {
 		all = append(all, m)
 	}
 	return all
-}
-
-// masked replaces what differs from run to run.
-func masked(text, id string) string {
-	text = strings.ReplaceAll(text, id[:8], "ABCDEFGH")
-	return regexp.MustCompile(`\d+ s ago|just now`).ReplaceAllString(text, "NOW")
 }
 
 // output is a buffer that a test looks at while it is written to.

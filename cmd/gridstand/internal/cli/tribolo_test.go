@@ -37,19 +37,8 @@ func TestTriboloByCommands(t *testing.T) {
 	}
 	server := quickServer(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
-	_, note, _ := ada.run("games", "--waiting")
-	assert.Contains(t, note, "No waiting games. Start one: gridstand play tribolo --seats me,open,open")
-	ada.fails(exitUsage, "must name all 3 seats", "new", "tribolo", "--seats", "me,open")
-	ada.fails(exitUsage, "a bot of tribolo", "new", "tribolo", "--seats", "me,open,nobody")
-	ada.fails(exitUsage, "cannot be combined", "games", "--waiting", "--status", "live")
-	assert.Regexp(t, `tribolo +11×16 +3 .*random, greedy`, ada.ok("variants"))
-
 	id := strings.TrimSpace(ada.ok("new", "tribolo", "--seats", "me,open,greedy", "--turn-limit", "1h"))
-	assert.Contains(t, ada.ok("games", "--waiting"), "ada, open, greedy")
-	ada.fails(exitUsage, "--seat must be", "join", id, "--seat", "purple")
-	bob.fails(exitFailed, "", "join", id, "--seat", "blue")
 	assert.Contains(t, bob.ok("join", id[:10], "--seat", "red"), "ada, bob, greedy  12 : 12 : 12 points  version 2  live\n   0 1 2")
-	ada.fails(exitUsage, "not \"5\"", "move", id, "5")
 
 	people := []*person{ada, bob}
 	for {
@@ -75,26 +64,4 @@ func TestTriboloByCommands(t *testing.T) {
 	assert.Regexp(t, `(?s)Verified: .* tribolo by ada, bob, greedy, ended: no moves left.* and the scores \d+, \d+, \d+\.`, ada.ok("verify", id))
 	assert.Contains(t, ada.ok("watch", id, "--from", "1"), "RED bob sits down")
 	assert.NotContains(t, ada.ok("top", "tribolo"), "ada", "with two people it is not ranked")
-}
-
-// TestCallOff calls a game off that waits for players.
-func TestCallOff(t *testing.T) {
-	t.Parallel()
-	ada := newUser(t, someServer(t), "ada")
-	id := strings.TrimSpace(ada.ok("new", "tribolo", "--seats", "me,open,open"))
-	assert.Contains(t, ada.ok("resign", id), " points  version 2  abandoned\n")
-	assert.Contains(t, ada.ok("show", id), "finished: abandoned\n")
-}
-
-// TestResignHotSeat gives up all seats of somebody who sits in several.
-func TestResignHotSeat(t *testing.T) {
-	t.Parallel()
-	ada := newUser(t, quickServer(t), "ada")
-	id := strings.TrimSpace(ada.ok("new", "tribolo", "--seats", "me,me,greedy"))
-	ada.ok("resign", id)
-	g := ada.game(id)
-	assert.Equal(t, pb.GameStatus_GAME_STATUS_FINISHED, g.GetStatus())
-	assert.Equal(t, pb.Result_REASON_RESIGNED, g.GetResult().GetReason())
-	ada.ok("resign", id)
-	assert.Equal(t, g.GetVersion(), ada.game(id).GetVersion())
 }

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"net"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/internal/testkit/script"
+)
+
+// TestScripts runs testdata/script. $STORE is the URL of a Redis, $TAKEN an address
+// on which something listens that is no server.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	script.Run(t, name, asServer, func(tb testing.TB, env *testscript.Env) {
+		taken, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(tb, err)
+		tb.Cleanup(func() { _ = taken.Close() })
+		env.Setenv("TAKEN", taken.Addr().String())
+		env.Setenv("STORE", "redis://"+redistest.StartMiniredis(tb).Addr())
+	})
+}

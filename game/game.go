@@ -84,19 +84,14 @@ const (
 )
 
 // String is the direction in lower case, as players write it.
-func (d Direction) String() string {
-	switch d {
-	case Up:
-		return "up"
-	case Down:
-		return "down"
-	case Left:
-		return "left"
-	case Right:
-		return "right"
-	default:
-		return "no direction"
+func (d Direction) String() string { return nameOf(d, "no direction", "up", "down", "left", "right") }
+
+// nameOf is the name of an enum's value, that of 0 for an unknown value.
+func nameOf[E ~uint8](e E, names ...string) string {
+	if int(e) < len(names) {
+		return names[e]
 	}
+	return names[0]
 }
 
 // Cell is a place on the board: x counts columns from the left, y rows from
@@ -151,20 +146,7 @@ const (
 
 // String names the reason for people.
 func (r Reason) String() string {
-	switch r {
-	case GoalReached:
-		return "goal reached"
-	case NoMoves:
-		return "no moves left"
-	case Resigned:
-		return "resigned"
-	case TimedOut:
-		return "timed out"
-	case Abandoned:
-		return "abandoned"
-	default:
-		return "not ended"
-	}
+	return nameOf(r, "not ended", "goal reached", "no moves left", "resigned", "timed out", "abandoned")
 }
 
 // Kind is the family of games of a variant; all variants of a kind share one board

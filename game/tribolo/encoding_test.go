@@ -91,8 +91,8 @@ func TestDecodeRefusesDamage(t *testing.T) {
 		"tribolo: turn of blue, who has resigned":                         with(good, 2, 1),
 		"tribolo: turn of red, who has no move":                           with(stuck, 1, 1),
 		"tribolo: turn of green, who has no move":                         with(over, 1, 2),
-		"tribolo: no turn, though red can move":                     with(good, 1, 3),
-		"tribolo: no turn, though green can move":                   with(good, 1, 3, 2, 0b011),
+		"tribolo: no turn, though red can move":                           with(good, 1, 3),
+		"tribolo: no turn, though green can move":                         with(good, 1, 3, 2, 0b011),
 	} {
 		p, err := tribolo.New().Decode(b)
 		require.EqualError(t, err, want)

@@ -31,20 +31,17 @@ func (d *Directory) Touch(listing Listing) {
 	}
 }
 
-// Mend queues the listing of a game that was found in the wrong place, or in a list
-// to which it does not belong, unless a newer one is queued. Such games are normal:
+// Mend queues listings of games that were found in the wrong place, or in a list to
+// which they do not belong, unless newer ones are queued. Such games are normal:
 // if a game moved on two servers within a second, the last one to write need not
 // have the newer state, and a server that crashed wrote nothing. It never blocks.
-func (d *Directory) Mend(listing Listing) {
+func (d *Directory) Mend(listings ...Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.putBack(listing)
-}
-
-// putBack makes a listing pending unless a newer one is. d.mu is held.
-func (d *Directory) putBack(listing Listing) {
-	if _, ok := d.pending[listing.GameID]; !ok && len(d.pending) < maxPending {
-		d.pending[listing.GameID] = listing
+	for _, listing := range listings {
+		if _, ok := d.pending[listing.GameID]; !ok && len(d.pending) < maxPending {
+			d.pending[listing.GameID] = listing
+		}
 	}
 }
 
@@ -88,19 +85,10 @@ func (d *Directory) flush(ctx context.Context) error {
 	for len(listings) > 0 {
 		batch := listings[:min(batchSize, len(listings))]
 		if err := d.write(ctx, batch); err != nil {
-			d.restore(listings)
+			d.Mend(listings...)
 			return err
 		}
 		listings = listings[len(batch):]
 	}
 	return nil
-}
-
-// restore makes listings pending again unless newer ones are.
-func (d *Directory) restore(listings []Listing) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, listing := range listings {
-		d.putBack(listing)
-	}
 }

@@ -44,18 +44,7 @@ const (
 )
 
 // String is the status in keys.
-func (s Status) String() string {
-	switch s {
-	case Waiting:
-		return "waiting"
-	case Active:
-		return "active"
-	case Finished:
-		return "finished"
-	default:
-		return anything
-	}
-}
+func (s Status) String() string { return [...]string{anything, "waiting", "active", "finished"}[s] }
 
 // anything stands in keys for any status or variant.
 const anything = "*"

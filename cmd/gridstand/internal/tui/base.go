@@ -119,12 +119,10 @@ func (t *tasks) do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 // after makes a command that brings a message when d has passed.
 func (t *tasks) after(d time.Duration, msg tea.Msg) tea.Cmd {
 	return t.do(func(ctx context.Context) tea.Msg {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-timer.C:
+		case <-time.After(d):
 			return msg
 		}
 	})

@@ -19,9 +19,9 @@ import (
 //	7–10   score
 //	11–    one byte per cell, row-major: 0 empty, n a tile of 2ⁿ
 //
-// Every field has a fixed place, so equal positions give equal bytes. Whether
-// the goal was reached and the game has ended is not in there: the rules work
-// it out again, and so damaged bytes cannot contradict the board.
+// Every field has a fixed place, so equal positions give equal bytes. Whether the goal
+// was reached and the game has ended is not stored: the rules derive it, so that damaged
+// bytes cannot contradict the board.
 const (
 	formatV1   = 1
 	headerSize = 11
@@ -35,9 +35,8 @@ func (p *Position) AppendBinary(b []byte) ([]byte, error) {
 	return append(b, p.cells...), nil
 }
 
-// Decode implements game.Rules. It refuses a board of another size than these
-// rules have, and one that they could never lead to as far as a single look
-// can tell.
+// Decode implements game.Rules. It refuses a board of another size, and one that these
+// rules can obviously never lead to.
 func (r *Rules) Decode(b []byte) (game.Position, error) {
 	c := r.config
 	if len(b) < headerSize {
@@ -52,7 +51,7 @@ func (r *Rules) Decode(b []byte) (game.Position, error) {
 	if want := headerSize + c.Rows*c.Columns; len(b) != want {
 		return nil, fmt.Errorf("twenty48: position of %d bytes, not %d", len(b), want)
 	}
-	// As an int32 what is above its limit turns negative, which assemble refuses.
+	// A number above the limit is negative as an int32, which assemble refuses.
 	moves := int32(binary.BigEndian.Uint32(b[3:]))
 	score := int32(binary.BigEndian.Uint32(b[7:]))
 	p, err := r.assemble(bytes.Clone(b[headerSize:]), score, moves)
@@ -81,7 +80,7 @@ func (r *Rules) Position(tiles []int32, score, moves int32) (*Position, error) {
 	return r.assemble(cells, score, moves)
 }
 
-// assemble checks what a position consists of and puts it together. It keeps cells.
+// assemble checks the parts of a position and makes it. It keeps cells.
 func (r *Rules) assemble(cells []uint8, score, moves int32) (*Position, error) {
 	c := r.config
 	if moves < 0 {

@@ -2,9 +2,9 @@ package twenty48
 
 import "github.com/gridstand/gridstand/game"
 
-// Grid is a board of any size outside of a game, for programs that try moves
-// before they make one: it has no score and no odds, spawns nothing, and is
-// changed in place. It slides as the rules do, being what they slide.
+// Grid is a board of any size outside of a game, for programs that search: it has no
+// score and no odds, spawns nothing, and is changed in place. It slides by the same code
+// as the rules.
 type Grid struct {
 	// Columns of the board, at least 1.
 	Columns int
@@ -25,6 +25,6 @@ func (g Grid) Slide(d game.Direction) int64 { return slide(g.Cells, g.Columns, d
 // Changing returns the directions in which a slide changes the board.
 func (g Grid) Changing() Directions { return changing(g.Cells, g.Columns) }
 
-// Legal returns the directions in which the position may be moved, none when
-// the game has ended: LegalMoves as a set, which needs no memory.
+// Legal returns the legal directions, none if the game has ended: LegalMoves as a set,
+// which allocates nothing.
 func (p *Position) Legal() Directions { return p.legal }

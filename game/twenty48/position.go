@@ -15,10 +15,10 @@ type Position struct {
 	score         int32
 	moves         int32
 
-	// What follows is worked out from the above and the rules when the
-	// position is made, since nearly everyone who gets one asks for it.
+	// The following is derived from the above and the rules when the position is
+	// made, since nearly all callers need it.
 
-	legal   Directions // none when the game has ended
+	legal   Directions // none if the game has ended
 	reached bool
 	ended   game.Reason
 }
@@ -47,8 +47,8 @@ func (p *Position) Tiles() []int32 {
 // Score is the points of all merges so far.
 func (p *Position) Score() int32 { return p.score }
 
-// GoalReached reports whether the tile that the rules mark as the goal was
-// made. It stays true when that tile merges on, as tiles only ever grow.
+// GoalReached reports whether the goal's tile was made. It stays true after that tile
+// merges.
 func (p *Position) GoalReached() bool { return p.reached }
 
 // MoveCount implements game.Position.
@@ -80,12 +80,12 @@ func (p *Position) LegalMoves() []game.Move {
 	return moves
 }
 
-// Ended implements game.Position: game.GoalReached where the rules end the game
-// at the goal, and game.NoMoves when nothing can move any more.
+// Ended implements game.Position: game.GoalReached if the rules end the game at the goal
+// and it was reached, game.NoMoves if there is no legal move.
 func (p *Position) Ended() game.Reason { return p.ended }
 
-// Winners implements game.Position. For whatever reason a game of 2048 ends,
-// it is won if the goal was reached before.
+// Winners implements game.Position. A game of 2048 is won if the goal was reached, for
+// any reason that it ends.
 func (p *Position) Winners(game.Reason) []int {
 	if !p.reached {
 		return nil
@@ -93,7 +93,7 @@ func (p *Position) Winners(game.Reason) []int {
 	return []int{0}
 }
 
-// derive works out what follows from the cells, after all else is set.
+// derive sets what follows from the cells, which must be set before.
 func (p *Position) derive(c Config) *Position {
 	p.reached = faceOf(slices.Max(p.cells)) >= c.Goal
 	if p.reached && c.EndsAtGoal {

@@ -14,9 +14,8 @@ type Rules struct{ config Config }
 
 var _ game.Rules = (*Rules)(nil)
 
-// New returns the rules that c describes. Like regexp.MustCompile it panics
-// when c cannot be played, since a Config is written by a programmer; where it
-// is not, call Config.Validate first.
+// New returns the rules that c describes. It panics if Config.Validate returns an error,
+// as regexp.MustCompile does: a Config is written by a programmer.
 func New(c Config) *Rules {
 	if err := c.Validate(); err != nil {
 		panic("twenty48: " + err.Error())
@@ -24,8 +23,7 @@ func New(c Config) *Rules {
 	return &Rules{c}
 }
 
-// Config returns what the rules were made from: a bot plays by its odds and
-// its goal.
+// Config returns what the rules were made from.
 func (r *Rules) Config() Config { return r.config }
 
 // Start implements game.Rules.
@@ -65,8 +63,7 @@ func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (gam
 	}
 	score := min(int64(p.score)+points, math.MaxInt32)
 	change := game.Change{Gained: int32(score - int64(p.score))}
-	// The goal is looked for before the spawn, which makes no difference to
-	// whether it is there: a spawned tile is always smaller.
+	// The goal is checked before the spawn: a spawned tile is always smaller.
 	won := c.EndsAtGoal && faceOf(slices.Max(cells)) >= c.Goal
 	if !won || c.SpawnsAfterGoal {
 		spawned := spawn(cells, c.FoursIn, d)
@@ -79,14 +76,14 @@ func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (gam
 	return next.derive(c), change, nil
 }
 
-// Resign implements game.Rules. The board has a single seat, so nothing is
-// left to pass over: the position stays as it is.
+// Resign implements game.Rules. The board has a single seat, so the position does not
+// change.
 func (r *Rules) Resign(p game.Position, _ int) game.Position { return p }
 
-// Recordable implements game.Rules: a score of 2048 counts however the game ended.
+// Recordable implements game.Rules: a score of 2048 is recordable for any reason.
 func (r *Rules) Recordable(game.Reason) bool { return true }
 
-// own returns p as a Position that these rules can play on from.
+// own returns p as a Position of these rules.
 func (r *Rules) own(p game.Position) (*Position, error) {
 	own, ok := p.(*Position)
 	if !ok {
@@ -99,7 +96,7 @@ func (r *Rules) own(p game.Position) (*Position, error) {
 	return own, nil
 }
 
-// allows returns nil when m is legal in p, else why it is not.
+// allows returns nil if m is legal in p, else why it is not.
 func (r *Rules) allows(p *Position, m game.Move) error {
 	switch {
 	case p.ended != game.ReasonNone:
@@ -117,10 +114,10 @@ func (r *Rules) allows(p *Position, m game.Move) error {
 	}
 }
 
-// spawn draws an empty cell and then, where there are fours, the value, and
-// puts the tile into cells, which must have an empty cell. After a slide there
-// always is one: a full board changes only by a merge, which empties a cell,
-// and an idle move needs an empty cell to be legal.
+// spawn draws an empty cell and, if there are fours, the value, and puts the tile into
+// cells, which must have an empty cell. After a slide there always is one: a full board
+// changes only by a merge, which empties a cell, and an idle move needs an empty cell to
+// be legal.
 func spawn(cells []uint8, foursIn int, d *game.Draws) game.Spawn {
 	empty := 0
 	for _, e := range cells {

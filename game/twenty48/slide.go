@@ -9,16 +9,16 @@ import (
 // A board is held as one exponent per cell, row-major: 0 for an empty cell and
 // n for a tile that shows 2ⁿ.
 
-// MaxExponent is the exponent of MaxTile. It keeps every face value within an
-// int32. Two tiles of it do not merge; no game gets near, since it takes
-// hundreds of millions of moves.
+// MaxExponent is the exponent of MaxTile. It keeps every face value within an int32. Two
+// such tiles do not merge; no game gets near, since it takes hundreds of millions of
+// moves.
 const MaxExponent = 30
 
 // MaxTile is the greatest value that a tile can have.
 const MaxTile int32 = 1 << MaxExponent
 
-// exponentOf returns n for a face value of 2ⁿ and 0 for an empty cell. It
-// reports false for what no cell can show.
+// exponentOf returns n for a face value of 2ⁿ and 0 for an empty cell. It reports false
+// for any other value.
 func exponentOf(face int32) (uint8, bool) {
 	if face == 0 {
 		return 0, true
@@ -41,8 +41,8 @@ func faceOf(exponent uint8) int32 {
 // the face values of all tiles that a merge made.
 func slide(cells []uint8, columns int, d game.Direction) int64 {
 	rows := len(cells) / columns
-	// A line begins at the edge that the tiles go to: first is its first cell
-	// in line 0, next the way from line to line, step the way along a line.
+	// A line begins at the edge towards which tiles move: first is the first cell of
+	// line 0, next the distance of lines, step the distance of cells along a line.
 	var first, next, step, lines, length int
 	switch d {
 	case game.Up:
@@ -65,7 +65,7 @@ func slide(cells []uint8, columns int, d game.Direction) int64 {
 func slideLine(cells []uint8, first, step, length int) int64 {
 	var made int64
 	free := first // the next cell to fill; never beyond the one that is read
-	open := false // the tile before free has not come from a merge in this move
+	open := false // the tile before free was not made by a merge in this move
 	for i := range length {
 		at := first + i*step
 		e := cells[at]
@@ -94,9 +94,9 @@ const allDirections = Directions(1<<game.Up | 1<<game.Down | 1<<game.Left | 1<<g
 // Has reports whether d is in the set.
 func (s Directions) Has(d game.Direction) bool { return s&(1<<d) != 0 }
 
-// changing returns the directions in which a slide changes the board. A slide
-// changes something exactly where, seen from the edge it goes to, a tile comes
-// right behind a gap or behind its equal.
+// changing returns the directions in which a slide changes the board. A slide changes
+// the board if and only if, seen from the edge towards which tiles move, a tile follows
+// directly after a gap or an equal tile.
 func changing(cells []uint8, columns int) Directions {
 	var s Directions
 	compare := func(a, b uint8, towardsA, towardsB game.Direction) {

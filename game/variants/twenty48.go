@@ -7,12 +7,11 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// goal is the tile that gives 2048 its name. Every variant marks it, whether or
-// not the game ends with it.
+// goal is the tile that gives 2048 its name. It is the goal of every variant, whether or
+// not the game ends there.
 const goal = 2048
 
-// twenty48s are the variants of 2048. Where they differ, they do so as the
-// programs they come from do.
+// twenty48s are the variants of 2048. They differ as the programs they come from do.
 func twenty48s() []game.Variant {
 	vs := []game.Variant{
 		{
@@ -85,8 +84,8 @@ func twenty48s() []game.Variant {
 	return vs
 }
 
-// cirulli are the rules of Gabriele Cirulli's 2048 on a board of any size. His
-// own asks at 2048 whether to keep playing; here the answer is always yes.
+// cirulli are the rules of Gabriele Cirulli's 2048 on a board of any size. The original
+// asks at 2048 whether to keep playing; here the answer is always yes.
 func cirulli(rows, columns int) twenty48.Config {
 	return twenty48.Config{
 		Rows: rows, Columns: columns, Start: twenty48.StartSpawned, FoursIn: 10, Goal: goal,

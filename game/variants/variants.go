@@ -1,6 +1,6 @@
-// Package variants lists what can be played: every variant with its rules, its
-// texts for players and its revision. A new game adds its line here, and the
-// server, the clients' lists and the leaderboards pick it up from this list.
+// Package variants lists the variants that can be played, each with its rules, its texts
+// for players and its revision. A new game is added here; the server, clients' lists and
+// leaderboards follow this list.
 package variants
 
 import (
@@ -9,16 +9,14 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// current are the variants in the order of display, each in the revision that
-// new games are played by. A kind of game adds its variants as one line.
+// current are the variants in the order of display, each in the revision of new games.
 var current = slices.Concat(
 	twenty48s(),
 	tribolos(),
 )
 
-// retired are earlier revisions, by which stored games are still replayed. A
-// change to the rules that would alter a stored board moves the variant that
-// was current to here.
+// retired are earlier revisions, by which stored games are still replayed. A change of
+// the rules that would alter a stored board moves the previous revision here.
 var retired []game.Variant
 
 // All returns the current variants in the order in which they are displayed.
@@ -31,14 +29,14 @@ func All() []game.Variant {
 	return all
 }
 
-// Current returns the variant of that id by whose rules new games are played.
-// It reports false when there is none. Ids are case-sensitive.
+// Current returns the variant of that id in the revision of new games. It reports false
+// if there is none. Ids are case-sensitive.
 func Current(id string) (game.Variant, bool) {
 	return find(current, func(v game.Variant) bool { return v.ID == id })
 }
 
-// Lookup returns the variant of that id in that revision, be it current or
-// not: what is stored names both. It reports false when there is none.
+// Lookup returns the variant of that id in that revision, current or retired: stored
+// games name both. It reports false if there is none.
 func Lookup(id string, revision int32) (game.Variant, bool) {
 	is := func(v game.Variant) bool { return v.ID == id && v.Revision == revision }
 	if v, ok := find(current, is); ok {

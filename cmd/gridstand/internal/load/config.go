@@ -1,7 +1,7 @@
-// Package load plays random games on a server, watches them on as many streams
-// as asked for, and measures both: how long moves take, how soon they are seen,
-// and whether every watcher sees every version once. It needs nothing but the
-// contract, and plays under accounts of its own that are not ranked.
+// Package load plays random games on a server, watches them on the requested number of
+// streams, and measures both: the latency of moves and of their delivery, and whether
+// every watcher gets every version once. It uses nothing but the API, and plays under
+// accounts of its own that are not ranked.
 package load
 
 import (
@@ -12,54 +12,54 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Config says what load to make, and on which server.
+// Config is the load to make, and the server.
 type Config struct {
 	// Server to load. The account in it, if any, is not used.
 	Server client.Config
 	// Variant that is played.
 	Variant string
-	// Games at a time. One that ends is followed by another.
+	// Games at a time. A game that ends is followed by another.
 	Games int
-	// Players who share the games; each makes one move at a time. 0 is one for
-	// each game.
+	// Players who share the games; each makes one move at a time. 0 is one per
+	// game.
 	Players int
 	// Watchers of each game.
 	Watchers int
-	// Crowd is how many more watch the first game.
+	// Crowd is the number of additional watchers of the first game.
 	Crowd int
-	// Rate is how many moves are made in a second, by all players together; 0
-	// is as many as they can.
+	// Rate is the number of moves a second of all players together; 0 is as many
+	// as they can make.
 	Rate float64
-	// Duration of the load, without what is done before and after it.
+	// Duration of the load, without setup and teardown.
 	Duration time.Duration
-	// Connections that players and watchers share, each of them among themselves;
-	// 0 is one for each 250.
+	// Connections of players and watchers, who do not share them with each other; 0
+	// is one for each 250.
 	Connections int
-	// EveryEvent makes watchers ask for every event, however far behind.
+	// EveryEvent makes watchers request every event, however far behind they are.
 	EveryEvent bool
-	// Public games appear in lists, as people's do.
+	// Public games appear in lists, as players' games do.
 	Public bool
 	// Metrics is the URL of the server's metrics, empty for none.
 	Metrics string
-	// Farewell bounds how long it may take to end the games, and then to see
-	// them end; 0 is half a minute.
+	// Farewell bounds the time to end the games, and then the time until watchers
+	// see the ends; 0 is half a minute.
 	Farewell time.Duration
-	// Progress is told several times a second how it goes, by one goroutine at
-	// a time; it may be nil.
+	// Progress is called several times a second, by one goroutine at a time; it may
+	// be nil.
 	Progress func(Progress)
 }
 
-// Progress is how far a run has come.
+// Progress is the progress of a run.
 type Progress struct {
 	// Phase in a few words, such as "watchers".
 	Phase string
 	// Done of Of in this phase: accounts, games, watchers, or seconds of load.
 	Done, Of int
-	// MovesPerSecond and EventsPerSecond since the last time, during the load.
+	// MovesPerSecond and EventsPerSecond since the last call, during the load.
 	MovesPerSecond, EventsPerSecond float64
 }
 
-// ConfigError is a Config that makes no sense by itself.
+// ConfigError is an invalid Config.
 type ConfigError struct{ message string }
 
 // Error implements error.
@@ -67,13 +67,12 @@ func (e *ConfigError) Error() string { return e.message }
 
 func wrong(format string, args ...any) error { return &ConfigError{fmt.Sprintf(format, args...)} }
 
-// perConnection is how many players and watchers share a connection where
-// nobody says otherwise.
+// perConnection is how many players or watchers share a connection by default.
 const perConnection = 250
 
 const farewell = 30 * time.Second
 
-// complete checks c and sets what was left to it.
+// complete checks c and sets its defaults.
 func (c *Config) complete() error {
 	if c.Players == 0 {
 		c.Players = c.Games
@@ -106,12 +105,12 @@ func (c *Config) complete() error {
 
 func share(n int) int { return (n + perConnection - 1) / perConnection }
 
-// watchers are all that there are.
+// watchers is the number of all watchers.
 func (c *Config) watchers() int { return c.Games*c.Watchers + c.Crowd }
 
-// playerConnections is how many of the connections are the players'. Watchers
-// have the others, since what a crowd is sent must not stand before the answer to
-// a move that a real player would get on a connection of their own.
+// playerConnections is the number of connections for players. Watchers have the others,
+// so that the events for a crowd do not delay the response to a move, which a real
+// player gets on a connection of their own.
 func (c *Config) playerConnections() int {
 	if c.watchers() == 0 {
 		return c.Connections
@@ -128,8 +127,8 @@ func (c *Config) watchersPerConnection() int {
 	return (c.watchers() + rest - 1) / rest
 }
 
-// fits returns an error for what the server will not allow, before anything is
-// made there.
+// fits returns an error if the load exceeds the server's limits, before anything is
+// created there.
 func (c *Config) fits(limits *pb.Limits) error {
 	exceeds := func(value int, limit int32) bool { return limit > 0 && value > int(limit) }
 	players := c.playerConnections()

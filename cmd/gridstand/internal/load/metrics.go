@@ -13,15 +13,15 @@ import (
 
 // Metrics are the server's own figures, at three moments.
 type Metrics struct {
-	// Before anything was asked of it.
+	// Before the first call.
 	Before Sample `json:"before"`
-	// Ready with all players and watchers there, before the load.
+	// Ready, with all players and watchers connected, before the load.
 	Ready Sample `json:"ready"`
-	// After the load, with all of them still there.
+	// After the load, with all of them still connected.
 	After Sample `json:"after"`
 }
 
-// Sample is a server at a moment; nil stands for what it does not tell.
+// Sample is a server at a moment; nil is a metric that it does not have.
 type Sample struct {
 	// ResidentBytes is the memory of the process.
 	ResidentBytes *float64 `json:"residentBytes"`
@@ -38,7 +38,7 @@ type Sample struct {
 
 const metricsTimeout = 10 * time.Second
 
-// sample asks a server for its metrics.
+// sample reads a server's metrics.
 func sample(ctx context.Context, url string) (Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
 	defer cancel()
@@ -69,7 +69,7 @@ func sample(ctx context.Context, url string) (Sample, error) {
 	}, nil
 }
 
-// value is that of a metric without labels, nil where there is none.
+// value is that of a metric without labels, nil if there is none.
 func value(family *dto.MetricFamily) *float64 {
 	if len(family.GetMetric()) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The calls, as they are named where errors are counted.
+// The calls, by the names under which errors are counted.
 const (
 	callCreatePlayer = "CreatePlayer"
 	callCreateGame   = "CreateGame"
@@ -27,7 +27,7 @@ type player struct {
 	tables []*table
 }
 
-// play moves until stop ends. The last call may go on until calls ends.
+// play makes moves until stop ends. The last call may take until calls ends.
 func (p *player) play(stop, calls context.Context) {
 	for i := 0; p.run.pace.Wait(stop) == nil; i++ {
 		t := p.tables[i%len(p.tables)]
@@ -38,7 +38,7 @@ func (p *player) play(stop, calls context.Context) {
 	}
 }
 
-// turn makes a move, or begins another game where one is over.
+// turn makes a move, or begins another game if this one is over.
 func (p *player) turn(ctx context.Context, t *table) error {
 	g := t.game
 	if g.over() {
@@ -69,8 +69,8 @@ func (p *player) look(ctx context.Context, g *game) error {
 	return nil
 }
 
-// begin creates a game in which the player has every seat, so that nobody is
-// waited for, and puts it on the table.
+// begin creates a game in which the player has every seat, so that it need not wait for
+// others, and puts it on the table.
 func (p *player) begin(ctx context.Context, t *table) error {
 	options := client.GameOptions{Private: !p.run.Public}
 	for range p.run.seats {
@@ -88,7 +88,7 @@ func (p *player) begin(ctx context.Context, t *table) error {
 	return nil
 }
 
-// random is any of the moves that the rules allow.
+// random is a random legal move.
 func random(p *pb.Position) client.Move {
 	if board := p.GetTribolo(); board != nil {
 		if n := len(board.GetLegalMoves()); n > 0 {
@@ -102,8 +102,8 @@ func random(p *pb.Position) client.Move {
 	return client.Slide(pb.Direction_DIRECTION_UP) // the server says what is wrong
 }
 
-// resign ends the game on a table, if it has one that goes on: every seat in it
-// is the player's.
+// resign ends the game on a table, if it has one that is not over: every seat in it is
+// the player's.
 func (p *player) resign(ctx context.Context, t *table) {
 	g := t.game
 	if g == nil || g.over() {
@@ -119,16 +119,16 @@ func (p *player) resign(ctx context.Context, t *table) {
 	p.run.resigned.Add(1)
 }
 
-// breath is the least time between a failure and the next try.
+// breath is the least time between a failure and the retry.
 const breath = 250 * time.Millisecond
 
-// pause waits after a failure, as long as the server asks for, and reports
-// whether ctx goes on.
+// pause waits after a failure, for at least as long as the server asks, and reports
+// whether ctx has not ended.
 func pause(ctx context.Context, err error) bool {
 	return wait(ctx, max(breath, client.FromError(err).RetryAfter)) == nil
 }
 
-// wait waits, or returns the error of ctx once that ends.
+// wait waits for d, or returns the error of ctx if that ends before.
 func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// tick is the time between two tellings of the progress.
+// tick is the time between two reports of the progress.
 const tick = 250 * time.Millisecond
 
-// phase is what a run is at.
+// phase is the current phase of a run.
 type phase struct {
 	name string
 	of   int
 	done func() int
-	load bool // what is done meanwhile is counted
+	load bool // moves and events are counted
 }
 
-// counted goes over to a phase of so many things, and returns the count of those
-// that are done.
+// counted begins a phase of so many things, and returns the counter of those that are
+// done.
 func (r *run) counted(name string, of int) *atomic.Int64 {
 	done := new(atomic.Int64)
 	r.phase.Store(&phase{name: name, of: of, done: func() int { return int(done.Load()) }})
 	return done
 }
 
-// tell tells the progress until the function that it returns is called.
+// tell reports the progress until the function that it returns is called.
 func (r *run) tell() (stop func()) {
 	if r.Progress == nil {
 		return func() {}

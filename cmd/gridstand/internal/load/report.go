@@ -10,24 +10,24 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// Report is how a run went. Its JSON is for scripts.
+// Report is the result of a run. Its JSON is for scripts.
 type Report struct {
-	// Server that was loaded, its version and where it keeps games.
+	// Server under load, its version and its storage.
 	Server  string `json:"server"`
 	Version string `json:"version"`
 	Storage string `json:"storage"`
-	// Variant that was played, on how many boards at a time, by how many.
+	// Variant that was played, and the numbers of games at a time, players and so on.
 	Variant     string `json:"variant"`
 	Games       int    `json:"games"`
 	Players     int    `json:"players"`
 	Watchers    int    `json:"watchers"`
 	Connections int    `json:"connections"`
-	// Rate of moves a second that was asked for, 0 for as many as possible.
+	// Rate of moves a second that was requested, 0 for as many as possible.
 	Rate float64 `json:"rate"`
-	// Seconds that the load took; SetupSeconds what came before it.
+	// Seconds that the load took, and the setup before it.
 	Seconds      float64 `json:"seconds"`
 	SetupSeconds float64 `json:"setupSeconds"`
-	// Interrupted says that it was ended before its time.
+	// Interrupted reports whether the run ended early.
 	Interrupted bool `json:"interrupted"`
 
 	// Moves that were acknowledged, and how many in a second.
@@ -38,38 +38,36 @@ type Report struct {
 	EventsPerSecond float64 `json:"eventsPerSecond"`
 	// Played counts the games.
 	Played int64 `json:"played"`
-	// Move is the time from the call of a move to its answer, repeats
-	// included.
+	// Move is the time from the call of a move to its response, including retries.
 	Move Latency `json:"move"`
-	// Delivery is the time from the call of a move to its receipt by a
-	// watcher, for each of them.
+	// Delivery is the time from the call of a move to its receipt by a watcher, for
+	// each watcher.
 	Delivery Latency `json:"delivery"`
 
-	// Gaps and Repeats count the messages to a watcher whose version did not
-	// follow on the one before: too high, or seen already.
+	// Gaps and Repeats count the messages whose version did not follow the previous
+	// one of the watcher: too high, or seen before.
 	Gaps    int64 `json:"gaps"`
 	Repeats int64 `json:"repeats"`
-	// Unfinished counts the times that a watcher did not see the end of a game,
-	// Lost the events that he would still have had to see, as far as the player
-	// of the game knows of them.
+	// Unfinished counts the times that a watcher did not see the end of a game, Lost
+	// the events that the watcher missed then, as far as the game's player knows.
 	Unfinished int   `json:"unfinished"`
 	Lost       int64 `json:"lost"`
-	// Skipped counts the events in whose place a watcher who had fallen behind
-	// got the game, which is no fault.
+	// Skipped counts the events that snapshots replaced for watchers who had fallen
+	// behind, which is not an error.
 	Skipped int64 `json:"skipped"`
 	// Reconnects counts the streams that had to be opened again.
 	Reconnects int64 `json:"reconnects"`
 	// Errors by call and code.
 	Errors []ErrorCount `json:"errors"`
 
-	// Metrics of the server, nil where they were not asked for.
+	// Metrics of the server, nil if not requested.
 	Metrics *Metrics `json:"metrics"`
 
-	// Resigned counts the games that were ended in the end, Left those that
-	// could not be.
+	// Resigned counts the games that were ended after the load, Left those that
+	// could not be ended.
 	Resigned int64 `json:"resigned"`
 	Left     int64 `json:"left"`
-	// Accounts is how the names begin of the accounts that were made.
+	// Accounts is the prefix of the names of the accounts that were created.
 	Accounts string `json:"accounts"`
 }
 
@@ -82,7 +80,7 @@ type Latency struct {
 	Max   float64 `json:"max"`
 }
 
-// ErrorCount is how often a call was refused in the same way.
+// ErrorCount counts the errors of a call with the same code and reason.
 type ErrorCount struct {
 	// Call such as "Move".
 	Call string `json:"call"`
@@ -92,16 +90,15 @@ type ErrorCount struct {
 	// Message of the first one.
 	Message string `json:"message"`
 	Count   int64  `json:"count"`
-	// Advice is what to do about it, where that is known.
+	// Advice is what to do about it, if known.
 	Advice string `json:"advice,omitempty"`
 }
 
-// ErrBroken is what a server did that the contract rules out.
+// ErrBroken means that the server broke the API's promises.
 var ErrBroken = errors.New("watchers did not see every event once")
 
-// Err is ErrBroken where a watcher missed something or saw it twice, or cannot
-// know since he did not see the end, and another error where nothing was
-// measured.
+// Err is ErrBroken if a watcher missed an event, got one twice, or did not see the end
+// of a game, and another error if nothing was measured.
 func (r *Report) Err() error {
 	switch {
 	case r.Broken():
@@ -130,7 +127,7 @@ func (t *tally) errorCounts() []ErrorCount {
 	return all
 }
 
-// advice names the flag of the server that is in the way of a load.
+// advice names the flag of the server that limits the load.
 func advice(call string, e *client.Error) string {
 	limit := e.Metadata["limit"]
 	switch {

@@ -15,7 +15,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// atOnce is how many accounts or games are created or ended at a time.
+// atOnce bounds the accounts or games that are created or ended at a time.
 const atOnce = 64
 
 // run is one run of a load.
@@ -24,22 +24,21 @@ type run struct {
 	tally
 
 	began    time.Time
-	accounts string // how their names begin
+	accounts string // prefix of their names
 	seats    int    // of the variant
 	pace     *rate.Limiter
 	phase    atomic.Pointer[phase]
 
-	clients  []*client.Client // one for each connection of players
-	links    []*link          // one for each connection of watchers
+	clients  []*client.Client // one per connection of players
+	links    []*link          // one per connection of watchers
 	players  []*player
-	opening  chan struct{} // holds one for each stream that is being opened
+	opening  chan struct{} // a semaphore for streams that are being opened
 	watching sync.WaitGroup
 }
 
-// Run makes a load and measures it. When ctx ends it stops early; the report is
-// then of what was measured so far. Either way it ends its games before it
-// returns. It returns an error where there was no load: a *ConfigError, what the
-// server refused, or the end of ctx.
+// Run makes a load and measures it. If ctx ends, it stops early and reports what it
+// measured so far. It always ends its games before it returns. It returns an error if
+// there was no load: a *ConfigError, an error of the server, or that of ctx.
 func Run(ctx context.Context, config Config) (*Report, error) {
 	if err := config.complete(); err != nil {
 		return nil, err
@@ -91,8 +90,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 // now is the time since the run began.
 func (r *run) now() time.Duration { return time.Since(r.began) }
 
-// note takes one of the later samples, in which nothing stands if that fails:
-// the load matters more.
+// note takes one of the later samples. It ignores errors: the load matters more.
 func (r *run) note(ctx context.Context, m *Metrics, which func(*Metrics) *Sample) {
 	if m == nil {
 		return
@@ -102,8 +100,8 @@ func (r *run) note(ctx context.Context, m *Metrics, which func(*Metrics) *Sample
 	}
 }
 
-// meet dials, and finds out what the server is and whether it would allow the
-// load.
+// meet connects, reads the server's version and variants, and checks whether its limits
+// allow the load.
 func (r *run) meet(ctx context.Context, report *Report) error {
 	server := r.Server
 	server.Token = ""
@@ -158,7 +156,7 @@ func (r *run) close() {
 	}
 }
 
-// prepare creates accounts and games, and brings the watchers to them.
+// prepare creates accounts and games, and starts the watchers.
 func (r *run) prepare(ctx, watching context.Context) error {
 	for i := range r.Players {
 		r.players = append(r.players, &player{run: r, number: i, client: r.clients[i*len(r.clients)/r.Players]})
@@ -182,8 +180,7 @@ func (r *run) prepare(ctx, watching context.Context) error {
 	return r.invite(ctx, watching, tables)
 }
 
-// each does something n times, a few at a time, and again where the server asks
-// to wait.
+// each calls do n times, a few at a time, and retries if the server asks to wait.
 func (r *run) each(ctx context.Context, name string, n int, do func(context.Context, int) error) error {
 	done := r.counted(name, n)
 	group, ctx := errgroup.WithContext(ctx)
@@ -231,7 +228,7 @@ func (r *run) invite(ctx, watching context.Context, tables []*table) error {
 	return nil
 }
 
-// load lets the players play for the time that was asked for, or until ctx ends.
+// load runs the players for Duration, or until ctx ends.
 func (r *run) load(ctx context.Context, report *Report) {
 	stop, cancel := context.WithTimeout(ctx, r.Duration)
 	defer cancel()
@@ -256,7 +253,7 @@ func (r *run) load(ctx context.Context, report *Report) {
 	players.Wait()
 }
 
-// takeDown ends the games and waits for the watchers to see that.
+// takeDown ends the games and waits until the watchers have seen the ends.
 func (r *run) takeDown(ctx context.Context, stop func()) {
 	ending, cancel := context.WithTimeout(ctx, r.Farewell)
 	defer cancel()
@@ -279,7 +276,7 @@ func (r *run) takeDown(ctx context.Context, stop func()) {
 	r.watching.Wait()
 }
 
-// count puts what was counted into the report.
+// count copies the counters into the report.
 func (r *run) count(report *Report) {
 	report.Moves, report.Events, report.Played = r.moves.Load(), r.events.Load(), r.games.Load()
 	report.Gaps, report.Repeats = r.gaps.Load(), r.repeats.Load()

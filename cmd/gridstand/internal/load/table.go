@@ -8,13 +8,12 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// table is where one game is played after the other, and where the same
-// watchers stay.
+// table has one game after the other, with the same watchers.
 type table struct {
 	mu      sync.Mutex
 	game    *game
 	last    bool          // no other game follows
-	changed chan struct{} // closed and replaced when one of the two changes
+	changed chan struct{} // closed and replaced when game or last changes
 }
 
 func newTable() *table { return &table{changed: make(chan struct{})} }
@@ -30,11 +29,10 @@ func (t *table) change(edit func()) {
 // begin puts a game on the table.
 func (t *table) begin(g *game) { t.change(func() { t.game = g }) }
 
-// close says that no other game follows.
+// close marks that no other game follows.
 func (t *table) close() { t.change(func() { t.last = true }) }
 
-// next waits for a game other than the one before; nil means that there will be
-// none.
+// next waits for a game other than before; nil means that none follows.
 func (t *table) next(ctx context.Context, before *game) *game {
 	for {
 		t.mu.Lock()
@@ -55,7 +53,7 @@ func (t *table) next(ctx context.Context, before *game) *game {
 	}
 }
 
-// game is a game that is played here.
+// game is a game of this run.
 type game struct {
 	id   string
 	seat *client.Seat
@@ -87,10 +85,10 @@ func (g *game) send(now time.Duration) {
 	g.sent = append(g.sent[:index], now)
 }
 
-// unknown is the time of a version that is not a move from here.
+// unknown is the time of a version that this player did not make.
 const unknown = time.Duration(-1)
 
-// sentAt is when the move that led to a version was sent; false if it was none.
+// sentAt is when the move that led to a version was sent; false if unknown.
 func (g *game) sentAt(version int32) (time.Duration, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// tally is what was counted. Its methods are safe for concurrent use.
+// tally counts. Its methods are safe for concurrent use.
 type tally struct {
 	moves, events, games               atomic.Int64
 	gaps, repeats, skipped, reconnects atomic.Int64
@@ -58,7 +58,7 @@ type latencies struct {
 	histogram *hdrhistogram.Histogram
 }
 
-// What is told apart: microseconds up to ten minutes, to three digits.
+// The resolution: microseconds up to ten minutes, with three digits.
 const (
 	longest = 10 * time.Minute
 	digits  = 3
@@ -75,7 +75,7 @@ func (l *latencies) record(d time.Duration) {
 	_ = l.histogram.RecordValue(min(max(d, 0), longest).Microseconds())
 }
 
-// sum is what was recorded.
+// sum is the distribution of what was recorded.
 func (l *latencies) sum() Latency {
 	l.mu.Lock()
 	defer l.mu.Unlock()

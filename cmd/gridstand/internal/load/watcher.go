@@ -19,7 +19,7 @@ type watcher struct {
 	table *table
 }
 
-// opening is how many streams are opened at a time.
+// opening bounds the streams that are opened at a time.
 const opening = 256
 
 // watch follows games until the table is closed or ctx ends. It calls attached
@@ -39,9 +39,9 @@ func (w *watcher) watch(ctx context.Context, attached func(error)) {
 	}
 }
 
-// follow watches one game to its end, io.EOF, and returns the last version seen,
-// 0 if none was. After a version that does not follow it goes on from the last
-// one that did, and after a lost stream with another.
+// follow watches one game to its end, io.EOF, and returns the last version seen, 0 if
+// none was. After a version that does not follow, it resumes from the last one that
+// did; after a lost stream, with another stream.
 func (w *watcher) follow(ctx context.Context, g *game, attached func(error)) (int32, error) {
 	cursor := client.NewCursor(client.WatchOptions{GameID: g.id, EveryEvent: w.run.EveryEvent})
 	for {
@@ -87,8 +87,8 @@ func (w *watcher) follow(ctx context.Context, g *game, attached func(error)) (in
 	}
 }
 
-// read takes in what one stream brings. It returns what ended the stream, nil
-// where the server did and had no more to send.
+// read reads one stream. It returns the error that ended the stream, nil if the server
+// completed it.
 func (w *watcher) read(ctx context.Context, cursor *client.Cursor, g *game, attached func(error)) error {
 	select {
 	case w.run.opening <- struct{}{}:
@@ -117,13 +117,13 @@ func (w *watcher) read(ctx context.Context, cursor *client.Cursor, g *game, atta
 	}
 }
 
-// receiver checks what a stream brings against what came before.
+// receiver checks that the messages of a stream follow each other.
 type receiver struct {
 	*watcher
 	cursor   *client.Cursor
 	game     *game
 	attached func(error)
-	opening  func() // ends the opening
+	opening  func() // releases the semaphore
 	ended    chan error
 }
 

@@ -53,14 +53,19 @@ func (t Theme) style(of func(*palette) color.Color) lipgloss.Style {
 }
 
 func (t Theme) dim() lipgloss.Style { return t.style(func(p *palette) color.Color { return p.dim }) }
+
 func (t Theme) faint() lipgloss.Style {
 	return t.style(func(p *palette) color.Color { return p.faint })
 }
+
 func (t Theme) accent() lipgloss.Style {
 	return t.style(func(p *palette) color.Color { return p.accent })
 }
+
 func (t Theme) good() lipgloss.Style { return t.style(func(p *palette) color.Color { return p.good }) }
+
 func (t Theme) warn() lipgloss.Style { return t.style(func(p *palette) color.Color { return p.warn }) }
-func (t Theme) bad() lipgloss.Style  { return t.style(func(p *palette) color.Color { return p.bad }) }
+
+func (t Theme) bad() lipgloss.Style { return t.style(func(p *palette) color.Color { return p.bad }) }
 
 func (t Theme) bold() lipgloss.Style { return lipgloss.NewStyle().Bold(true) }

@@ -29,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// patience is how long a test waits for what should come at once.
+// patience is how long a test waits for what should happen immediately.
 const patience = time.Minute
 
 func within(t *testing.T) context.Context {
@@ -143,7 +143,7 @@ func TestStart_StopTellsEverybody(t *testing.T) {
 
 	began := time.Now()
 	stop()
-	assert.Less(t, time.Since(began), servertest.Config(t).StopTimeout, "somebody had to be cut off")
+	assert.Less(t, time.Since(began), servertest.Config(t).StopTimeout, "a client had to be cut off")
 
 	next, err = health.Recv()
 	require.NoError(t, err)

@@ -31,8 +31,8 @@ func ask(t *testing.T, c client.Config) error {
 	return err
 }
 
-// Ensure a server with authorities for its clients lets in whom they vouch for
-// and nobody else, from before the first call.
+// Ensure that a server with authorities for its clients accepts only clients
+// with a certificate of those, from the first call on.
 func TestStart_MutualTLS(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

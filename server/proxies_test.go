@@ -31,9 +31,9 @@ func dialFrom(t *testing.T, address string, server net.Addr) *grpc.ClientConn {
 	}))
 }
 
-// Ensure x-forwarded-for is believed of a proxy and of nobody else, over
-// connections that come from where they say: with one account a minute, it shows
-// whom the server takes a caller for.
+// Ensure that x-forwarded-for is believed from proxies only, over connections
+// from real addresses: with one account a minute, the limit shows which address
+// the server takes a caller for.
 func TestStart_Proxies(t *testing.T) {
 	t.Parallel()
 	const proxy, inner, client = "127.0.0.2", "127.0.0.3", "127.0.0.4"

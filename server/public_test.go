@@ -15,8 +15,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure what is for operators is served on their address alone, profiles only
-// if they are asked for, and nothing of it where there is no such address.
+// Ensure that the operators' pages are served on their address only, profiles
+// only if they are enabled, and nothing of it without such an address.
 func TestStart_PublicPort(t *testing.T) {
 	t.Parallel()
 	old := new(http.Protocols)

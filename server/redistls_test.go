@@ -15,8 +15,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Ensure a Redis that wants a password, TLS and a certificate is reached by its
-// URL, and that nobody learns the password who may read errors and logs.
+// Ensure that a Redis that requires a password, TLS and a certificate is
+// reached by its URL, and that errors and logs do not contain the password.
 func TestStart_RedisTLS(t *testing.T) {
 	t.Parallel()
 	authority := tlstest.NewAuthority(t)

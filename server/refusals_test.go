@@ -53,7 +53,7 @@ func TestRefusals(t *testing.T) {
 		}
 		require.Equal(t, want, status.Code(err))
 	}
-	// A call without a token where one is needed is no wrong one.
+	// A call without a token that needs one is not a call with a wrong token.
 	_, err = players.GetPlayer(home, &pb.GetPlayerRequest{PlayerId: "me"})
 	require.Equal(t, codes.Unauthenticated, status.Code(err))
 

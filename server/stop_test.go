@@ -13,8 +13,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure a server that stops leaves games in which bots are to move to others at
-// once, rather than when it would have been missed.
+// Ensure that a server that stops hands games in which bots are to move to
+// others immediately, not only when it would be missed.
 func TestStart_StopHandsOver(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

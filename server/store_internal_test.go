@@ -31,7 +31,7 @@ func TestStore_Embedded(t *testing.T) {
 	require.NoError(t, s.waitReady(ctx))
 	require.NoError(t, s.check(ctx, slog.New(slog.DiscardHandler)))
 
-	t.Run("nobody else gets in", func(t *testing.T) {
+	t.Run("no other client gets in", func(t *testing.T) {
 		stranger := redis.NewClient(&redis.Options{Addr: s.embedded.server.Addr()})
 		defer func() { _ = stranger.Close() }()
 		assert.ErrorContains(t, stranger.Ping(ctx).Err(), "NOAUTH")
@@ -56,14 +56,14 @@ func TestStore_Await(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 
-	t.Run("nobody there", func(t *testing.T) {
+	t.Run("no server", func(t *testing.T) {
 		t.Parallel()
 		s := mustOpen(t, "redis://:sesame@127.0.0.1:1")
 		err := s.waitReady(t.Context())
 		assert.EqualError(t, err, "redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused")
 	})
 
-	t.Run("somebody silent", func(t *testing.T) {
+	t.Run("a silent server", func(t *testing.T) {
 		t.Parallel()
 		silent, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)

@@ -35,8 +35,8 @@ func TestGreedyTriboloTakesMost(t *testing.T) {
 	}
 }
 
-// plainMinimax is the value for me of p, with everybody else against me, by
-// the rules alone and without any pruning.
+// plainMinimax is the value for me of p, with all opponents against me, by the
+// rules alone and without any pruning.
 func plainMinimax(t testing.TB, p *tribolo.Position, me, plies int, worth func(p *tribolo.Position) int) int {
 	t.Helper()
 	if plies == 0 || p.Turn() == game.NoSeat {

@@ -42,8 +42,8 @@ func step(t *testing.T, s *replay.State, d time.Duration) *replay.State {
 	return after(t, s, d, s.Turn(), replay.Moved{Move: s.LegalMoves()[0], ByBot: !s.Seats[s.Turn()].Held()})
 }
 
-// Ensure a clock runs for the human to move, from the beginning of the turn,
-// and through all that others do meanwhile.
+// Ensure that a clock runs for the human to move, from the beginning of the
+// turn, whatever other players do.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	s := clocked(t, 0, annSits, bobSits, eveSits)
@@ -65,7 +65,7 @@ func TestClock(t *testing.T) {
 		Variant: "tribolo", Revision: 1, Creator: ann, Seats: []replay.Seat{annSits, bobSits, {}},
 		TurnLimit: limit, Commitment: seed(t, 3).Commitment(),
 	}, seed(t, 3))
-	assert.Zero(t, waiting.Deadline(), "nobody is to move")
+	assert.Zero(t, waiting.Deadline(), "no seat is to move")
 	started := after(t, waiting, time.Hour, 2, replay.Joined{Player: eve})
 	assert.Equal(t, started.UpdateTime.Add(limit), started.Deadline())
 	assert.Zero(t, clocked(t, 1, annSits, botSits, bobSits).Deadline(), "a bot has none")
@@ -89,7 +89,7 @@ func TestTimedOut(t *testing.T) {
 		{"another seat", 1, out, s.Deadline()},
 		{"a bot", 2, out, s.Deadline()},
 		{"no seat", game.NoSeat, out, s.Deadline()},
-		{"as if nobody were left", 0, replay.TimedOut{}, s.Deadline()},
+		{"as if no human were left", 0, replay.TimedOut{}, s.Deadline()},
 		{"another's clock extended", 1, replay.ClockExtended{By: 1}, s.Deadline()},
 		{"a clock extended by nothing", 0, replay.ClockExtended{}, s.Deadline()},
 	} {
@@ -106,7 +106,7 @@ func TestTimedOut(t *testing.T) {
 	_, err = held.Apply(replay.Entry{Seat: 0, Action: out}, at(99))
 	require.ErrorIs(t, err, replay.ErrInvalid, "it has no clock")
 	_, err = held.Apply(replay.Entry{Seat: 0, Action: replay.Joined{Player: bob}}, at(99))
-	require.ErrorIs(t, err, replay.ErrInvalid, "nobody else takes it back")
+	require.ErrorIs(t, err, replay.ErrInvalid, "another player takes it back")
 
 	back := after(t, held, time.Minute, 0, replay.Joined{Player: ann})
 	assert.Equal(t, replay.Seat{Player: ann, Absent: true}, back.Seats[0], "its result does not count")
@@ -122,7 +122,7 @@ func TestTimedOut(t *testing.T) {
 	require.ErrorIs(t, err, replay.ErrInvalid, "what was given up is not given back")
 }
 
-// Ensure the last human's time-out ends the game, also of one who sits in
+// Ensure that the last human's time-out ends the game, also for a player with
 // several seats.
 func TestTimedOut_Ends(t *testing.T) {
 	t.Parallel()

@@ -36,7 +36,7 @@ func TestJoin(t *testing.T) {
 	assert.False(t, two.Ranked, "three humans")
 }
 
-// Ensure nobody sits where somebody does, or where there is no seat.
+// Ensure that a taken seat, or one that does not exist, cannot be taken.
 func TestJoin_Refused(t *testing.T) {
 	t.Parallel()
 	s := open(t, replay.Seat{}, annSits, botSits)
@@ -48,7 +48,7 @@ func TestJoin_Refused(t *testing.T) {
 		{"another's seat", 1, bob},
 		{"one's own", 1, ann},
 		{"a bot's", 2, bob},
-		{"nobody", 0, replay.Player{}},
+		{"no player", 0, replay.Player{}},
 		{"no seat", game.NoSeat, bob},
 		{"beyond the table", 3, bob},
 	} {

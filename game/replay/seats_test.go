@@ -117,7 +117,7 @@ func score(t *testing.T, s *replay.State, n int32) *replay.State {
 	return apply(t, s, s.Turn(), replay.Moved{Move: points(n), ByBot: !s.Seats[s.Turn()].Held()})
 }
 
-// Ensure seats take turns, and nobody moves out of turn.
+// Ensure that seats take turns, and that a move out of turn is refused.
 func TestApply_Turns(t *testing.T) {
 	t.Parallel()
 	s := table(t, 10, annSits, bobSits, eveSits)
@@ -191,8 +191,8 @@ func TestApply_NoHumanLeft(t *testing.T) {
 	}
 }
 
-// Ensure a resignation that ends nothing by itself, but leaves nobody who can
-// move, ends the game as one that was played out.
+// Ensure that a resignation after which no seat can move ends the game as one
+// that was played out.
 func TestApply_ResignationLeavesNoMove(t *testing.T) {
 	t.Parallel()
 	s := table(t, 3, annSits, bobSits, eveSits)
@@ -271,5 +271,5 @@ func TestSeatsOf(t *testing.T) {
 	assert.Equal(t, []int{0, 2}, s.SeatsOf("ann"))
 	assert.Equal(t, []int{1}, s.SeatsOf("bob"))
 	assert.Empty(t, s.SeatsOf("eve"))
-	assert.Empty(t, table(t, 3, annSits, botSits, replay.Seat{}).SeatsOf(""), "nobody holds a bot's or an open seat")
+	assert.Empty(t, table(t, 3, annSits, botSits, replay.Seat{}).SeatsOf(""), "no player holds a bot's or an open seat")
 }

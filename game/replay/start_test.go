@@ -48,7 +48,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Ensure a game with an open seat waits: nobody is to move.
+// Ensure that a game with an open seat waits: no seat is to move.
 func TestStart_Waiting(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 7)
@@ -67,7 +67,7 @@ func TestStart_Waiting(t *testing.T) {
 	over := apply(t, s, game.NoSeat, replay.Abandoned{})
 	assert.Equal(t, replay.Finished, over.Status)
 	assert.Equal(t, game.Abandoned, over.Result.Reason)
-	assert.False(t, over.Scored(0), "nobody sat there")
+	assert.False(t, over.Scored(0), "the seat was open")
 }
 
 // Ensure what cannot begin a game is refused, and as what.

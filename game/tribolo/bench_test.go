@@ -7,8 +7,8 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// played are the positions of the counting seed's game in which everybody takes
-// the first of his moves.
+// played are the positions of the counting seed's game in which each seat takes
+// the first of its moves.
 func played() []*tribolo.Position {
 	var positions []*tribolo.Position
 	p := start(countingSeed())

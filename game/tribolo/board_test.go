@@ -52,8 +52,8 @@ func TestSquares(t *testing.T) {
 	}
 }
 
-// Ensure programs that look ahead may ask for any square, and only get a move
-// where there is one.
+// Ensure that programs may ask for any square when they look ahead, and get a
+// move only if there is one.
 func TestPlayAnywhere(t *testing.T) {
 	t.Parallel()
 	p := start(countingSeed())

@@ -21,7 +21,7 @@ var anySeed = rapid.Custom(func(t *rapid.T) game.Seed {
 	return seedOf(rapid.SliceOfN(rapid.Byte(), game.SeedSize, game.SeedSize).Draw(t, "seed"))
 })
 
-// anySteps are those of a whole game, of which a seat or two resign now and then.
+// anySteps are the steps of a whole game, in which a seat or two may resign.
 var anySteps = rapid.Custom(func(t *rapid.T) []step {
 	steps := make([]step, tribolo.MaxMoves+2)
 	choices := rapid.SliceOfN(rapid.Uint16(), 1, 40).Draw(t, "choices")
@@ -97,8 +97,8 @@ func requireMove(t *rapid.T, p, next *tribolo.Position, m game.Move, change game
 	require.Equal(t, 12, after.Walls().Len())
 }
 
-// requireTurn checks that whoever comes between mover and the seat to move has
-// no move or has resigned, and the latter has a move.
+// requireTurn checks that the seats between mover and the seat to move have no
+// move or have resigned, and that the latter has a move.
 func requireTurn(t *rapid.T, mover int, p *tribolo.Position) {
 	g := gridOf(p.Cells())
 	for i := 1; i <= tribolo.Seats; i++ {
@@ -122,8 +122,8 @@ var anyPosition = rapid.Custom(func(t *rapid.T) *tribolo.Position {
 	return p
 })
 
-// TestPropertyLegalMoves checks that every listed move is legal and every other
-// illegal, whoever asks for it.
+// TestProperty_LegalMoves checks that every listed move is legal and every
+// other illegal, for every seat.
 func TestPropertyLegalMoves(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

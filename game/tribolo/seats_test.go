@@ -10,8 +10,8 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// Ensure a resignation passes the turn on only where it has to, and leaves the
-// cells and the scores as they are.
+// Ensure that a resignation passes the turn on only if it was the seat's turn,
+// and leaves the cells and the scores unchanged.
 func TestResign(t *testing.T) {
 	t.Parallel()
 	// Blue may go to 2; then or at once, red to 6 and green to 3.
@@ -31,7 +31,7 @@ func TestResign(t *testing.T) {
 		"one twice":                           {open, 0, []int{0, 0}, 1},
 		"the seat to move, the next is stuck": {"B R . . . . . . R G", 0, []int{0}, 2},
 		"the only one that can move":          {"B R . . . . . . . .", 0, []int{0}, game.NoSeat},
-		"when nobody can move":                {"B . . . . . . . . R", game.NoSeat, []int{1}, game.NoSeat},
+		"when no seat can move":               {"B . . . . . . . . R", game.NoSeat, []int{1}, game.NoSeat},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +87,7 @@ func TestWinners(t *testing.T) {
 		"one that resigned does not win":       {"R . . . . . . . . R", "RRBBG", []int{1}, []int{0}},
 		"nor does he share":                    {"R . . . . . . . . G", "BRG", []int{1}, []int{0, 2}},
 		"one is left":                          {"R . . . . . . . . R", "RRBBG", []int{0, 1}, []int{2}},
-		"nobody is left":                       {"R . . . . . . . . R", "RRBBG", []int{0, 1, 2}, nil},
+		"no seat is left":                      {"R . . . . . . . . R", "RRBBG", []int{0, 1, 2}, nil},
 		"a seat without cells can be a winner": {"R . . . . . . . . R", "R", []int{1}, []int{0, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -90,7 +90,7 @@ func TestLegalMovesComeInAFixedOrder(t *testing.T) {
 	}
 }
 
-// Nobody plays up to the largest tile, but a board can be made that holds it.
+// No game reaches the largest tile, but a board can be made that holds it.
 func TestTheLargestTileMergesNoMore(t *testing.T) {
 	t.Parallel()
 	const full = "1073741824 1073741824 / 2 4"

@@ -50,7 +50,7 @@ func TestEveryVariantIsComplete(t *testing.T) {
 	}
 }
 
-// Ensure whoever is offered a seat can play.
+// Ensure that every player who is offered a seat can play.
 func TestBots(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {

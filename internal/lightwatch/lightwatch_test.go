@@ -314,8 +314,8 @@ func TestEnds(t *testing.T) {
 	assert.Error(t, c.Err())
 }
 
-// TestServerEnds is a server that goes away: gracefully, so that streams that
-// stand go on while new ones are refused, and then at once.
+// TestServerEnds is a server that stops: gracefully, so that open streams go on
+// while new ones are refused, and then immediately.
 func TestServerEnds(t *testing.T) {
 	t.Parallel()
 	address, server := serve(t, endless(make(chan struct{}, 10)))
@@ -391,7 +391,7 @@ func TestDial_Fails(t *testing.T) {
 		code    codes.Code
 		want    string
 	}{
-		"nobody there":        {t.Context(), closed.Addr().String(), lightwatch.Options{}, codes.Unavailable, "connect"},
+		"no server":           {t.Context(), closed.Addr().String(), lightwatch.Options{}, codes.Unavailable, "connect"},
 		"hangs up":            {t.Context(), hasty.Addr().String(), lightwatch.Options{}, codes.Unavailable, "server preface"},
 		"no TLS":              {t.Context(), plain, lightwatch.Options{TLS: &tls.Config{MinVersion: tls.VersionTLS12}}, codes.Unavailable, "handshake"},
 		"TLS":                 {t.Context(), encrypted, lightwatch.Options{}, codes.Unavailable, "server preface"},

@@ -36,8 +36,8 @@ func passedOn(ctx context.Context, address string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "x-forwarded-for", address)
 }
 
-// Ensure an address creates no more accounts in a minute than it may, on
-// whichever servers, and that others may meanwhile.
+// Ensure that an address creates no more accounts in a minute than allowed,
+// over all servers, and that other addresses still can.
 func TestLimit_NewPlayers(t *testing.T) {
 	t.Parallel()
 	store := "redis://" + redistest.StartMiniredis(t).Addr()
@@ -60,7 +60,8 @@ func TestLimit_NewPlayers(t *testing.T) {
 	require.NoError(t, create(passedOn(servers[0].anyone, "198.51.100.2"), 0))
 }
 
-// Ensure nobody passes for another by saying so, where no proxy is trusted.
+// Ensure that callers cannot pretend to have another address if no proxy is
+// trusted.
 func TestLimit_NoProxy(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Embedded, func(c *server.Config) { c.Limits.NewPlayersPerMinute = 1 })
@@ -147,8 +148,8 @@ func TestLimit_WatchesPerSecond(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.WatchesPerAddressPerSecond = 2 })
 }
 
-// Ensure an address that shows many wrong tokens is kept from showing more, that
-// those who were let in before are not, and others neither.
+// Ensure that an address that sends many wrong tokens is kept from sending
+// more, and that neither accounts verified before nor other addresses are.
 func TestLimit_WrongTokens(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -173,8 +174,8 @@ func TestLimit_WrongTokens(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.WrongTokensPerMinute, c.Proxies = 5, "127.0.0.0/8" })
 }
 
-// Ensure an address has no more connections than it may, that more are closed at
-// once, and that who leaves makes room.
+// Ensure that an address has no more connections than allowed, that further
+// ones are closed immediately, and that closing one makes room.
 func TestLimit_Connections(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Embedded, func(c *server.Config) { c.Limits.ConnectionsPerAddress = 3 })

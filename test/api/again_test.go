@@ -12,8 +12,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure a move that is sent again gets its event again: the last, all older
-// ones, also those that no memory is likely to have, and after the end.
+// Ensure that a repeated move returns its event again: the last one, all older
+// ones, also those that no server has in memory, and after the end.
 func TestMove_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -47,8 +47,8 @@ func TestMove_Again(t *testing.T) {
 	})
 }
 
-// Ensure a move that is sent many times at once counts once, and of different
-// moves one.
+// Ensure that a move that is sent many times concurrently counts once, and that
+// of different moves one counts.
 func TestMove_AtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -117,7 +117,7 @@ func TestResign_Again(t *testing.T) {
 		assert.EqualValues(t, 6, now.GetVersion())
 		assert.True(t, now.GetSeats()[0].GetResigned())
 
-		// Many at once, the first among them.
+		// Many concurrently, the first among them.
 		g = s.game(t, p, "classic")
 		var group sync.WaitGroup
 		for range 8 {

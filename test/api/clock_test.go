@@ -68,7 +68,7 @@ func TestClock_Solo(t *testing.T) {
 			return end.GetResult().GetScores()[0] == 0 || err == nil && entry.GetGameId() == g.GetId()
 		})
 
-		// Whoever moves in time plays on: it is no matter how long the game is.
+		// A player who moves in time plays on, however long the game is.
 		g = s.clocked(t, p, "classic", time.Hour)
 		s.moves(t, p, g, 20)
 		s.resign(t, p, g.GetId())
@@ -92,7 +92,7 @@ func TestClock_LastHuman(t *testing.T) {
 			watching.end(t)
 			require.NotNil(t, end.GetTimedOut())
 			assert.Equal(t, pb.Result_REASON_TIMED_OUT, end.GetResult().GetReason())
-			assert.Equal(t, []int32{0, 1, 2}, end.GetResult().GetWinners(), "12 cells each, and nobody has resigned")
+			assert.Equal(t, []int32{0, 1, 2}, end.GetResult().GetWinners(), "12 cells each, and no seat has resigned")
 			_, err := s.rank(t, p, "tribolo", 0)
 			wantReason(t, err, pb.ReasonNoScore)
 			return
@@ -100,8 +100,8 @@ func TestClock_LastHuman(t *testing.T) {
 	}, quickClocks)
 }
 
-// Ensure a seat whose time ran out is its stand-in's until its player takes it
-// back, which gives a full turn.
+// Ensure that a stand-in holds the seat of a player whose time ran out until
+// the player takes it back, which gives a full turn.
 func TestClock_StandIn(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -139,8 +139,8 @@ func TestCreateGame_Fields(t *testing.T) {
 	})
 }
 
-// Ensure a creation with a request_id can be sent again: it finds its own game,
-// as it is by then, and nobody else's.
+// Ensure that a creation with a request_id can be repeated: it finds its own
+// game, as it is by then, and never another player's.
 func TestCreateGame_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -178,8 +178,8 @@ func TestCreateGame_Again(t *testing.T) {
 	})
 }
 
-// Ensure a creation that is sent many times at once makes one game, and that of
-// many contents one wins.
+// Ensure that a creation that is sent many times concurrently makes one game,
+// and that of several contents one wins.
 func TestCreateGame_AtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

@@ -128,7 +128,8 @@ func TestJoinGame_Ranked(t *testing.T) {
 	})
 }
 
-// Ensure of those who want the last seat at the same time one gets it.
+// Ensure that of several players who want the last seat at the same time one
+// gets it.
 func TestJoinGame_AtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -159,7 +160,7 @@ func TestJoinGame_AtOnce(t *testing.T) {
 			require.Len(t, winners, 1)
 			assert.Equal(t, winners[0], s.get(t, g.GetId()).GetSeats()[2].GetPlayer().GetId())
 		}
-		// One player many times at once takes one seat.
+		// One player, many times concurrently, takes one seat.
 		g := s.table(t, host, openSeat, openSeat, openSeat)
 		var group sync.WaitGroup
 		for range 6 {
@@ -173,8 +174,8 @@ func TestJoinGame_AtOnce(t *testing.T) {
 	}, patientBots)
 }
 
-// Ensure a game counts among the open ones of whoever sits in it, that those
-// who did not get in keep their place, and that the limit holds.
+// Ensure that a game counts as open for each player with a seat, that players
+// who did not get a seat keep their quota, and that the limit holds.
 func TestLimit_OpenGamesJoined(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

@@ -56,8 +56,9 @@ func TestLimit_Moves(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.MovesPerSecond = 2 })
 }
 
-// Ensure an account has no more games run at once in which only bots play than it
-// may, that the same request finds its game, and that one which is over makes room.
+// Ensure that an account has no more running games between bots than allowed,
+// that the same request finds its game, and that a game that is over makes
+// room.
 func TestLimit_BotGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -130,7 +131,7 @@ func TestLimit_OpenGames(t *testing.T) {
 			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
 			require.Equal(t, "2", wantReason(t, err, pb.ReasonTooManyGames)["limit"])
 		}
-		// Those that are refused for what they ask take no place.
+		// Refused requests do not count.
 		for range 3 {
 			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "chess"})
 			require.Error(t, err)
@@ -219,7 +220,7 @@ func TestLimit_Watchers(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.WatchersPerGame = 2 })
 }
 
-// Ensure those who come at the same time are not more than may.
+// Ensure that the limit holds for concurrent calls.
 func TestLimit_WatchersAtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -312,8 +313,8 @@ func TestLimit_None(t *testing.T) {
 	})
 }
 
-// Ensure a game that nobody plays ends by itself, counts as it stands and gives
-// its place back.
+// Ensure that a game without moves ends by itself, counts as it stands and no
+// longer counts against the limit.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -345,7 +346,8 @@ func TestAbandoned(t *testing.T) {
 		assert.GreaterOrEqual(t, end.GetTime().AsTime().Sub(last.GetTime().AsTime()), after)
 		assert.True(t, end.GetRanked())
 
-		// Whoever meets the end is told so at once, and its result follows.
+		// A player who reaches the end is told immediately, and the result
+		// follows.
 		_, err := s.Move(p.ctx, slide(g.GetId(), end.GetVersion(), pb.Direction_DIRECTION_UP))
 		wantReason(t, err, pb.ReasonGameOver)
 		_, err = s.Resign(p.ctx, &pb.ResignRequest{GameId: g.GetId()})

@@ -52,8 +52,8 @@ func ids(games []*pb.Game) []string {
 	return ids
 }
 
-// Ensure each list that is offered holds what belongs to it and nothing else,
-// whoever asks.
+// Ensure that each list holds the games that belong to it and no others, for
+// every caller.
 func TestListGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -147,7 +147,7 @@ func TestListGames(t *testing.T) {
 			}
 		})
 		t.Run("finished games in order at once", func(t *testing.T) {
-			// Of finished games the order is right at once, since it is written
+			// Finished games are in order immediately: the list is written
 			// before the answer.
 			listed := s.list(t, nobody, &pb.ListGamesRequest{Status: finished})
 			assert.True(t, slices.IsSortedFunc(listed, func(x, y *pb.Game) int {
@@ -157,8 +157,8 @@ func TestListGames(t *testing.T) {
 	})
 }
 
-// Ensure lists follow the games within the second that they may be late, and
-// those who watch.
+// Ensure that lists follow the games, and their watchers, within the second
+// that they may be late.
 func TestListGames_Orders(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -210,9 +210,9 @@ func TestListGames_Orders(t *testing.T) {
 	})
 }
 
-// Ensure a list shows games in its order, and puts it right, where the last
-// move's server wrote before another one that knew less: games stayed at the
-// rank of an earlier move for as long as they stood still.
+// Ensure that a list is in order, and corrects itself, if the last move's
+// server wrote before another one with an older state: games stayed at the rank
+// of an earlier move until the next move.
 func TestListGames_LateServer(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -349,7 +349,7 @@ func TestPageTokens(t *testing.T) {
 					}
 				}
 				wantField(t, games(i, scoreTokens[0]), "page_token")
-				// What a caller may see decides where a page ends.
+				// A page ends depending on what its caller may see.
 				for _, ctx := range []context.Context{s.anyone, q.ctx} {
 					request := proto.Clone(queries[i]).(*pb.ListGamesRequest)
 					request.PageToken = gameTokens[i]

@@ -21,8 +21,8 @@ func unknown() []string {
 	}
 }
 
-// Ensure Move checks in the contract's order: each call is wrong in one way and
-// in all those that are looked at later.
+// Ensure that Move checks in the contract's order: each call is wrong in one
+// way and in all ways that are checked later.
 func TestMove_Order(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

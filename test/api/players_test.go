@@ -93,8 +93,8 @@ func TestCreatePlayer_Again(t *testing.T) {
 	})
 }
 
-// Ensure of many who want one name at the same time one gets it, and who is
-// sent twice gets one account.
+// Ensure that of many callers who want one name at the same time one gets it,
+// and that a repeated request gets one account.
 func TestCreatePlayer_AtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -142,7 +142,7 @@ func TestRotateToken(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, proto.Equal(p.Player, got.GetPlayer()))
 	}
-	// Where nobody remembers that it was verified, the old one is wrong.
+	// If no server remembers that it was verified, the old one is wrong.
 	_, err = elsewhere.GetPlayer(elsewhere.with(p.token), me)
 	wantReason(t, err, pb.ReasonBadToken)
 

@@ -93,7 +93,7 @@ func (g generator) value(zero protoreflect.Value, field protoreflect.FieldDescri
 	}
 }
 
-// often are the calls of which most depends.
+// often are the calls that matter most.
 var often = []string{
 	pb.GameService_CreateGame_FullMethodName, pb.GameService_Move_FullMethodName, pb.GameService_Resign_FullMethodName,
 	pb.GameService_ListGames_FullMethodName, pb.GameService_Watch_FullMethodName,

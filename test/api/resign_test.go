@@ -137,8 +137,8 @@ func TestResign_NoHumanLeft(t *testing.T) {
 	}, patientBots)
 }
 
-// Ensure one who sits in several seats gives up the one that is meant: the one
-// to move, else the lowest, or the one that is named.
+// Ensure that a player with several seats resigns the right one: the named one,
+// else the one to move, else the lowest.
 func TestResign_HotSeat(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

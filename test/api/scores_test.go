@@ -70,7 +70,7 @@ func TestScores_Best(t *testing.T) {
 		_, err := s.rank(t, p, "classic", pb.Window_WINDOW_ALL_TIME)
 		wantReason(t, err, pb.ReasonNoScore)
 
-		// A game that is played until nothing moves counts at once, too.
+		// A game that is played until no move is left counts immediately, too.
 		all := s.moves(t, p, s.game(t, p, "3x3"), math.MaxInt32)
 		stuck := all[len(all)-1]
 		require.Equal(t, pb.Result_REASON_NO_MOVES, stuck.GetResult().GetReason())

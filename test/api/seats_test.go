@@ -103,8 +103,8 @@ func TestCreateGame_Seats(t *testing.T) {
 	}, patientBots)
 }
 
-// Ensure the turn limit that was asked for is the game's, from the shortest to
-// the longest, and that a clock runs for whoever is to move.
+// Ensure that a game has the turn limit of its request, from the shortest to
+// the longest, and that the clock of the seat to move runs.
 func TestCreateGame_TurnLimit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -123,13 +123,13 @@ func TestCreateGame_TurnLimit(t *testing.T) {
 		open := s.create(t, p, &pb.CreateGameRequest{
 			Variant: "tribolo", TurnLimit: durationpb.New(time.Minute), Seats: []*pb.SeatRequest{callerSeat, callerSeat, openSeat},
 		})
-		assert.Nil(t, open.GetPosition().GetTurnDeadline(), "nobody is to move yet")
+		assert.Nil(t, open.GetPosition().GetTurnDeadline(), "no seat is to move yet")
 		g := s.join(t, s.player(t), open.GetId())
 		assert.Equal(t, g.GetUpdateTime().AsTime().Add(time.Minute), g.GetPosition().GetTurnDeadline().AsTime())
 	})
 }
 
-// Ensure one who plays from several seats moves each in its turn.
+// Ensure that a player with several seats moves each in its turn.
 func TestHotSeat(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

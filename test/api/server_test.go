@@ -46,7 +46,7 @@ type testServer struct {
 	addr     net.Addr
 	embedded bool
 	stop     func()
-	// anyone is the context of somebody without a token.
+	// anyone is the context of a caller without a token.
 	anyone context.Context
 	named  atomic.Int32
 }
@@ -118,7 +118,7 @@ type player struct {
 	ctx   context.Context
 }
 
-// player creates an account with a name that nobody else has.
+// player creates an account with an unused name.
 func (s *testServer) player(t testing.TB) player {
 	t.Helper()
 	return s.account(t, &pb.CreatePlayerRequest{Name: fmt.Sprintf("Player %d", s.named.Add(1))})

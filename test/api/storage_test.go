@@ -19,8 +19,8 @@ import (
 
 const printable = " *={}abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// Ensure calls say that the store is away, while those that need none are
-// answered as ever: what is no id is looked up nowhere.
+// Ensure that calls say that Redis is unavailable, and that calls that do not
+// need it are answered as usual: a malformed id is not looked up.
 func TestStorageUnavailable(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -104,8 +104,9 @@ func TestStorageUnavailable_hanging_long(t *testing.T) {
 	})
 }
 
-// Ensure a game whose log was lost says so in every call, with the last version
-// that can be read, and is never taken for one that there was not.
+// Ensure that a game whose log was lost is reported so in every call, with the
+// last version that can be read, and is never taken for a game that does not
+// exist.
 func TestGameDamaged(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)

@@ -12,8 +12,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure a wrong token fails every call, also those that need none, before
-// anything else about the call is looked at.
+// Ensure that a wrong token fails every call, also those that need none, before
+// anything else about the call is checked.
 func TestToken_Wrong(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -57,8 +57,8 @@ func TestToken_Wrong(t *testing.T) {
 	})
 }
 
-// Ensure the calls that act for somebody need a token, whatever else is wrong
-// with them, and the others none.
+// Ensure that calls on behalf of a player need a token, whatever else is wrong
+// with them, and that others do not.
 func TestToken_Missing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

@@ -29,8 +29,8 @@ func owner(b *pb.TriboloBoard, x, y int32) pb.CellState {
 // own is the state of a seat's cells.
 func own(seat int32) pb.CellState { return pb.CellState_CELL_STATE_BLUE + pb.CellState(seat) }
 
-// jumps are the cells that a seat would take by going to a cell: none where it
-// may not.
+// jumps are the cells that a seat would take by going to a cell; none if the
+// move is illegal.
 func jumps(b *pb.TriboloBoard, seat, x, y int32) []*pb.Cell {
 	if owner(b, x, y) != pb.CellState_CELL_STATE_EMPTY {
 		return nil
@@ -101,7 +101,7 @@ func checkTribolo(t testing.TB, p *pb.Position) {
 		assert.Equal(t, count[own(int32(seat))], score)
 	}
 	if p.Turn == nil {
-		assert.Empty(t, b.GetLegalMoves(), "no legal moves while it is nobody's turn")
+		assert.Empty(t, b.GetLegalMoves(), "no legal moves while it is no seat's turn")
 		return
 	}
 	assert.NotEmpty(t, b.GetLegalMoves(), "a seat without a move is passed over")

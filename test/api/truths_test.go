@@ -74,7 +74,7 @@ func checkGame(t testing.TB, g *pb.Game) {
 	p := g.GetPosition()
 	checkPosition(t, g.GetVariant(), p)
 	assert.Len(t, g.GetSeats(), len(p.GetScores()))
-	assert.Equal(t, g.GetStatus() == active, p.Turn != nil, "somebody's turn while it is played")
+	assert.Equal(t, g.GetStatus() == active, p.Turn != nil, "a seat's turn while it is played")
 	if p.Turn != nil && p.GetTurn() < int32(len(g.GetSeats())) {
 		seat := g.GetSeats()[p.GetTurn()]
 		assert.False(t, seat.GetResigned())
@@ -86,7 +86,7 @@ func checkGame(t testing.TB, g *pb.Game) {
 
 func isOpen(s *pb.Seat) bool { return s.GetOpen() != nil }
 
-// countable reports whether a game may be ranked by those who sit in it.
+// countable reports whether the players' seats allow a game to be ranked.
 func countable(g *pb.Game) bool {
 	humans, open := 0, 0
 	for _, seat := range g.GetSeats() {
@@ -102,7 +102,8 @@ func countable(g *pb.Game) bool {
 	return !g.GetPrivate() && (humans == 1 || humans == 0 && open > 0)
 }
 
-// checkWinners requires the winners of a finished game to be those of the rules.
+// checkWinners requires the winners of a finished game to be those that the
+// rules give.
 func checkWinners(t testing.TB, g *pb.Game) {
 	var want []int32
 	scores := g.GetPosition().GetScores()
@@ -211,7 +212,7 @@ func checkEnd(t testing.TB, over bool, r *pb.Result, seed []byte, p *pb.Position
 	assert.Contains(t, pb.Result_Reason_name, int32(r.GetReason()))
 	assert.NotZero(t, r.GetReason())
 	assert.Equal(t, p.GetScores(), r.GetScores())
-	assert.Nil(t, p.Turn, "nobody's turn at the end")
+	assert.Nil(t, p.Turn, "no seat's turn at the end")
 }
 
 func checkMoved(t testing.TB, m *pb.Moved, seat int32, p *pb.Position) {
@@ -254,7 +255,7 @@ func checkSeats(t testing.TB, seats []*pb.Seat) {
 	}
 }
 
-// checkPosition checks a position; variant may be empty where it is not known.
+// checkPosition checks a position; variant may be empty if it is unknown.
 func checkPosition(t testing.TB, variant string, p *pb.Position) {
 	if p.GetTurnDeadline() != nil {
 		assert.NoError(t, p.GetTurnDeadline().CheckValid())
@@ -273,7 +274,7 @@ func checkPosition(t testing.TB, variant string, p *pb.Position) {
 		assert.True(t, tile == 0 || tile >= 2 && tile&(tile-1) == 0, "tile %d", tile)
 	}
 	if p.Turn == nil {
-		assert.Empty(t, b.GetLegalMoves(), "no legal moves while it is nobody's turn")
+		assert.Empty(t, b.GetLegalMoves(), "no legal moves while it is no seat's turn")
 		return
 	}
 	assert.Zero(t, p.GetTurn())

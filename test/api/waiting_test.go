@@ -13,8 +13,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Ensure a game that waits is listed as such to everybody, and as a player's to
-// those who sit in it or made it.
+// Ensure that a waiting game is listed as waiting, and as a game of its creator
+// and of players with a seat.
 func TestWaiting_Listed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -57,8 +57,8 @@ func TestWaiting_Listed(t *testing.T) {
 	}, patientBots)
 }
 
-// Ensure a game that nobody joins ends after a while, without a winner, and
-// that each who joins gives it more time.
+// Ensure that a game that no player joins ends after a while, without a winner,
+// and that each player who joins extends that time.
 func TestWaiting_Abandoned(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -92,8 +92,8 @@ func TestWaiting_Abandoned(t *testing.T) {
 	}, func(c *server.Config) { c.WaitingFor, c.Limits.OpenGamesPerPlayer = after, 1 })
 }
 
-// Ensure whoever created a game calls it off while it waits, seated or not, and
-// nobody else does.
+// Ensure that a waiting game can be called off by its creator, with or without
+// a seat, and by no other player.
 func TestResign_CallsOff(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -137,7 +137,7 @@ func TestResign_CallsOff(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 1 })
 }
 
-// Ensure those who watch a game that waits are counted until they sit down.
+// Ensure that watchers of a waiting game are counted until they take a seat.
 func TestWaiting_Audience(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

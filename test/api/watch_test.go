@@ -19,8 +19,8 @@ func unwatched(g *pb.Game) *pb.Game {
 	return g
 }
 
-// Ensure a watcher gets the game and then each event as the player got it, live
-// and to the end, whoever watches beside.
+// Ensure that a watcher gets the game and then each event as the player got it,
+// live and to the end, beside any other watchers.
 func TestWatch_Live(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -140,7 +140,8 @@ func TestWatch_Finished(t *testing.T) {
 	})
 }
 
-// Ensure a watcher who has seen what the log does not hold is told so.
+// Ensure that a watcher that has seen events that the log does not hold is told
+// so.
 func TestWatch_TooHigh(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -157,8 +158,8 @@ func TestWatch_TooHigh(t *testing.T) {
 	})
 }
 
-// Ensure the audience is everybody who watches but the game's own players, and
-// is told to all of them when it changes.
+// Ensure that the number of watchers excludes the game's own players, and that
+// all watchers are told when it changes.
 func TestWatch_Audience(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -189,7 +190,7 @@ func TestWatch_Audience(t *testing.T) {
 	})
 }
 
-// Ensure whoever comes to a game that nobody watched for a while is not told of
+// Ensure that a watcher of a game without watchers for a while is not told of
 // those who left.
 func TestWatch_AudienceAfterOthers(t *testing.T) {
 	t.Parallel()
@@ -205,7 +206,7 @@ func TestWatch_AudienceAfterOthers(t *testing.T) {
 	two.audience(t, 2)
 	one.leave()
 	two.leave()
-	eventually(t, "nobody watches", func() bool { return s.get(t, g.GetId()).GetWatchers() == 0 })
+	eventually(t, "there are no watchers", func() bool { return s.get(t, g.GetId()).GetWatchers() == 0 })
 
 	late := s.watch(t, s.anyone, request)
 	late.audience(t, 1)

@@ -57,8 +57,9 @@ func alive(t testing.TB, s *testServer) {
 	w.end(t)
 }
 
-// Ensure bytes that are no message of a call are refused by gRPC, those that
-// happen to be one are answered by the contract, and neither harms the server.
+// Ensure that gRPC refuses bytes that are no message of a call, that bytes that
+// happen to be one are answered by the contract, and that neither harms the
+// server.
 func TestRawBytes(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()

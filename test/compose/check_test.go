@@ -39,7 +39,7 @@ func (p *party) check(servers ...string) {
 					}
 				}
 				for _, history := range g.seen {
-					require.NoError(p.t, history.Within(log), "somebody who watched %s", g.id)
+					require.NoError(p.t, history.Within(log), "a watcher of %s", g.id)
 					watched += len(history.Events())
 				}
 				events += len(log)
@@ -95,8 +95,8 @@ func yield(events []*pb.Event) iter.Seq2[*pb.Event, error] {
 	}
 }
 
-// onBoard waits until the leaderboard has a player's best score, 0 for none. A
-// result whose server died is recorded by another one, some ten seconds later.
+// onBoard waits until the leaderboard has a player's best score, 0 for none. If
+// a result's server died, another one records it some ten seconds later.
 func onBoard(t *testing.T, c *client.Client, p *player, best int32) {
 	t.Helper()
 	if best == 0 {

@@ -106,8 +106,8 @@ func TestScaled(t *testing.T) {
 	survives(t, s, p, "redis", "proxy")
 
 	t.Run("limits for each address", func(t *testing.T) {
-		// From here everybody has the address that Docker gives this machine,
-		// whatever they say; a container has one of its own.
+		// From here all calls have the address that Docker gives this machine,
+		// whatever they claim; a container has its own.
 		notFooled(t, s.address())
 		docker(t, "run", "--rm", "--network", s.project+"_default", "--volume", client+":/gridstand:ro",
 			"--tmpfs", "/tmp", "--env", "HOME=/tmp", "--entrypoint", "/gridstand", "gridstand-server",

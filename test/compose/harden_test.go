@@ -50,8 +50,8 @@ func inside(t *testing.T, container string) map[string][]string {
 	return files
 }
 
-// harmless checks what a container may do, and that it takes connections on
-// these ports alone. writable are the places where it may leave something.
+// harmless checks what a container may do, and that it accepts connections on
+// these ports only. writable are the paths that it may write.
 func harmless(t *testing.T, service, container string, ports []int, writable ...string) {
 	t.Helper()
 	files := inside(t, container)
@@ -191,8 +191,8 @@ func conn(t *testing.T, address string) *grpc.ClientConn {
 	return c
 }
 
-// notFooled checks that one who claims to come from elsewhere with each call
-// meets the limit for accounts all the same, which must be a few in a minute.
+// notFooled checks that a caller who claims another address with each call
+// still meets the limit for accounts, which must be a few in a minute.
 func notFooled(t *testing.T, address string) {
 	t.Helper()
 	players := pb.NewPlayerServiceClient(conn(t, address))
@@ -207,5 +207,5 @@ func notFooled(t *testing.T, address string) {
 		}
 		require.NoError(t, err)
 	}
-	require.Fail(t, "whoever says that he comes from elsewhere is believed")
+	require.Fail(t, "a claimed address is believed")
 }

@@ -20,9 +20,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// party is people who play, one game after the other, and others who watch
-// each of their games, from begin to end of the party, whatever happens to the
-// servers in between.
+// party is players, who play one game after the other, and watchers of each
+// game, from begin to end of the party, whatever happens to the servers in
+// between.
 type party struct {
 	t       *testing.T
 	leave   chan struct{} // closed when it is time to go
@@ -96,7 +96,7 @@ func (p *party) goesOn(what string) {
 	var after []string
 	for _, one := range p.players {
 		require.Eventually(p.t, func() bool { return one.moves.Load() >= goals[one] || one.isGone() }, patience, 20*time.Millisecond,
-			"%s: nobody plays %s any more", what, one.variant)
+			"%s: no player of %s goes on", what, one.variant)
 		if one.isGone() {
 			require.NoError(p.t, one.err, "%s: the player of %s is gone", what, one.variant)
 		}
@@ -105,8 +105,8 @@ func (p *party) goesOn(what string) {
 	p.t.Logf("%s: all play on, %s", what, strings.Join(after, ", "))
 }
 
-// end lets everybody give up the game under way, and waits until the watchers
-// saw it.
+// end makes all players resign their games, and waits until the watchers have
+// seen it.
 func (p *party) end() {
 	p.t.Helper()
 	close(p.leave)
@@ -232,7 +232,7 @@ func anyMove(p *pb.Position) client.Move {
 	return client.Slide(legal[rand.IntN(len(legal))])
 }
 
-// watch has somebody follow the game to its end, and what is shown judged.
+// watch starts a watcher of the game to its end, and checks what it is shown.
 func (g *played) watch(ctx context.Context, c *client.Client, options client.WatchOptions) {
 	history := watchtest.Begin(&pb.WatchRequest{
 		GameId: options.GameID, AfterVersion: options.AfterVersion, EveryEvent: options.EveryEvent,

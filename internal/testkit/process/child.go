@@ -1,6 +1,6 @@
-// Package process runs other programs for tests: starts them so that they do
-// not outlive the test binary, stops them where they stand, kills them, and finds
-// ports for them. Only tests import it.
+// Package process runs other programs for tests: it starts them so that they do
+// not outlive the test binary, pauses them, kills them, and finds ports for
+// them. Only tests import it.
 package process
 
 import (
@@ -13,8 +13,8 @@ type Process struct {
 	exited chan struct{}
 }
 
-// Start starts a command, which ends with this process at the latest. Whoever
-// starts it must Kill it.
+// Start starts a command, which ends with this process at the latest. The
+// caller must Kill it.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	endWithParent(cmd)
 	if err := cmd.Start(); err != nil {
@@ -41,8 +41,8 @@ func (p *Process) Kill() {
 	<-p.exited
 }
 
-// Pause stops the process where it stands (SIGSTOP): its connections stay open
-// and nothing answers until Resume. On Linux it has stopped when Pause returns.
+// Pause stops the process (SIGSTOP): its connections stay open and nothing
+// answers until Resume. On Linux it has stopped when Pause returns.
 func (p *Process) Pause() error { return pause(p.cmd.Process) }
 
 // Resume lets a paused process go on (SIGCONT).

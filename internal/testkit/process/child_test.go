@@ -52,8 +52,9 @@ func TestProcess(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Ensure nobody gets the port of somebody else, who may be away for a while, nor
-// one that the system may give away, itself or as the bus of a Redis Cluster.
+// Ensure that a port is returned once, even if nothing listens on it for a
+// while, and that the system does not give it away, itself or as the bus of a
+// Redis Cluster.
 func TestFreePort(t *testing.T) {
 	t.Parallel()
 	seen := map[int]bool{}

@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// Ports are drawn from below those that systems give to outgoing connections, so
-// that nobody takes one while its program is down: from 32768 on, as a rule. The
-// bus of a node of a Redis Cluster takes port + 10000.
+// Ports are drawn from below the range that systems use for outgoing
+// connections, usually from 32768, so that no connection takes one while its
+// program is down. The bus of a node of a Redis Cluster takes port + 10000.
 const firstPort, lastPort = 15000, 22000
 
 // given are the ports that FreePort has returned.
 var given sync.Map
 
-// FreePort returns a port of 127.0.0.1 on which nobody listens at this moment, and
-// which it returns to nobody else in this test binary.
+// FreePort returns a port of 127.0.0.1 on which nothing listens, and which it
+// returns only once in this test binary.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {

@@ -25,7 +25,7 @@ type Cluster struct {
 // StartCluster starts a Redis Cluster. It refuses scripts and commands whose
 // keys lie in different slots, with one node too, which is enough to show that
 // code runs on a cluster. Arguments go to each redis-server as with StartRedis.
-// It skips the test where redis-server is missing, and takes some seconds.
+// It skips the test if redis-server is missing, and takes some seconds.
 func StartCluster(t testing.TB, nodes int, args ...string) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t}

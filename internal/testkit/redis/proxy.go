@@ -96,7 +96,7 @@ func (p *Proxy) release() {
 	}
 }
 
-// Cut closes every connection; clients may come back at once.
+// Cut closes every connection; clients may reconnect immediately.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -101,8 +101,9 @@ func TestStartCluster_Restart(t *testing.T) {
 	}
 }
 
-// Ensure a Redis whose disk is full ends rather than acknowledge what it cannot
-// keep, and has all that it acknowledged when there is room again.
+// Ensure that a Redis with a full disk exits rather than acknowledge what it
+// cannot store, and has everything that it acknowledged once there is room
+// again.
 func TestServer_FillDisk(t *testing.T) {
 	t.Parallel()
 	server := StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")

@@ -85,8 +85,8 @@ func (s *Server) Kill() {
 	s.run = nil
 }
 
-// Pause stops the process where it stands (SIGSTOP): connections stay open and
-// nothing answers until Resume.
+// Pause stops the process (SIGSTOP): connections stay open and nothing answers
+// until Resume.
 func (s *Server) Pause() {
 	s.t.Helper()
 	if err := s.run.Pause(); err != nil {
@@ -103,9 +103,9 @@ func (s *Server) Resume() {
 }
 
 // FillDisk lets the process's files grow by no more than so many bytes, as if
-// its disk were full then, until it is started again. It reports false where the
-// machine has no prlimit to do so. A Redis that fsyncs every append ends itself
-// when it cannot; Restart starts it again.
+// its disk were full then, until it is started again. It reports false if the
+// machine has no prlimit. A Redis that fsyncs every append exits when it
+// cannot; Restart starts it again.
 func (s *Server) FillDisk(room int64) bool {
 	s.t.Helper()
 	limit, err := exec.LookPath("prlimit")
@@ -140,8 +140,8 @@ func (s *Server) Restart() {
 	}
 }
 
-// start starts the process and waits until it, and not somebody else on the
-// same port, answers. After an error nothing runs.
+// start starts the process and waits until it answers, and not another process
+// on the same port. After an error nothing runs.
 func (s *Server) start() error {
 	cmd := exec.Command(s.args[0], s.args[1:]...)
 	s.out = &bytes.Buffer{}

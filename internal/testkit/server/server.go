@@ -1,6 +1,5 @@
-// Package servertest starts whole servers for tests: the one that the program
-// runs, with its interceptors and its way to start and stop. Only tests import
-// it.
+// Package servertest starts whole servers for tests: the same as the program
+// runs, with interceptors, start and stop. Only tests import it.
 package servertest
 
 import (

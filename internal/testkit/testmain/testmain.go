@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// parallel is the number of a package's tests that run at once.
+// parallel is the number of a package's tests that run concurrently.
 const parallel = "8"
 
 // Run runs a package's tests for its TestMain and finds the goroutines that they

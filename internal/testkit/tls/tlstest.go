@@ -69,7 +69,7 @@ func template(name string) *x509.Certificate {
 	}
 }
 
-// sign signs a template with its own key where there is no parent.
+// sign signs a template; with its own key if parent is nil.
 func sign(t testing.TB, template, parent *x509.Certificate, with *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -84,7 +84,7 @@ func sign(t testing.TB, template, parent *x509.Certificate, with *ecdsa.PrivateK
 	return certificate, key
 }
 
-// write replaces a file in one step, as whoever renews certificates does.
+// write replaces a file in one step, as tools that renew certificates do.
 func write(t testing.TB, file, kind string, der []byte) {
 	t.Helper()
 	fresh := file + ".new"

@@ -1,8 +1,7 @@
-// Package watchtest judges what watchers of games are shown. Whoever watches in
-// a test hands every message to a History, which knows what the contract
-// promises: a contiguous piece of the game's log, over as many streams and
-// servers as it took, with a game in the place of events only where that is
-// allowed. Only tests import it.
+// Package watchtest checks what watchers of games are shown. A test hands every
+// message to a History, which knows what the contract promises: a contiguous
+// piece of the game's log, over as many streams and servers as it takes, with a
+// game instead of events only if that is allowed. Only tests import it.
 package watchtest
 
 import (
@@ -35,7 +34,7 @@ type History struct {
 	games   []*pb.Game
 }
 
-// Begin makes the History of a watcher who is going to send the request.
+// Begin returns the History of a watcher that is going to send the request.
 func Begin(request *pb.WatchRequest) *History {
 	h := &History{request: proto.CloneOf(request)}
 	if request.AfterVersion != nil {
@@ -44,9 +43,9 @@ func Begin(request *pb.WatchRequest) *History {
 	return h
 }
 
-// Open is the request with which the next stream is to be opened: the first
-// one, and then one that goes on after what was seen. reached is a version that
-// somebody knows the log to have by now, on whatever server; 0 for none.
+// Open returns the request for the next stream: the first one, and then one
+// that goes on after what was seen. reached is a version that the log is known
+// to have by now, on any server; 0 for none.
 func (h *History) Open(reached int32) *pb.WatchRequest {
 	h.begun, h.floor = false, reached
 	request := proto.CloneOf(h.request)
@@ -65,7 +64,7 @@ func (h *History) Over() bool { return h.over }
 // Covered is how many games took the place of events.
 func (h *History) Covered() int { return h.covered }
 
-// Events are those that were shown, in order.
+// Events are the events that were shown, in order.
 func (h *History) Events() []*pb.Event { return h.events }
 
 // Take judges a message. The error says which promise it breaks.
@@ -106,7 +105,7 @@ func (h *History) takeGame(g *pb.Game) error {
 	case g.GetVersion() <= h.version:
 		return fmt.Errorf("the game at version %d after version %d", g.GetVersion(), h.version)
 	case h.version < h.floor:
-		// Whoever resumes gets the events of the past as events.
+		// A watcher that resumes gets past events as events.
 		return fmt.Errorf("the game at version %d in the place of version %d, which was there before the stream", g.GetVersion(), h.version+1)
 	default:
 		h.covered++
@@ -138,10 +137,10 @@ func (h *History) takeEvent(e *pb.Event) error {
 	return nil
 }
 
-// End judges the end of a stream, err being what Recv returned. It reports
-// whether the watcher is to open another one; then the error is nil, and else
-// it says which promise the end breaks, or is err where the contract has it.
-// The end of a game that was shown to the last is nil.
+// End checks the end of a stream; err is what Recv returned. It reports whether
+// the watcher should open another stream; the error is nil then. Otherwise the
+// error says which promise the end breaks, or is err if the contract allows it,
+// or nil after the game's last event.
 func (h *History) End(err error) (again bool, _ error) {
 	code := status.Code(err)
 	switch {

@@ -31,8 +31,8 @@ const (
 	secretB = "bbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-// Ensure everything here runs on a cluster, where no script may touch two
-// slots.
+// Ensure that everything here runs on a cluster, on which no script may touch
+// two slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	client := redistest.StartCluster(t, 1).Client()
@@ -73,7 +73,7 @@ func TestStore_Create(t *testing.T) {
 		assert.Equal(t, ann, again)
 		assert.Equal(t, token, token2)
 
-		// The name with another secret, in whatever case: somebody else.
+		// The name with another secret, in any case, is another player's.
 		for _, secret := range []string{secretB, ""} {
 			_, _, err = store.Create(ctx, "ann-1_. X", secret, false)
 			require.ErrorIs(t, err, account.ErrNameTaken)
@@ -111,8 +111,8 @@ func TestStore_Create_Invalid(t *testing.T) {
 	}
 }
 
-// Ensure many callers who want one name at once get one account: those with
-// the same secret share it, the others are refused.
+// Ensure that many callers who want one name at the same time get one account:
+// those with the same secret share it, the others are refused.
 func TestStore_Create_Concurrent(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -146,8 +146,8 @@ func TestStore_Create_Concurrent(t *testing.T) {
 	})
 }
 
-// Ensure a call that ended after it claimed the name is finished by its
-// repeat, and holds the name up for nobody else longer than a minute.
+// Ensure that a call that ended after it claimed the name is finished by its
+// repetition, and that it blocks the name for others for a minute at most.
 func TestStore_Create_Interrupted(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

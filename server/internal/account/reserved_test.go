@@ -42,8 +42,8 @@ func TestStore_Create_Reserved(t *testing.T) {
 	})
 }
 
-// Ensure an account that has such a name from before keeps it, and nobody else
-// gets it.
+// Ensure that an account that already has such a name keeps it, and that no
+// other account gets it.
 func TestStore_Create_ReservedHolder(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

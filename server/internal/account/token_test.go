@@ -41,7 +41,7 @@ func TestStore_Verify(t *testing.T) {
 			require.ErrorIs(t, err, account.ErrBadToken, name)
 		}
 
-		// Taken for good from now on without a look-up, but only by this store.
+		// Accepted from now on without a look-up, but only by this store.
 		require.NoError(t, client.FlushDB(ctx).Err())
 		_, err = store.Verify(ctx, token)
 		require.NoError(t, err)

@@ -55,8 +55,8 @@ func TestDirectory_Touch(t *testing.T) {
 	})
 }
 
-// Ensure a game that a late server left where it stood before is found so, and
-// put right, but not with what is older than what waits to be written.
+// Ensure that a game that a late server listed at an earlier place is noticed
+// and corrected, but not with anything older than what waits to be written.
 func TestDirectory_Mend(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

@@ -63,8 +63,8 @@ func games(numbers ...int) []string {
 	return ids
 }
 
-// Ensure everything here runs on a cluster, where no script may touch two
-// slots.
+// Ensure that everything here runs on a cluster, on which no script may touch
+// two slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	d, ctx := open(redistest.StartCluster(t, 1).Client()), t.Context()
@@ -149,8 +149,8 @@ func TestDirectory_Put_Status(t *testing.T) {
 		require.NoError(t, d.Put(ctx, finished))
 		requireIn(false, false, true, true, false, false, true)
 
-		// Another server was late with what it knew. Whoever meets the game where
-		// it does not belong puts the truth again.
+		// Another server wrote an older state late. A reader that meets the
+		// game in a wrong place writes the current state again.
 		require.NoError(t, d.Put(ctx, active))
 		requireIn(false, true, true, true, true, true, true)
 		updated := client.ZScore(ctx, "games:recent:*:*", game(1)).Val()

@@ -18,8 +18,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
-// Ensure that whatever moves between two pages, games that stay where they are
-// are listed once each. Few scores make many equal ones.
+// Ensure that games that do not move are listed once each, whatever moves
+// between two pages. Few scores make many equal ones.
 func TestDirectory_Page_WhileGamesMove(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

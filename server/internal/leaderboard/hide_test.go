@@ -12,7 +12,7 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// Ensure a player who is being hidden while results are recorded is on no board
+// Ensure that a player who is hidden while results are recorded is on no board
 // in the end, and that the others stay.
 func TestBoards_Hide_meanwhile(t *testing.T) {
 	t.Parallel()

@@ -31,8 +31,8 @@ func result(player, game int, score int32, at time.Time) Result {
 // now is the present to the millisecond, as Redis tells it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// Ensure everything here runs on a cluster, where no script may touch two
-// slots.
+// Ensure that everything here runs on a cluster, on which no script may touch
+// two slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	boards, ctx := New(redistest.StartCluster(t, 1).Client(), time.Now), t.Context()

@@ -74,7 +74,7 @@ func keys(t *testing.T, client redis.UniversalClient) {
 	}
 }
 
-// beside returns those of the keys that are on one master with the given key.
+// beside returns the keys that are on one master with the given key.
 func beside(t *testing.T, client redis.UniversalClient, key string, keys []string) []string {
 	t.Helper()
 	cluster, ok := client.(*redis.ClusterClient)

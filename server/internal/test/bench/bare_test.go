@@ -10,8 +10,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// bare is what gRPC does when nothing is behind it: calls that answer with a
-// message made before, and streams that send one message to everybody.
+// bare is gRPC without a server behind it: calls that answer with a prepared
+// message, and streams that send one message to all watchers.
 type bare struct {
 	pb.UnimplementedGameServiceServer
 

@@ -23,7 +23,7 @@ import (
 // span is how long each side of a comparison is measured in one round.
 const span = 2 * time.Second
 
-// startRedis starts a Redis, or fails where there is none.
+// startRedis starts a Redis, or fails if there is none.
 func startRedis(b *testing.B, args ...string) *redistest.Server {
 	b.Helper()
 	_, err := exec.LookPath("redis-server")
@@ -105,9 +105,9 @@ func (p *player) move() error {
 	return err
 }
 
-// perSecond runs each of the works over and over for a while, all at once, and
-// returns how often they were done in a second. arrived, if there is one, is
-// given how many works were done, and returns when everybody has heard of them.
+// perSecond runs each of the works repeatedly for a while, all concurrently,
+// and returns how often they ran per second. arrived, if set, is given the
+// number of runs and returns once all watchers have been sent their events.
 func perSecond(b *testing.B, works []func() error, arrived func(done int64)) float64 {
 	b.Helper()
 	var done atomic.Int64

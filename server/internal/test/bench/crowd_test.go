@@ -81,8 +81,8 @@ func gather(b *testing.B, address string, plan crowdPlan) *crowd {
 		require.NoError(b, err)
 		c.conns = append(c.conns, conn)
 		requests = requests[n:]
-		// A few at a time: what a server does with very many calls at once is
-		// not what is measured here.
+		// A few at a time: how a server copes with very many concurrent calls
+		// is not measured here.
 		require.NoError(b, c.conns[max(0, len(c.conns)-16)].await())
 	}
 	for _, conn := range c.conns {
@@ -110,8 +110,8 @@ func (c *crowd) leave(b *testing.B) {
 	c.conns = nil
 }
 
-// deafWindow is how much a server may send to those who never read: what HTTP/2
-// begins with.
+// deafWindow is how much a server may send to a client that never reads:
+// HTTP/2's initial window.
 const deafWindow = 1<<16 - 1
 
 func openCrowdConn(ctx context.Context, address string, requests []*pb.WatchRequest, plan crowdPlan) (*crowdConn, error) {

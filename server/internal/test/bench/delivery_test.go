@@ -28,10 +28,10 @@ func pace(b *testing.B, moves int, every time.Duration, move func() error) []flo
 	return took
 }
 
-// BenchmarkDelivery has one game watched by everybody at 5 moves a second. Every
-// event must reach everybody; the 99th percentile of the time from the append
-// to the receipt is held against the time between two moves, by which the slowest
-// must have it, lest they fall further and further behind.
+// BenchmarkDelivery plays one watched game at 5 moves a second. Every event
+// must reach every watcher; the 99th percentile of the time from the append to
+// the receipt is compared with the time between two moves: a slower watcher
+// would fall further and further behind.
 func BenchmarkDelivery(b *testing.B) {
 	const rate = 5
 	n := thousands
@@ -54,9 +54,9 @@ func BenchmarkDelivery(b *testing.B) {
 	ratio.Report(b, "ms", ratio.AtMost(1), lags, between, ratios)
 }
 
-// BenchmarkStalled compares a game that a thousand watch with one that another
-// thousand watch besides who never read: how long its moves take, and how long
-// after them the last of those who read has the event.
+// BenchmarkStalled compares a game with a thousand watchers with one that has a
+// thousand more who never read: how long its moves take, and how long after
+// them the last reading watcher has the event.
 func BenchmarkStalled(b *testing.B) {
 	const (
 		readers = 1000
@@ -68,8 +68,8 @@ func BenchmarkStalled(b *testing.B) {
 	)
 	server := startOurs(b)
 	games := 0
-	// The medians in one game, which first comes so far that who does not read
-	// has stalled.
+	// The medians in one game, which is first played so far that the watchers
+	// who do not read have stalled.
 	measure := func(stalled bool) (moved, delivered float64) {
 		games++
 		p := begun(b, server, fmt.Sprintf("player %d", games))

@@ -15,7 +15,7 @@ const (
 	watchers      = 20_000
 	perConnection = 250
 	// ahead is how far the slowest watcher may be behind: less than a match
-	// keeps in memory, so that nobody gets a game in place of events.
+	// keeps in memory, so that no watcher gets a game in place of events.
 	ahead = 32
 )
 
@@ -54,7 +54,7 @@ func showBare(b *testing.B, server *process, event *pb.Event, n, perConnection i
 	}
 }
 
-// begun is a player who has moved once in a game on the server.
+// begun returns a player who has moved once in a game on the server.
 func begun(b *testing.B, server *process, name string) *player {
 	b.Helper()
 	p := newPlayer(b, server.dial(b), name)
@@ -93,9 +93,9 @@ func BenchmarkEvents(b *testing.B) {
 }
 
 // BenchmarkCostOfAnEvent is what an event costs the server for each watcher:
-// time on a processor, which is nearly the same on a busy machine, and
-// allocations. Watchers share connections, as they do behind a proxy, or have one
-// each, as people have who come by themselves.
+// processor time, which is nearly the same on a busy machine, and allocations.
+// Watchers share connections, as behind a proxy, or have one each, as single
+// users do.
 func BenchmarkCostOfAnEvent(b *testing.B) {
 	server := startOurs(b)
 	for n, cost := range []struct {

@@ -29,7 +29,7 @@ const (
 	reads  = 1000
 )
 
-// ranked is who has the nth entry on the board.
+// ranked is the id of the player with the nth entry on the board.
 func ranked(n int) string { return id.Derive([]byte("player"), fmt.Append(nil, n)) }
 
 // member is the nth entry as the board keeps it.
@@ -107,7 +107,7 @@ func BenchmarkBoard(b *testing.B) {
 	})
 	const board = "scores:{classic:all}"
 	place := func(ctx context.Context, n int) error { return client.ZRevRank(ctx, board, member(n)).Err() }
-	// What is left to do for whoever does not know the member.
+	// What is left to do for a caller that does not know the member.
 	found := redis.NewScript(`return redis.call('ZREVRANK', KEYS[1], redis.call('HGET', KEYS[2], ARGV[1]))`)
 	placeFound := func(ctx context.Context, n int) error {
 		return found.Run(ctx, client, []string{board, board + ":best"}, ranked(n)).Err()
@@ -131,12 +131,12 @@ func BenchmarkBoard(b *testing.B) {
 				}))
 		}
 	}
-	b.Run("rank of somebody met lately", rank(reads/10, ratio.AtMost(1.3), place))
-	b.Run("rank of anybody", rank(entries, ratio.AtMost(1.3), place))
-	b.Run("rank of somebody met lately beside a script that finds the member", rank(reads/10, ratio.Goal{}, placeFound))
+	b.Run("rank of a recent player", rank(reads/10, ratio.AtMost(1.3), place))
+	b.Run("rank of any player", rank(entries, ratio.AtMost(1.3), place))
+	b.Run("rank of a recent player beside a script that finds the member", rank(reads/10, ratio.Goal{}, placeFound))
 }
 
-// fillLists creates games of a variant that are under way, and lists them.
+// fillLists creates running games of a variant and lists them.
 func fillLists(b *testing.B, store *redistest.Server, variant string, games int) {
 	b.Helper()
 	library := newLibrary(b, store)

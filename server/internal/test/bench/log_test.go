@@ -93,7 +93,7 @@ func joinLongGame(b *testing.B, goal ratio.Goal, ask func(ctx context.Context, c
 	events := newLibrary(b, store).play(b, long)
 	state := events[len(events)-1].State
 	ours := pb.NewGameServiceClient(dial(b, serve(b, store)))
-	// Somebody watches, so that the game stays in memory.
+	// A watcher keeps the game in memory.
 	present, err := ours.Watch(b.Context(), &pb.WatchRequest{GameId: state.ID})
 	require.NoError(b, err)
 	_, err = present.Recv()

@@ -41,8 +41,8 @@ const (
 	keyVariable   = "GRIDSTAND_BENCH_KEY"
 	// unmeteredVariable is set for a server without metrics.
 	unmeteredVariable = "GRIDSTAND_BENCH_UNMETERED"
-	// profileVariable is set by whoever wants profiles: the directory into
-	// which each server writes its CPU profile, and what it allocated, at its end.
+	// profileVariable names the directory in which each server writes its CPU
+	// profile, and what it allocated, at its end; without it there are none.
 	profileVariable = "BENCH_PROFILES"
 )
 

@@ -10,8 +10,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// players move at once, each in a game of its own and on a connection of its
-// own, as people do.
+// players move concurrently, each in a game of its own and on a connection of
+// its own, as people do.
 const players = 500
 
 // BenchmarkMoves compares acknowledged moves with bare unary calls.

@@ -75,7 +75,7 @@ func (l *library) create(ctx context.Context, variant string, n int) (gamelog.Ap
 	return l.log.Append(ctx, draft)
 }
 
-// move appends a move of whoever is to move.
+// move appends a move of the seat to move.
 func (l *library) move(ctx context.Context, tip gamelog.Tip, move game.Move) (gamelog.Appended, error) {
 	entry := replay.Entry{Seat: tip.State.Turn(), Action: replay.Moved{Move: move}}
 	draft, err := tip.Draft(entry, time.Time{}, nil)

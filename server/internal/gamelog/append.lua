@@ -1,4 +1,5 @@
--- Appends one entry to a game's log, if it still ends as the caller thinks.
+-- Appends one entry to a game's log, if it still ends with the entry that the
+-- new one builds on.
 --
 -- KEYS[1]  the log, a stream
 -- KEYS[2]  the meta hash of the same game: last (ID of the last entry), time
@@ -23,8 +24,8 @@
 -- the last. Where the reply is a table, nothing was written. After XADD only
 -- pcall: an error there would deny an entry that is in the log.
 --
--- Every move runs this: numbers stay the strings that they came as, since each
--- conversion takes as long as a small command.
+-- Every move runs this script. Numbers stay strings, since each conversion takes
+-- as long as a small command.
 
 local log, meta, new, entry = KEYS[1], KEYS[2], ARGV[2], ARGV[3]
 local version = string.match(new, '^%d+')
@@ -36,8 +37,8 @@ if last ~= ARGV[1] then
   return {'moved', last, standing[1] or false}
 end
 
--- A meta that fell behind names an earlier entry; what the log does not hold,
--- it has lost. pcall: a meta that was damaged may name no ID at all.
+-- A meta that fell behind names an earlier entry of the log. Any other entry that
+-- it names is one that the log has lost. pcall: a damaged meta may name no ID.
 local fields = redis.call('HMGET', meta, 'last', 'watchers')
 local named, watchers = fields[1], fields[2]
 if redis.call('XLEN', log) ~= version - 1
@@ -45,7 +46,7 @@ if redis.call('XLEN', log) ~= version - 1
   return {'broken'}
 end
 
--- Of the microseconds, which are not padded, the first three digits of six.
+-- Milliseconds: the first three of six digits of the microseconds, padded.
 local clock = redis.call('TIME')
 local time = clock[1] .. string.sub('00000' .. clock[2], -6, -4)
 if tail then

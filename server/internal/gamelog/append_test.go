@@ -60,7 +60,7 @@ func TestAppend(t *testing.T) {
 			equal(t, tip.State, again.State)
 		}
 		d := r.draft(tip, replay.Entry{Seat: 0, Action: replay.Resigned{}})
-		assert.True(t, d.NeedsLook())
+		assert.True(t, d.NeedsProcessing())
 		r.sound(r.append(d))
 	})
 }
@@ -387,7 +387,7 @@ func TestOutcome(t *testing.T) {
 		{context.Canceled, true},
 		{errors.New("connection reset by peer"), true},
 	} {
-		got := outcome(tt.err)
+		got := appendError(tt.err)
 		assert.Equal(t, tt.unsettled, errors.Is(got, ErrUnsettled), "%v", tt.err)
 		assert.ErrorIs(t, got, tt.err)
 	}

@@ -12,13 +12,12 @@ var audienceSource string
 
 var audienceScript = newScript(audienceSource)
 
-// AudienceTTL is after how long the watchers of a server that says nothing,
-// because it died, are counted no more.
+// AudienceTTL is how long a server's count of watchers is valid.
 const AudienceTTL = 30 * time.Second
 
-// Audience says that count people watch a game through the given server, and
-// returns how many do on all servers. Followers hear the total. It has to be
-// said anew within AudienceTTL.
+// Audience reports how many watch a game on the given server, and returns how many do
+// on all servers, which is also published on the feed. The report has to be repeated
+// within AudienceTTL.
 func (l *Log) Audience(ctx context.Context, gameID, serverID string, count int) (int, error) {
 	reply, err := l.run(ctx, audienceScript, []string{audienceKey(gameID), metaKey(gameID)},
 		serverID, count, feedKey(gameID), int(AudienceTTL.Seconds())).Slice()

@@ -1,16 +1,16 @@
--- Counts who watches a game, over all servers.
+-- Counts the watchers of a game on all servers.
 --
 -- KEYS[1]  the audience hash: server -> 'count time', time in Unix seconds
 -- KEYS[2]  the meta hash of the same game, which gets the total for lists
 -- ARGV[1]  this server
--- ARGV[2]  how many watch through it
+-- ARGV[2]  how many watch on it
 -- ARGV[3]  channel on which the game's followers listen
--- ARGV[4]  after how many seconds a server that says nothing is forgotten
+-- ARGV[4]  how many seconds a report is valid
 --
 -- Reply: {total}, which is published too.
 --
--- Invariant: the hash holds only servers that spoke within ARGV[4] seconds, and
--- is gone when none did.
+-- Invariant: the hash holds only servers that reported within ARGV[4] seconds, and
+-- expires if none did.
 
 local now = tonumber(redis.call('TIME')[1])
 if tonumber(ARGV[2]) > 0 then

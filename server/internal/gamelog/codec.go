@@ -52,8 +52,8 @@ func encodeEntry(e replay.Entry) ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// decodeEntry reads what encodeEntry wrote. An action that a newer server
-// wrote is replay.ErrUnknown, anything else that does not read replay.ErrInvalid.
+// decodeEntry decodes what encodeEntry wrote. The error is replay.ErrUnknown for an
+// action that a newer server wrote, else replay.ErrInvalid.
 func decodeEntry(b []byte) (replay.Entry, error) {
 	var m gamelogv1.Entry
 	if err := proto.Unmarshal(b, &m); err != nil {
@@ -160,7 +160,7 @@ func decodeSeats(ms []*gamelogv1.Seat) []replay.Seat {
 	seats := make([]replay.Seat, len(ms))
 	for i, m := range ms {
 		seats[i] = replay.Seat{Bot: m.GetBot(), Resigned: m.GetResigned(), StandIn: m.GetStandIn(), Absent: m.GetAbsent()}
-		// A player without an id is none.
+		// A player without an ID is none.
 		if p := m.GetPlayer(); p.GetId() != "" {
 			seats[i].Player = decodePlayer(p)
 		}
@@ -175,7 +175,7 @@ func encodeSpan(d time.Duration) *durationpb.Duration {
 	return durationpb.New(d)
 }
 
-// decodeHead reads what encodeHead wrote of the given game.
+// decodeHead decodes what encodeHead wrote of the given game.
 func decodeHead(gameID string, id ID, at time.Time, b []byte) (*replay.State, error) {
 	var m gamelogv1.Head
 	if err := proto.Unmarshal(b, &m); err != nil {
@@ -203,7 +203,7 @@ func decodeHead(gameID string, id ID, at time.Time, b []byte) (*replay.State, er
 		Private: m.GetPrivate(), TurnLimit: m.GetTurnLimit().AsDuration(),
 		Commitment: [game.SeedSize]byte(m.GetSeedCommitment()), CreateTime: at, UpdateTime: at,
 	}
-	// A head may be older than the rule that replaying the log applies.
+	// The head may be older than the rule, which replaying the log applies.
 	s.Ranked = m.GetRanked() && replay.Rankable(s.Seats)
 	if ms := m.GetCreateTimeMs(); ms != 0 {
 		s.CreateTime = time.UnixMilli(ms).UTC()

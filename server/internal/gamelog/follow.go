@@ -11,32 +11,31 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Listener hears of what is published on a game's feed. Its methods are called
-// one at a time and must not block: everything published to this server waits
-// behind them.
+// Listener receives what is published on a game's feed. Its methods are called one
+// at a time and must not block: all that is published to this server waits for them.
 type Listener interface {
-	// Listening says that from now on every entry is heard. What was appended
-	// before, or while a broken connection was replaced, has to be read.
+	// Listening is called when the subscription starts, also after a reconnect. What
+	// was appended before has to be read from the log.
 	Listening()
-	// Published brings an entry, in the order of the log, but with gaps and
+	// Published is called with each entry, in the order of the log, but with gaps and
 	// repeats when connections break.
 	Published(Record)
-	// Audience brings how many watch the game, on all servers together.
+	// Audience is called with how many watch the game on all servers.
 	Audience(total int)
 }
 
-// Follower listens on the feeds of games, all on one connection.
+// Follower subscribes to the feeds of games, all on one connection.
 type Follower struct {
 	pubsub *redis.PubSub
 	logger *slog.Logger
 
 	mu        sync.Mutex
 	listeners map[string]Listener // by channel
-	wanted    map[string]bool     // channels to subscribe to (true) or leave
+	wanted    map[string]bool     // channels to subscribe to (true) or unsubscribe from
 	nudge     chan struct{}
 }
 
-// NewFollower makes a Follower; Run makes it work.
+// NewFollower makes a Follower. It has to Run.
 func NewFollower(client redis.UniversalClient, logger *slog.Logger) *Follower {
 	return &Follower{
 		pubsub: client.Subscribe(context.Background()), logger: logger,
@@ -44,11 +43,11 @@ func NewFollower(client redis.UniversalClient, logger *slog.Logger) *Follower {
 	}
 }
 
-// Follow calls l with what is published about a game, beginning with Listening,
+// Follow passes what is published on a game's feed to l, starting with Listening,
 // until Leave. A game has one listener.
 func (f *Follower) Follow(gameID string, l Listener) { f.want(feedKey(gameID), l) }
 
-// Leave ends Follow. A call of the listener may still be under way.
+// Leave ends Follow. A call of the listener may still be running.
 func (f *Follower) Leave(gameID string) { f.want(feedKey(gameID), nil) }
 
 func (f *Follower) want(channel string, l Listener) {
@@ -63,8 +62,8 @@ func (f *Follower) want(channel string, l Listener) {
 	f.wake()
 }
 
-// again wants channels once more that are still wanted.
-func (f *Follower) again(channels []string) {
+// retry requests channels again that still have a listener.
+func (f *Follower) retry(channels []string) {
 	f.mu.Lock()
 	for _, channel := range channels {
 		if _, newer := f.wanted[channel]; !newer && f.listeners[channel] != nil {
@@ -82,18 +81,18 @@ func (f *Follower) wake() {
 	}
 }
 
-// feedBuffer is how many published messages may wait for their listeners, who
-// are quick, before reading from the connection pauses.
+// feedBuffer is how many published messages may wait for their listeners before
+// reading from the connection pauses.
 const feedBuffer = 4096
 
-// Run listens until ctx ends. It keeps trying while Redis is away.
+// Run runs until ctx ends. It retries while Redis is unavailable.
 func (f *Follower) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer func() { _ = f.pubsub.Close() }()
 
-	// Subscribing writes to the connection, and so may wait for it; it must
-	// not hold up what comes in.
+	// In a goroutine: subscribing may wait for the connection, and messages must not
+	// wait for that.
 	group.Go(func() { f.subscribe(ctx) })
 
 	messages := f.pubsub.ChannelWithSubscriptions(redis.WithChannelSize(feedBuffer))
@@ -110,10 +109,10 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// followAgain is after what time subscribing is tried again.
-const followAgain = 100 * time.Millisecond
+// followRetry is the time between two attempts to subscribe.
+const followRetry = 100 * time.Millisecond
 
-// subscribe carries out what Follow and Leave want, many games in one command.
+// subscribe carries out Follow and Leave, many games in one command.
 func (f *Follower) subscribe(ctx context.Context) {
 	failing := false
 	for {
@@ -135,7 +134,7 @@ func (f *Follower) subscribe(ctx context.Context) {
 		f.mu.Unlock()
 
 		if len(leave) > 0 {
-			// An error ends the connection; the next does without them.
+			// An error ends the connection; the next one starts without them.
 			_ = f.pubsub.Unsubscribe(ctx, leave...)
 		}
 		if len(join) == 0 {
@@ -146,12 +145,12 @@ func (f *Follower) subscribe(ctx context.Context) {
 			f.logger.Warn("cannot follow games for now", "id", "games-not-followed", "games", len(join), "error", err)
 		}
 		if failing = err != nil; failing {
-			// The PubSub notes the channels for its next connection, but may
-			// have made that before it noted them.
-			f.again(join)
+			// The PubSub subscribes to the channels on its next connection, unless it
+			// made that one before it got them.
+			f.retry(join)
 			select {
 			case <-ctx.Done():
-			case <-time.After(followAgain):
+			case <-time.After(followRetry):
 			}
 		}
 	}
@@ -190,7 +189,7 @@ func (f *Follower) dispatch(m any) {
 	}
 }
 
-// parsePublished reads "id time entry", as append.lua publishes it.
+// parsePublished parses "id time entry", as append.lua publishes it.
 func parsePublished(s string) (Record, bool) {
 	id, rest, _ := strings.Cut(s, " ")
 	at, raw, _ := strings.Cut(rest, " ")

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ID names an entry and, through its digest, every entry before it and every
-// board they led to. As a Redis stream's entry ID it reads version-digest.
+// ID identifies an entry and, by its digest, all entries before it and the boards that
+// they led to. It is the entry's ID in the Redis stream, version-digest.
 type ID struct {
 	// Version of the entry, from 1.
 	Version int32
@@ -17,16 +17,16 @@ type ID struct {
 	Digest uint64
 }
 
-// Genesis is what stands before entry 1: version 0 with the digest of the
-// game's id, so that no two games share a history.
+// Genesis returns the ID before entry 1: version 0 with the digest of the game's ID,
+// so that no two games share a history.
 func Genesis(gameID string) ID {
 	sum := sha256.Sum256([]byte(gameID))
 	return ID{Digest: binary.BigEndian.Uint64(sum[:])}
 }
 
-// Next is the ID of the entry that follows id: the digest is the first 8 bytes
+// Next returns the ID of the entry that follows id: the digest is the first 8 bytes
 // of SHA-256(previous digest ‖ entry ‖ board), where board is the position
-// that the entry leads to, in the rules' own bytes.
+// that the entry leads to, as the rules encode it.
 func (id ID) Next(entry, board []byte) ID {
 	var room [256]byte // for all but long entries
 	buffer := binary.BigEndian.AppendUint64(room[:0], id.Digest)
@@ -36,7 +36,7 @@ func (id ID) Next(entry, board []byte) ID {
 	return ID{Version: id.Version + 1, Digest: binary.BigEndian.Uint64(sum[:])}
 }
 
-// String is the ID as Redis writes it.
+// String returns the ID as Redis writes it.
 func (id ID) String() string {
 	var room [10 + 1 + 20]byte // as many digits as there can be
 	b := strconv.AppendInt(room[:0], int64(id.Version), 10)
@@ -44,7 +44,7 @@ func (id ID) String() string {
 	return string(strconv.AppendUint(b, id.Digest, 10))
 }
 
-// ParseID reads what String wrote.
+// ParseID parses what String returns.
 func ParseID(s string) (ID, error) {
 	version, digest, ok := strings.Cut(s, "-")
 	v, err := strconv.ParseInt(version, 10, 32)

@@ -9,15 +9,15 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// History is a game read from its log.
+// History is a game as read from its log.
 type History struct {
 	Tip Tip
 	// Events are the latest ones.
 	Events []*replay.Event
 }
 
-// Sound reports whether the log can be what its tail says: as many entries as
-// versions, and meta naming its last.
+// Sound reports whether the log looks undamaged: it has as many entries as its last
+// version says, and meta names the last.
 func (t Tail) Sound() bool {
 	return t.Length == int64(t.Last.Version) && t.Length > 0 && t.Meta == t.Last
 }
@@ -25,9 +25,8 @@ func (t Tail) Sound() bool {
 // Quarantined reports whether the game is in quarantine.
 func (t Tail) Quarantined() bool { return t.Meta == quarantined }
 
-// Load reads a whole log, checks it from the first entry to the last, and
-// keeps the latest events. Where through is not zero, the log must hold it. A
-// meta that stands behind its log is mended.
+// Load reads and checks a whole log, and returns its latest events. The log must hold
+// the entry through, unless that is zero. A meta that fell behind its log is mended.
 //
 // Errors: ErrNotFound, *DamagedError, replay.ErrUnknown, or one of Redis.
 func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (History, error) {
@@ -97,19 +96,19 @@ func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(*r
 		if tip.ID.Version <= after {
 			return nil
 		}
-		after = tip.ID.Version // fold may begin again.
+		after = tip.ID.Version // in case fold starts again
 		return do(event)
 	})
 }
 
-// errBegin makes fold begin again.
-var errBegin = errors.New("begin again")
+// errRestart makes fold start again.
+var errRestart = errors.New("restart")
 
-// fold applies a whole log, entry by entry, and calls do with every event and
-// the tip after it. It calls begin before the first one.
+// fold applies a whole log, entry by entry, and calls do with every event and the tip
+// after it. It calls begin before the first one.
 //
-// An entry that goes back needs an earlier state. Few games have one, so states
-// are kept only from when one is met: then fold begins again.
+// An entry that goes back needs an earlier state. Few games have such an entry, so
+// fold keeps no states until it finds one; then it starts again, and keeps them.
 func (l *Log) fold(ctx context.Context, gameID string, begin func(), do func(Tip, *replay.Event) error) error {
 	pass := func(keep bool) error {
 		begin()
@@ -117,7 +116,7 @@ func (l *Log) fold(ctx context.Context, gameID string, begin func(), do func(Tip
 		tip := Tip{ID: Genesis(gameID)}
 		past := func(version int32) (*replay.State, error) {
 			if !keep {
-				return nil, errBegin
+				return nil, errRestart
 			}
 			return states[version-1], nil
 		}
@@ -134,7 +133,7 @@ func (l *Log) fold(ctx context.Context, gameID string, begin func(), do func(Tip
 		})
 	}
 	err := pass(false)
-	if errors.Is(err, errBegin) {
+	if errors.Is(err, errRestart) {
 		err = pass(true)
 	}
 	return err

@@ -1,5 +1,5 @@
--- Writes a meta that fell behind its log, as after a script that could write
--- the entry and nothing more.
+-- Writes the meta of a log that it fell behind, as after a script that failed
+-- after it wrote the entry.
 --
 -- KEYS[1]  the log
 -- KEYS[2]  the meta hash
@@ -7,11 +7,10 @@
 -- ARGV[2]  its time in Unix milliseconds
 -- ARGV[3]  the head that goes with it
 --
--- Reply: {1} when written, {0} when the log has moved on meanwhile, or meta
--- names an entry that the log does not hold.
+-- Reply: {1} if written, {0} if the log has moved on or meta names an entry that
+-- the log does not hold.
 --
--- Invariant: meta never names an entry that is not the log's last, unless it
--- says that the log was damaged.
+-- Invariant: meta names the log's last entry, unless the log is damaged.
 
 local tail = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 if not tail or tail[1] ~= ARGV[1] then return {0} end

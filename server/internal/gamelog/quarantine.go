@@ -20,7 +20,7 @@ var quarantineScript = newScript(quarantineSource)
 // log can hold it, so such a game is damaged like any other.
 var quarantined = ID{Version: math.MaxInt32}
 
-// ErrMoved means that a log does not end any more where the caller saw it end.
+// ErrMoved means that a log no longer ends with the entry that the caller saw last.
 var ErrMoved = errors.New("the log has moved on")
 
 // Quarantine makes a game damaged for good whose log ends with last, zero for a log
@@ -43,15 +43,14 @@ func (l *Log) Quarantine(ctx context.Context, gameID string, last ID, keep time.
 	return nil
 }
 
-// Games calls visit with the ids of all games that have a log, some at a time. A
-// game that is there throughout is visited at least once. It ends at the first
-// error, also one of visit's.
+// Games calls visit with the IDs of all games that have a log, some at a time. A game
+// that exists all the time is visited at least once. It stops at the first error, also
+// of visit.
 func (l *Log) Games(ctx context.Context, visit func(gameIDs []string) error) error {
 	return scan.Keys(ctx, l.reads, logKey("*"), visitGames(visit))
 }
 
-// GamesBeside is Games for those that Redis keeps in one place with a key: on a
-// cluster, on the same master.
+// GamesBeside is Games for the games that are on the same master of a cluster as key.
 func (l *Log) GamesBeside(ctx context.Context, key string, visit func(gameIDs []string) error) error {
 	return scan.Beside(ctx, l.reads, key, logKey("*"), visitGames(visit))
 }

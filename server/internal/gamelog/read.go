@@ -12,7 +12,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// Record is an entry as it stands in a log.
+// Record is an entry as a log holds it.
 type Record struct {
 	ID   ID
 	Time time.Time
@@ -99,7 +99,7 @@ func (l *Log) page(ctx context.Context, gameID string, from int32, size int) ([]
 	return records, err
 }
 
-// At returns the entry at a version; false when there is none.
+// At returns the entry at a version, false for none.
 func (l *Log) At(ctx context.Context, gameID string, version int32) (Record, bool, error) {
 	v := strconv.Itoa(int(version))
 	page, err := l.reads.XRangeN(ctx, logKey(gameID), v, v, 1).Result()

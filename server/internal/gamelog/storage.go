@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// IsStorage reports whether err comes from Redis, from the way there, or from
-// waiting too long for it.
+// IsStorage reports whether err comes from Redis, from the connection to it, or from
+// a timeout.
 func IsStorage(err error) bool {
 	var (
 		answer  redis.Error

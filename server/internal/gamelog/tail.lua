@@ -1,13 +1,12 @@
--- Says where a game's log and its meta end, as of one moment.
+-- Reads the end of a game's log and meta, at one moment.
 --
 -- KEYS[1]  the log
 -- KEYS[2]  the meta hash
--- KEYS[3]  the audience hash, which is there while somebody speaks of watchers
+-- KEYS[3]  the audience hash, which exists while a server reports watchers
 --
--- Reply: {length, last, {meta, watchers}, audience}: the number of entries, the
--- ID of the last one, '' for none; the ID that meta names as the last, and what
--- it says of watchers (see audience.lua), each nil for none; 1 if there is an
--- audience, else 0.
+-- Reply: {length, last, {meta, watchers}, audience}: the number of entries; the ID
+-- of the last one, '' for none; the last ID and the watchers (see audience.lua)
+-- according to meta, each nil for none; 1 if the audience hash exists, else 0.
 
 local tail = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 return {

@@ -8,24 +8,23 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// Tip is a game at the end of what is known of its log. The zero Tip with
-// Genesis as its ID stands before the first entry.
+// Tip is the end of a log as far as it was read: its last ID and the game's state
+// there. Before the first entry it has Genesis as its ID and no state.
 type Tip struct {
 	ID ID
 	// State is nil before the first entry.
 	State *replay.State
 }
 
-// Past finds the state that a game had at a version, for an entry that goes
-// back there.
+// Past returns the state of a game at an earlier version, for an entry that goes back
+// to it.
 type Past func(version int32) (*replay.State, error)
 
-// Apply returns the event that a record is, and the tip after it, checking
-// that the record follows and that its digest is that of this very history.
+// Apply returns the event of a record and the tip after it. It checks that the record
+// follows t and that its digest matches.
 //
-// The error is replay.ErrUnknown when a newer server wrote the record, a
-// *PastError when past failed, and a *DamagedError when the record does not
-// fit.
+// The error is replay.ErrUnknown if a newer server wrote the record, a *PastError if
+// past failed, and a *DamagedError if the record does not match.
 func (t Tip) Apply(gameID string, r Record, past Past) (Tip, *replay.Event, error) {
 	damaged := func(detail string) (Tip, *replay.Event, error) {
 		return t, nil, &DamagedError{GameID: gameID, Version: t.ID.Version, Detail: detail}
@@ -68,7 +67,7 @@ func (t Tip) replay(gameID string, r Record, past Past) (*replay.Event, error) {
 	return t.apply(entry, r.Time, past)
 }
 
-// apply is State.Apply, or State.Undo for an entry that goes back.
+// apply applies an entry by State.Apply, or by State.Undo if it goes back.
 func (t Tip) apply(entry replay.Entry, at time.Time, past Past) (*replay.Event, error) {
 	undone, ok := entry.Action.(replay.Undone)
 	if !ok || undone.To < 1 || undone.To >= t.State.Version {
@@ -86,12 +85,12 @@ type PastError struct{ Err error }
 
 func (e *PastError) Error() string { return "finding an earlier state: " + e.Err.Error() }
 
-// Unwrap returns why.
+// Unwrap returns the reason.
 func (e *PastError) Unwrap() error { return e.Err }
 
-// board gives the position of a state in the rules' own bytes.
+// board returns the position of a state as the rules encode it.
 func board(s *replay.State) []byte {
-	// AppendBinary of a position that rules made does not fail.
+	// AppendBinary does not fail for a position that the rules made.
 	b, _ := s.Position.AppendBinary(make([]byte, 0, 64))
 	return b
 }

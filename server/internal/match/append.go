@@ -28,7 +28,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 		<-m.writing
 		return nil, errOvertaken
 	}
-	if draft.NeedsLook() {
+	if draft.NeedsProcessing() {
 		// Another server carries on from this if this one dies after the append.
 		if err := m.hub.Agenda.EnqueueSoon(ctx, m.id); err != nil {
 			<-m.writing
@@ -81,7 +81,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 		case <-time.After(wait.NextBackOff()):
 		}
 		// An earlier job may be done by now.
-		if draft.NeedsLook() && h.Agenda.EnqueueSoon(ctx, gameID) != nil {
+		if draft.NeedsProcessing() && h.Agenda.EnqueueSoon(ctx, gameID) != nil {
 			continue
 		}
 		next, err := h.log.Append(ctx, draft)

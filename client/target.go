@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/resolver"
+	"google.golang.org/grpc/resolver/manual"
 )
 
 // DefaultTarget is the server for an empty Config.Target.
@@ -111,38 +112,14 @@ func (t target) dial() (uri string, options []grpc.DialOption) {
 	if len(t.addresses) == 1 {
 		return "passthrough:///" + t.addresses[0], nil
 	}
-	return fixedScheme + ":///servers", []grpc.DialOption{grpc.WithResolvers(fixedResolver(t.addresses))}
-}
-
-const fixedScheme = "gridstand"
-
-// fixedResolver resolves everything to the same addresses.
-type fixedResolver []string
-
-// Scheme implements resolver.Builder.
-func (fixedResolver) Scheme() string { return fixedScheme }
-
-// OverrideAuthority implements resolver.AuthorityOverrider.
-func (r fixedResolver) OverrideAuthority(resolver.Target) string { return r[0] }
-
-// Build implements resolver.Builder.
-func (r fixedResolver) Build(
-	_ resolver.Target, cc resolver.ClientConn, _ resolver.BuildOptions,
-) (resolver.Resolver, error) {
+	fixed := manual.NewBuilderWithScheme("gridstand")
 	var state resolver.State
-	for _, address := range r {
+	for _, address := range t.addresses {
 		// Each server's certificate has to carry its own name.
 		state.Endpoints = append(state.Endpoints, resolver.Endpoint{
 			Addresses: []resolver.Address{{Addr: address, ServerName: address}},
 		})
 	}
-	if err := cc.UpdateState(state); err != nil {
-		return nil, fmt.Errorf("addresses: %w", err)
-	}
-	return nothingMore{}, nil
+	fixed.InitialState(state)
+	return fixed.Scheme() + ":///" + t.addresses[0], []grpc.DialOption{grpc.WithResolvers(fixed)}
 }
-
-type nothingMore struct{}
-
-func (nothingMore) ResolveNow(resolver.ResolveNowOptions) {}
-func (nothingMore) Close()                                {}

@@ -62,7 +62,7 @@ var targets = map[string][2]string{
 
 // Ensure a token that was used over TLS is not sent in clear text, whoever asks
 // for it, and is still there when TLS is.
-func TestTokenOfTLSIsNotSentInClearText(t *testing.T) {
+func TestToken_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	for name, target := range targets {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestTokenOfTLSIsNotSentInClearText(t *testing.T) {
 
 // Ensure neither a secret that the server never confirmed nor one that replaces
 // a token is sent in clear text.
-func TestPendingSecretOfTLSIsNotSentInClearText(t *testing.T) {
+func TestPendingSecret_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)
 	const target = "localhost:7"
@@ -111,7 +111,7 @@ func TestPendingSecretOfTLSIsNotSentInClearText(t *testing.T) {
 
 // Ensure an account that was made before there was the mark, or in clear text,
 // works until it is used over TLS, and not in clear text from then on.
-func TestTokenGetsTheMarkWithTLS(t *testing.T) {
+func TestToken_MarkedWithTLS(t *testing.T) {
 	t.Parallel()
 	for name, use := range map[string]func(*testing.T, *client.Client, *client.Store) error{
 		"log in": func(t *testing.T, c *client.Client, store *client.Store) error {
@@ -150,7 +150,7 @@ func TestTokenGetsTheMarkWithTLS(t *testing.T) {
 
 // Ensure a server that has no TLS any more gets a new account when the user says
 // so, and that the old one stays where that fails.
-func TestReplaceInClearText(t *testing.T) {
+func TestReplace_InClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)
 	const target = "localhost:7"

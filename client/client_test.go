@@ -57,7 +57,7 @@ func TestNormalTarget(t *testing.T) {
 	}
 }
 
-func TestDialRefusesABadCAFile(t *testing.T) {
+func TestDial_BadCAFile(t *testing.T) {
 	t.Parallel()
 	_, err := client.Dial(client.Config{CAFile: filepath.Join(t.TempDir(), "none.pem")})
 	assert.ErrorContains(t, err, "none.pem")
@@ -65,7 +65,7 @@ func TestDialRefusesABadCAFile(t *testing.T) {
 	assert.ErrorContains(t, err, "client_test.go")
 }
 
-func TestNoServerIsAQuickClearError(t *testing.T) {
+func TestDial_NoServer(t *testing.T) {
 	t.Parallel()
 	address := unusedAddress(t)
 	c := dial(t, client.Config{Target: address})
@@ -77,7 +77,7 @@ func TestNoServerIsAQuickClearError(t *testing.T) {
 	assert.EqualError(t, err, "dial tcp "+address+": connect: connection refused")
 }
 
-func TestTheTokenGoesWithEveryCall(t *testing.T) {
+func TestToken_SentWithEveryCall(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var seen []string
@@ -107,7 +107,7 @@ func TestTheTokenGoesWithEveryCall(t *testing.T) {
 	assert.Equal(t, []string{"Bearer " + otherID + ".s3", "Bearer " + playerID + ".s1"}, seen[4:])
 }
 
-func TestCallsAreSpreadOverSeveralServersAndGoRoundADeadOne(t *testing.T) {
+func TestDial_SeveralServers(t *testing.T) {
 	t.Parallel()
 	servers := []*fake{{}, {}}
 	list := unusedAddress(t)
@@ -122,7 +122,7 @@ func TestCallsAreSpreadOverSeveralServersAndGoRoundADeadOne(t *testing.T) {
 	}, 10*time.Second, time.Millisecond)
 }
 
-func TestUnavailableIsTriedAgainByItself(t *testing.T) {
+func TestRetry_Unavailable(t *testing.T) {
 	t.Parallel()
 	f := &fake{getGame: func(n int, _ *pb.GetGameRequest) (*pb.Game, error) {
 		if n < 3 {

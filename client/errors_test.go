@@ -17,7 +17,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func TestEveryReasonHasItsError(t *testing.T) {
+func TestErrors_EveryReason(t *testing.T) {
 	t.Parallel()
 	table := map[error]error{
 		client.ErrVersionConflict:    refuse(codes.Aborted, pb.ReasonVersionConflict),
@@ -56,7 +56,7 @@ func TestEveryReasonHasItsError(t *testing.T) {
 	assert.Nil(t, client.FromError(nil))
 }
 
-func TestErrorsKeepWhatTheServerSaid(t *testing.T) {
+func TestErrors_KeepTheMessage(t *testing.T) {
 	t.Parallel()
 	st, err := status.New(codes.InvalidArgument, "the request\n\x1b[31m does not\u202e fit").WithDetails(
 		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
@@ -80,7 +80,7 @@ func TestErrorsKeepWhatTheServerSaid(t *testing.T) {
 	assert.Len(t, back.Details(), 2)
 }
 
-func TestAReasonOfAnotherDomainIsNone(t *testing.T) {
+func TestErrors_OtherDomain(t *testing.T) {
 	t.Parallel()
 	st, err := status.New(codes.NotFound, "no").WithDetails(
 		&errdetails.ErrorInfo{Domain: "example.org", Reason: pb.ReasonGameNotFound})

@@ -105,7 +105,7 @@ func newStore(t *testing.T) *client.Store {
 	return client.NewStore(filepath.Join(t.TempDir(), "credentials.json"))
 }
 
-func TestLogInMakesAnAccountOnceAndKeepsIt(t *testing.T) {
+func TestLogIn_MakesOneAccount(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
 	config := client.Config{Target: a.start(t)}
@@ -128,7 +128,7 @@ func TestLogInMakesAnAccountOnceAndKeepsIt(t *testing.T) {
 	assert.Equal(t, 1, a.made("createPlayer"))
 }
 
-func TestLogInAsksForAnotherName(t *testing.T) {
+func TestLogIn_NameTaken(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
 	config := client.Config{Target: a.start(t)}
@@ -158,7 +158,7 @@ func TestLogInAsksForAnotherName(t *testing.T) {
 	assert.EqualError(t, err, "nobody to ask")
 }
 
-func TestLogInToAServerThatForgot(t *testing.T) {
+func TestLogIn_AccountForgotten(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_EMBEDDED)
 	config := client.Config{Target: a.start(t)}
@@ -183,7 +183,7 @@ func TestLogInToAServerThatForgot(t *testing.T) {
 	assert.Contains(t, notice, "ada-2")
 }
 
-func TestAServerThatForgetsDoesNotCostTheAccountOnOneThatDoesNot(t *testing.T) {
+func TestLogIn_ForgottenByOneServer(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
 	config := client.Config{Target: a.start(t)}
@@ -215,7 +215,7 @@ func TestAServerThatForgetsDoesNotCostTheAccountOnOneThatDoesNot(t *testing.T) {
 	assert.Equal(t, durable, stored)
 }
 
-func TestALostReplyDoesNotLoseTheAccount(t *testing.T) {
+func TestLogIn_LostReply(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
 	config := client.Config{Target: a.start(t)}

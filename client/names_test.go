@@ -47,7 +47,7 @@ func TestWithNumber(t *testing.T) {
 	assert.Equal(t, "twenty three charss-123", client.WithNumber("twenty three charss  long", 123))
 }
 
-func TestNamesAlwaysFit(t *testing.T) {
+func TestNames_AlwaysFit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text")
@@ -67,7 +67,7 @@ func TestNamesAlwaysFit(t *testing.T) {
 	})
 }
 
-func TestCleanTextKeepsWhatCanBeRead(t *testing.T) {
+func TestCleanText_KeepsReadableText(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "4×4 – zwei «Kacheln»", client.CleanText("4×4\t– zwei\u200b «Kacheln»\xff\n", 100))
 }

@@ -16,7 +16,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func TestMoveIsRepeatedUntilItsOutcomeIsKnown(t *testing.T) {
+func TestMove_RepeatedUntilKnown(t *testing.T) {
 	t.Parallel()
 	for name, failures := range map[string][]error{
 		"nothing fails":         nil,
@@ -55,7 +55,7 @@ func TestMoveIsRepeatedUntilItsOutcomeIsKnown(t *testing.T) {
 
 func storageAway() error { return refuse(codes.Unavailable, pb.ReasonStorageUnavailable) }
 
-func TestMoveAcrossABrokenConnection(t *testing.T) {
+func TestMove_BrokenConnection(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	f.move = func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error) {
@@ -75,7 +75,7 @@ func TestMoveAcrossABrokenConnection(t *testing.T) {
 	assert.ErrorIs(t, told[0], client.ErrUnreachable)
 }
 
-func TestMoveReportsARefusalAtOnce(t *testing.T) {
+func TestMove_Refused(t *testing.T) {
 	t.Parallel()
 	for name, failures := range map[string][]error{
 		"at the first try":              {conflict("9")},
@@ -98,7 +98,7 @@ func TestMoveReportsARefusalAtOnce(t *testing.T) {
 	}
 }
 
-func TestMoveSaysWhenTheOutcomeStaysOpen(t *testing.T) {
+func TestMove_OutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(within(t))
 	f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
@@ -111,7 +111,7 @@ func TestMoveSaysWhenTheOutcomeStaysOpen(t *testing.T) {
 	assert.ErrorIs(t, err, client.ErrUnsettled)
 }
 
-func TestMoveDoesNotBelieveEverything(t *testing.T) {
+func TestMove_WrongReply(t *testing.T) {
 	t.Parallel()
 	for name, event := range map[string]*pb.Event{
 		"no event":     nil,
@@ -127,7 +127,7 @@ func TestMoveDoesNotBelieveEverything(t *testing.T) {
 	}
 }
 
-func TestResignNamesTheSeat(t *testing.T) {
+func TestResign_NamesTheSeat(t *testing.T) {
 	t.Parallel()
 	f := &fake{resign: func(n int, r *pb.ResignRequest) (*pb.Event, error) {
 		if n == 1 {
@@ -161,7 +161,7 @@ func TestResignNamesTheSeat(t *testing.T) {
 	assert.ErrorIs(t, err, client.ErrNotSeated)
 }
 
-func TestNewGameMakesOneGame(t *testing.T) {
+func TestNewGame_MakesOneGame(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var ids []string
@@ -245,7 +245,7 @@ func TestResolve(t *testing.T) {
 	assert.ErrorIs(t, err, client.ErrGameNotFound)
 }
 
-func TestResolveOfAnAmbiguousBeginning(t *testing.T) {
+func TestResolve_AmbiguousPrefix(t *testing.T) {
 	t.Parallel()
 	f := &fake{listGames: func(int, context.Context, *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
 		return &pb.ListGamesResponse{Games: []*pb.Game{{Id: gameID}, {Id: "gamega" + otherID[6:]}}}, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-func TestStoreKeepsOneCredentialPerTarget(t *testing.T) {
+func TestStore_OneCredentialPerTarget(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a", "b", "credentials.json")
 	s := client.NewStore(path)
@@ -40,7 +40,7 @@ func TestStoreKeepsOneCredentialPerTarget(t *testing.T) {
 	assert.False(t, ok)
 }
 
-func TestStoreIsForItsOwnerAlone(t *testing.T) {
+func TestStore_ReadableByOwnerOnly(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "config")
 	path := filepath.Join(dir, "credentials.json")
@@ -66,7 +66,7 @@ func TestStoreIsForItsOwnerAlone(t *testing.T) {
 	assert.Len(t, files, 1)
 }
 
-func TestStoreDoesNotOverwriteWhatItCannotRead(t *testing.T) {
+func TestStore_KeepsUnreadableFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "credentials.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"servers": {"x:1": `), 0o600))
@@ -83,7 +83,7 @@ func TestStoreDoesNotOverwriteWhatItCannotRead(t *testing.T) {
 	assert.NoError(t, s.Save("x:1", client.Credential{Name: "ada"}))
 }
 
-func TestConcurrentWritersLeaveAWholeFile(t *testing.T) {
+func TestStore_ConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "credentials.json")
 	one := client.NewStore(path)
@@ -105,7 +105,7 @@ func TestConcurrentWritersLeaveAWholeFile(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func TestDefaultStoreIsInTheConfigDirectory(t *testing.T) {
+func TestDefaultStore_InConfigDirectory(t *testing.T) {
 	t.Parallel()
 	path := client.DefaultStore().Path()
 	assert.Equal(t, filepath.Join("gridstand", "credentials.json"),

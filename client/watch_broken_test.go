@@ -16,7 +16,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func TestWatchOfAHostileServer(t *testing.T) {
+func TestWatch_HostileServer(t *testing.T) {
 	t.Parallel()
 	board := func(edit func(b *pb.Twenty48Board)) func(*pb.Event) {
 		return func(e *pb.Event) { edit(e.GetPosition().GetTwenty48()) }
@@ -61,7 +61,7 @@ func TestWatchOfAHostileServer(t *testing.T) {
 	}
 }
 
-func TestWatchHonoursThePauseThatTheServerAsksFor(t *testing.T) {
+func TestWatch_HonorsRetryHint(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	f.watch = func(int, *pb.WatchRequest, watchStream) error {
@@ -77,7 +77,7 @@ func TestWatchHonoursThePauseThatTheServerAsksFor(t *testing.T) {
 	assert.ErrorIs(t, u.Connection.Err, client.ErrServerUnavailable)
 }
 
-func TestWatchWithoutAServerGoesOnTrying(t *testing.T) {
+func TestWatch_NoServer(t *testing.T) {
 	t.Parallel()
 	c := dial(t, client.Config{Target: unusedAddress(t)})
 	w := c.Watch(within(t), client.WatchOptions{GameID: gameID})
@@ -91,7 +91,7 @@ func TestWatchWithoutAServerGoesOnTrying(t *testing.T) {
 	}
 }
 
-func TestWatchGivesUpASilentStream(t *testing.T) {
+func TestWatch_SilentStream(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	f.watch = func(n int, _ *pb.WatchRequest, s watchStream) error {
@@ -109,7 +109,7 @@ func TestWatchGivesUpASilentStream(t *testing.T) {
 	assert.Equal(t, []string{"live", "game 3", "reconnecting 1", "live", "event 4"}, got)
 }
 
-func TestWatchTellsWhatDoesNotFollow(t *testing.T) {
+func TestWatch_EventDoesNotFollow(t *testing.T) {
 	t.Parallel()
 	for came, want := range map[int32]client.SequenceError{
 		6: {Version: 6, After: 3},

@@ -237,7 +237,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-func TestWatchEndsWhenClosed(t *testing.T) {
+func TestWatch_Close(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {

@@ -45,7 +45,7 @@ func TestSeedVectors(t *testing.T) {
 	}
 }
 
-func TestSeedPrintsNothingOfItself(t *testing.T) {
+func TestSeed_PrintsNothing(t *testing.T) {
 	t.Parallel()
 	s := countingSeed(t)
 	held := struct {
@@ -68,7 +68,7 @@ func TestSeedPrintsNothingOfItself(t *testing.T) {
 	assert.Contains(t, out.String(), "[seed]")
 }
 
-func TestSeedFromBytesWantsTheWholeSeed(t *testing.T) {
+func TestSeedFromBytes_WrongLength(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 31, 33} {
 		_, err := game.SeedFromBytes(make([]byte, n))
@@ -77,7 +77,7 @@ func TestSeedFromBytesWantsTheWholeSeed(t *testing.T) {
 	assert.NotEqual(t, game.NewSeed().SeedBytes(), game.NewSeed().SeedBytes())
 }
 
-func TestDrawsReachBeyondOneBlock(t *testing.T) {
+func TestDraws_BeyondOneBlock(t *testing.T) {
 	t.Parallel()
 	d := countingSeed(t).Draws(1)
 	seen := map[int]int{}

@@ -119,8 +119,8 @@ func parse(t *testing.T, text string) []*pb.Event {
 	return events
 }
 
-// TestProgramsAreShort holds what the README of this folder says.
-func TestProgramsAreShort(t *testing.T) {
+// TestPrograms_Short holds what the README of this folder says.
+func TestPrograms_Short(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.py")
 	require.NoError(t, err)
@@ -132,9 +132,9 @@ func TestProgramsAreShort(t *testing.T) {
 	}
 }
 
-// TestPlayAndVerify lets the bot play on a server, and both verifiers recompute
+// TestPrograms_PlayAndVerify lets the bot play on a server, and both verifiers recompute
 // its games.
-func TestPlayAndVerify(t *testing.T) {
+func TestPrograms_PlayAndVerify(t *testing.T) {
 	t.Parallel()
 	p := setUp(t)
 	config := servertest.Config(t)
@@ -169,8 +169,8 @@ func TestPlayAndVerify(t *testing.T) {
 	}
 }
 
-// TestBothVerifiersAgree makes many games in which everything happens that may.
-func TestBothVerifiersAgree(t *testing.T) {
+// TestVerifiers_Agree makes many games in which everything happens that may.
+func TestVerifiers_Agree(t *testing.T) {
 	t.Parallel()
 	p := setUp(t)
 	var transcripts [][]*pb.Event
@@ -272,9 +272,9 @@ var asTold = []string{
 	"created.seats.stand_in", "moved.by_bot", "position.turn_deadline",
 }
 
-// TestAlteredIsCaught alters transcripts in every field, and expects both
+// TestVerifiers_AlteredGame alters transcripts in every field, and expects both
 // verifiers to catch it.
-func TestAlteredIsCaught(t *testing.T) {
+func TestVerifiers_AlteredGame(t *testing.T) {
 	t.Parallel()
 	p := setUp(t)
 	var what []string

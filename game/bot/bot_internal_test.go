@@ -17,9 +17,9 @@ import (
 // small makes every bot quick.
 var small = Options{Depth: 1, Rollouts: 2}
 
-// TestEveryBotPlays plays the first moves of a game of every variant with
+// TestBots_Play plays the first moves of a game of every variant with
 // every bot, twice: with the same chance it is the same game.
-func TestEveryBotPlays(t *testing.T) {
+func TestBots_Play(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
 		for _, name := range Names(v.Kind) {
@@ -57,7 +57,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestChooseRefuses(t *testing.T) {
+func TestChoose_Refuses(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
 	stuck := board48(t, v, 0, 2, 4, 2, 4, 4, 2, 4, 2, 2, 4, 2, 4, 4, 2, 4, 2)
@@ -84,8 +84,8 @@ func searching(k game.Kind) []string {
 	})
 }
 
-// TestWorkIsBounded gives searching bots some work, on boards of all stages.
-func TestWorkIsBounded(t *testing.T) {
+// TestBots_WorkBounded gives searching bots some work, on boards of all stages.
+func TestBots_WorkBounded(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
@@ -104,7 +104,7 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 }
 
-func TestADeadlineGivesTheBestSoFar(t *testing.T) {
+func TestBots_DeadlineGivesBestSoFar(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
@@ -130,7 +130,7 @@ func TestADeadlineGivesTheBestSoFar(t *testing.T) {
 	}
 }
 
-func TestCancellingStopsAThought(t *testing.T) {
+func TestBots_Cancel(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
@@ -144,7 +144,7 @@ func TestCancellingStopsAThought(t *testing.T) {
 	}
 }
 
-func TestABotIsSafeForConcurrentUse(t *testing.T) {
+func TestBots_ConcurrentUse(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
 	ps := positions48(t, v, 20)

@@ -91,9 +91,9 @@ func (r *reference) values(p *twenty48.Position, depth int) (values [len(directi
 	return values
 }
 
-// TestExpectimaxChoosesAsTheReference lets both decide on the boards of the
+// TestExpectimax_ChoosesAsReference lets both decide on the boards of the
 // benchmark.
-func TestExpectimaxChoosesAsTheReference(t *testing.T) {
+func TestExpectimax_ChoosesAsReference(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
 	o, err := oddsOf(v)
@@ -114,7 +114,7 @@ func TestExpectimaxChoosesAsTheReference(t *testing.T) {
 	assert.GreaterOrEqual(t, same, len(ps)-2)
 }
 
-func TestSearchesValueAsTheReference(t *testing.T) {
+func TestExpectimax_ValuesAsReference(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
 		if v.Kind != game.Twenty48 {
@@ -158,7 +158,7 @@ func TestSearchesValueAsTheReference(t *testing.T) {
 	}
 }
 
-func TestExpectimaxSeesTheGoal(t *testing.T) {
+func TestExpectimax_SeesTheGoal(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"twos", "restless", "vt100"} {
 		v := variant(t, id)
@@ -175,7 +175,7 @@ func TestExpectimaxSeesTheGoal(t *testing.T) {
 	}
 }
 
-func TestExpectimaxGoesOnWithALargeTile(t *testing.T) {
+func TestExpectimax_LargeTile(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
 	tiles := []int32{
@@ -199,9 +199,9 @@ func TestExpectimaxGoesOnWithALargeTile(t *testing.T) {
 	assert.Equal(t, game.Slide(game.Right), m)
 }
 
-// TestExpectimaxAnswersFromAWholeSearch checks that what was searched in part
+// TestExpectimax_AnswersFromWholeSearch checks that what was searched in part
 // when the work was done does not count.
-func TestExpectimaxAnswersFromAWholeSearch(t *testing.T) {
+func TestExpectimax_AnswersFromWholeSearch(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
 	for _, p := range positions48(t, v, 10) {
@@ -227,7 +227,7 @@ func TestExpectimaxAnswersFromAWholeSearch(t *testing.T) {
 	}
 }
 
-func TestADecisionTakesNoMemory(t *testing.T) {
+func TestExpectimax_AllocatesNothing(t *testing.T) {
 	// sync.Pool drops things on purpose then.
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		t.Skip("under the race detector everything takes memory")

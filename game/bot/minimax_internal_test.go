@@ -134,9 +134,9 @@ func (s *gridSearch) end(g *tribolotest.Grid) int {
 	}
 }
 
-// TestMinimaxChoosesAsOnThePlainGrid lets both decide on positions such as the
+// TestMinimax_ChoosesAsOnPlainGrid lets both decide on positions such as the
 // benchmark's.
-func TestMinimaxChoosesAsOnThePlainGrid(t *testing.T) {
+func TestMinimax_ChoosesAsOnPlainGrid(t *testing.T) {
 	t.Parallel()
 	var plain gridSearch
 	for _, p := range positionsTribolo(t, 20) {

@@ -19,7 +19,7 @@ func after(t testing.TB, p game.Position, m game.Move) *tribolo.Position {
 	return next.(*tribolo.Position)
 }
 
-func TestGreedyTriboloTakesMost(t *testing.T) {
+func TestGreedy_TakesMostInTribolo(t *testing.T) {
 	t.Parallel()
 	for _, p := range positionsTribolo(t, 50) {
 		var want game.Move
@@ -88,9 +88,9 @@ func TestOriginal(t *testing.T) {
 	assert.Positive(t, few, "positions with few moves")
 }
 
-// TestMinimaxFindsWhatPlainSearchFinds checks that what alpha-beta leaves out
+// TestMinimax_EqualsPlainSearch checks that what alpha-beta leaves out
 // does not matter.
-func TestMinimaxFindsWhatPlainSearchFinds(t *testing.T) {
+func TestMinimax_EqualsPlainSearch(t *testing.T) {
 	t.Parallel()
 	for i, p := range positionsTribolo(t, 24) {
 		me := p.Turn()
@@ -122,9 +122,9 @@ func TestMinimaxFindsWhatPlainSearchFinds(t *testing.T) {
 	}
 }
 
-// TestStrongerBotsWin plays a few games of Tribolo of each bot against two of a
+// TestBots_StrongerWins plays a few games of Tribolo of each bot against two of a
 // weaker one; go run ./tools/botstrength plays many.
-func TestStrongerBotsWin(t *testing.T) {
+func TestBots_StrongerWins(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "tribolo")
 	for _, tc := range []struct {

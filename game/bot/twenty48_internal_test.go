@@ -42,7 +42,7 @@ func TestGreedyAndRote(t *testing.T) {
 	}
 }
 
-func TestGreedyMayWait(t *testing.T) {
+func TestGreedy_MayWait(t *testing.T) {
 	t.Parallel()
 	// In restless up is legal here although it changes nothing, and scores as
 	// little as the others.
@@ -53,10 +53,10 @@ func TestGreedyMayWait(t *testing.T) {
 	assert.Equal(t, game.Slide(game.Up), m)
 }
 
-// TestWeakBotsScoreAsExpected plays classic with three bots that are known to
+// TestBots_WeakScoreAsExpected plays classic with three bots that are known to
 // average 1,095, 2,548 and 3,099. A miss is a fault in the rules, in the draws
 // or in the bots' order of ties; go run ./tools/botstrength looks closer.
-func TestWeakBotsScoreAsExpected(t *testing.T) {
+func TestBots_WeakScoreAsExpected(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
 	for name, want := range map[string]float64{"random": 1095, "rote": 2548, "greedy": 3099} {
@@ -120,7 +120,7 @@ func TestRolloutsAgree(t *testing.T) {
 	}
 }
 
-func TestRolloutsAreCut(t *testing.T) {
+func TestRollouts_Cut(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "6x6")
 	p := v.Rules.Start(seed(t, 1).Draws(1))
@@ -129,7 +129,7 @@ func TestRolloutsAreCut(t *testing.T) {
 	assert.EqualValues(t, 3*len(p.LegalMoves())*cutMoves, work)
 }
 
-func TestOrdersAreAllOrders(t *testing.T) {
+func TestOrders_Complete(t *testing.T) {
 	t.Parallel()
 	seen := map[uint8]bool{}
 	for _, order := range orders {

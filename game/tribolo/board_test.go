@@ -67,7 +67,7 @@ func TestPlayAnywhere(t *testing.T) {
 }
 
 // Not parallel: it counts allocations.
-func TestLookingAheadAllocatesNothing(t *testing.T) {
+func TestBoard_LookingAheadAllocatesNothing(t *testing.T) {
 	p := start(countingSeed())
 	assert.Zero(t, testing.AllocsPerRun(10, func() {
 		b := p.Board()

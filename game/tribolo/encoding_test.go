@@ -49,7 +49,7 @@ func TestPositionBytes(t *testing.T) {
 	assert.Equal(t, []byte{1, 3, 0, 120}, over[:4])
 }
 
-func TestDecodeRefusesDamage(t *testing.T) {
+func TestDecode_Damaged(t *testing.T) {
 	t.Parallel()
 	good := bytesOf(t, start(countingSeed()))
 	moved, _, err := tribolo.New().Move(start(countingSeed()), 0, to(1, 8), nil)
@@ -100,7 +100,7 @@ func TestDecodeRefusesDamage(t *testing.T) {
 	}
 }
 
-func TestNewBoardIsChecked(t *testing.T) {
+func TestNewBoard_Checked(t *testing.T) {
 	t.Parallel()
 	cells := start(countingSeed()).Cells()
 	_, err := tribolo.NewBoard(cells[1:])

@@ -182,7 +182,7 @@ func TestIllegalMoves(t *testing.T) {
 // otherGame is a position that Tribolo knows nothing of.
 type otherGame struct{ game.Position }
 
-func TestPositionsOfOtherRules(t *testing.T) {
+func TestRules_OtherPositions(t *testing.T) {
 	t.Parallel()
 	_, _, err := tribolo.New().Move(otherGame{}, 0, to(0, 0), nil)
 	require.EqualError(t, err, "tribolo: a tribolo_test.otherGame is no position of Tribolo")

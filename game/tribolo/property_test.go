@@ -124,7 +124,7 @@ var anyPosition = rapid.Custom(func(t *rapid.T) *tribolo.Position {
 
 // TestProperty_LegalMoves checks that every listed move is legal and every
 // other illegal, for every seat.
-func TestPropertyLegalMoves(t *testing.T) {
+func TestProperty_LegalMoves(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyPosition.Draw(t, "position")
@@ -184,9 +184,9 @@ func TestPropertyEqual(t *testing.T) {
 	})
 }
 
-// TestPropertyDecode checks that no bytes make Decode panic, near the real ones
+// TestProperty_Decode checks that no bytes make Decode panic, near the real ones
 // or far off. FuzzDecode looks further.
-func TestPropertyDecode(t *testing.T) {
+func TestProperty_Decode(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := bytesOf(t, anyPosition.Draw(t, "position"))

@@ -64,7 +64,7 @@ func toSeats(set tribolo.SeatSet) []int {
 }
 
 // Ensure cells of a resigned seat are jumped over like others, and lost.
-func TestCellsOfAResignedSeatAreTaken(t *testing.T) {
+func TestCells_OfResignedSeat(t *testing.T) {
 	t.Parallel()
 	p := position(t, lane(t, "B R . . . . . . . .", "BRG"), 0, 1)
 	before := p.Scores()

@@ -29,7 +29,7 @@ G B B . . . B . . . . . . # . .
 . . . . . . . B G G . . . . # .
 `
 
-func TestStartOfTheCountingSeed(t *testing.T) {
+func TestStart_CountingSeed(t *testing.T) {
 	t.Parallel()
 	p := start(countingSeed())
 	assert.Equal(t, startBoard, p.Board().String())
@@ -53,7 +53,7 @@ func TestStartOfTheCountingSeed(t *testing.T) {
 
 // Ensure other seeds are shuffled as the rules say too, and the first to move is
 // drawn after the shuffle.
-func TestStartIsTheSeededShuffle(t *testing.T) {
+func TestStart_SeededShuffle(t *testing.T) {
 	t.Parallel()
 	firsts := map[int]int{}
 	for i := range 256 {

@@ -30,7 +30,7 @@ func cellsOf(b tribolo.Board) []tribolo.Owner {
 
 // Ensure the fast board is the plain one, on random boards: what each seat may
 // do and take, what comes of it, and whose turn it then is.
-func TestBoardEqualsTheRulesWordByWord(t *testing.T) {
+func TestBoard_EqualsTheRules(t *testing.T) {
 	t.Parallel()
 	boards := randomBoards(200)
 	moves := 0

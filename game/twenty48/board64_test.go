@@ -39,7 +39,7 @@ func randomCells(random *rand.Rand) []uint8 {
 	return cells
 }
 
-func TestBoard64SlidesAsAnyBoard(t *testing.T) {
+func TestBoard64_SlidesAsAnyBoard(t *testing.T) {
 	t.Parallel()
 	s := twenty48.NewSlider()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -78,7 +78,7 @@ func TestBoard64SlidesAsAnyBoard(t *testing.T) {
 	}
 }
 
-func TestBoard64OfAPosition(t *testing.T) {
+func TestBoard64_OfPosition(t *testing.T) {
 	t.Parallel()
 	_, p := position(t, classic(4, 4), "2 4 . . / . . . . / . . . . / . . 8 16384")
 	b, ok := p.Board64()
@@ -94,7 +94,7 @@ func TestBoard64OfAPosition(t *testing.T) {
 	assert.False(t, ok, "another size")
 }
 
-func TestBoard64EndsAtANibble(t *testing.T) {
+func TestBoard64_LargestTile(t *testing.T) {
 	t.Parallel()
 	s := twenty48.NewSlider()
 	slid, made := s.Slide(0xeef, game.Left)
@@ -105,7 +105,7 @@ func TestBoard64EndsAtANibble(t *testing.T) {
 	assert.Zero(t, made)
 }
 
-func TestGridIsACopy(t *testing.T) {
+func TestGrid_Copied(t *testing.T) {
 	t.Parallel()
 	_, p := position(t, classic(2, 3), "2 2 . / . . .")
 	g := p.Grid()

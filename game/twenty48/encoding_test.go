@@ -31,7 +31,7 @@ func TestPositionBytes(t *testing.T) {
 	assert.Equal(t, p, back, "a decoded position keeps nothing of the bytes")
 }
 
-func TestDecodeRefusesDamage(t *testing.T) {
+func TestDecode_Damaged(t *testing.T) {
 	t.Parallel()
 	ending := classic(2, 2)
 	ending.EndsAtGoal = true
@@ -66,7 +66,7 @@ func TestDecodeRefusesDamage(t *testing.T) {
 	}
 }
 
-func TestPositionFromTilesIsChecked(t *testing.T) {
+func TestPositionFromTiles_Checked(t *testing.T) {
 	t.Parallel()
 	r := twenty48.New(classic(2, 2))
 	for _, tc := range []struct {

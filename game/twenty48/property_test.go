@@ -121,10 +121,10 @@ func TestPropertySlide(t *testing.T) {
 	})
 }
 
-// TestPropertySpawn checks that a move keeps the sum of the tiles but for the
+// TestProperty_Spawn checks that a move keeps the sum of the tiles but for the
 // one that spawns, and that this is drawn as the rules say: first the cell among
 // the empty ones, then the value.
-func TestPropertySpawn(t *testing.T) {
+func TestProperty_Spawn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r, p := anyPosition(t)
@@ -214,8 +214,8 @@ func TestPropertyGame(t *testing.T) {
 	})
 }
 
-// TestPropertyTilesRoundTrip checks that the faces of a position make it again.
-func TestPropertyTilesRoundTrip(t *testing.T) {
+// TestProperty_TilesRoundTrip checks that the faces of a position make it again.
+func TestProperty_TilesRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r, p := anyPosition(t)
@@ -226,9 +226,9 @@ func TestPropertyTilesRoundTrip(t *testing.T) {
 	})
 }
 
-// TestPropertyDecode checks that no bytes make Decode panic, near the real ones
+// TestProperty_Decode checks that no bytes make Decode panic, near the real ones
 // or far off. FuzzDecode looks further.
-func TestPropertyDecode(t *testing.T) {
+func TestProperty_Decode(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r, p := anyPosition(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-func TestIllegalMovesSayWhy(t *testing.T) {
+func TestMove_IllegalSaysWhy(t *testing.T) {
 	t.Parallel()
 	idle := classic(2, 2)
 	idle.IdleMoves = true
@@ -45,7 +45,7 @@ func TestIllegalMovesSayWhy(t *testing.T) {
 	}
 }
 
-func TestIdleMoveSpawnsOnly(t *testing.T) {
+func TestMove_IdleSpawnsOnly(t *testing.T) {
 	t.Parallel()
 	c := classic(2, 2)
 	c.IdleMoves = true
@@ -98,7 +98,7 @@ func TestGoal(t *testing.T) {
 	}
 }
 
-func TestGoalStaysReached(t *testing.T) {
+func TestGoal_StaysReached(t *testing.T) {
 	t.Parallel()
 	r, p := position(t, classic(2, 2), "2048 2048 / 2 8")
 	next, change, err := r.Move(p, 0, game.Slide(game.Left), seed(1).Draws(2))
@@ -122,7 +122,7 @@ func TestHalfScore(t *testing.T) {
 	assert.Equal(t, []int32{10}, next.Scores())
 }
 
-func TestScoreAndMovesStayWithinAnInt32(t *testing.T) {
+func TestScore_WithinInt32(t *testing.T) {
 	t.Parallel()
 	r := twenty48.New(classic(2, 2))
 	p, err := r.Position(tiles(t, "1024 1024 / . ."), math.MaxInt32-100, math.MaxInt32)
@@ -134,7 +134,7 @@ func TestScoreAndMovesStayWithinAnInt32(t *testing.T) {
 	assert.EqualValues(t, math.MaxInt32, next.MoveCount())
 }
 
-func TestResigningLeavesTheBoard(t *testing.T) {
+func TestResign_LeavesTheBoard(t *testing.T) {
 	t.Parallel()
 	r, p := position(t, classic(2, 2), "2 . / 4 .")
 	assert.Same(t, p, r.Resign(p, 0))
@@ -146,7 +146,7 @@ func TestResigningLeavesTheBoard(t *testing.T) {
 // otherGame is a position that 2048 knows nothing of.
 type otherGame struct{ game.Position }
 
-func TestPositionsOfOtherRules(t *testing.T) {
+func TestRules_OtherPositions(t *testing.T) {
 	t.Parallel()
 	r := twenty48.New(classic(2, 2))
 	_, _, err := r.Move(otherGame{}, 0, game.Slide(game.Left), nil)
@@ -157,7 +157,7 @@ func TestPositionsOfOtherRules(t *testing.T) {
 	require.NotErrorIs(t, err, game.ErrIllegalMove)
 }
 
-func TestConfigIsChecked(t *testing.T) {
+func TestConfig_Checked(t *testing.T) {
 	t.Parallel()
 	for want, spoil := range map[string]func(*twenty48.Config){
 		"rows: 1 is not from 2 to 255":                           func(c *twenty48.Config) { c.Rows = 1 },

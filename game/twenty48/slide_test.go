@@ -10,7 +10,7 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-func TestSlideOneLine(t *testing.T) {
+func TestSlide_OneLine(t *testing.T) {
 	t.Parallel()
 	// The second row keeps a board of two rows and never moves.
 	for _, tc := range []struct {
@@ -43,7 +43,7 @@ func TestSlideOneLine(t *testing.T) {
 	}
 }
 
-func TestSlideTheWholeBoard(t *testing.T) {
+func TestSlide_WholeBoard(t *testing.T) {
 	t.Parallel()
 	const board = "2 . 2 / 2 4 . / 4 4 2 / 4 . 4"
 	for d, want := range map[game.Direction]string{
@@ -63,7 +63,7 @@ func TestSlideTheWholeBoard(t *testing.T) {
 	}
 }
 
-func TestLegalMovesComeInAFixedOrder(t *testing.T) {
+func TestLegalMoves_FixedOrder(t *testing.T) {
 	t.Parallel()
 	for board, want := range map[string][]game.Direction{
 		". . . / . 2 . / . . .": {game.Up, game.Right, game.Down, game.Left},
@@ -91,7 +91,7 @@ func TestLegalMovesComeInAFixedOrder(t *testing.T) {
 }
 
 // No game reaches the largest tile, but a board can be made that holds it.
-func TestTheLargestTileMergesNoMore(t *testing.T) {
+func TestMerge_LargestTile(t *testing.T) {
 	t.Parallel()
 	const full = "1073741824 1073741824 / 2 4"
 	_, p := position(t, classic(2, 2), full)

@@ -61,7 +61,7 @@ func TestPlaythroughs(t *testing.T) {
 	}
 }
 
-func TestNoPlaythroughIsLeftOver(t *testing.T) {
+func TestPlaythroughs_NoneLeftOver(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(playthroughs, "*"))
 	require.NoError(t, err)

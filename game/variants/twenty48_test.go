@@ -34,7 +34,7 @@ var table = []struct {
 	{"6x6", 6, 6, 2, true, 10, false, true, 4, false},
 }
 
-func TestTableHoldsEveryVariantOf2048(t *testing.T) {
+func TestTable_EveryVariantOf2048(t *testing.T) {
 	t.Parallel()
 	i := 0
 	for _, v := range variants.All() {
@@ -115,7 +115,7 @@ func TestSpawnOdds(t *testing.T) {
 	}
 }
 
-func TestScoreOfAMerge(t *testing.T) {
+func TestMerge_Score(t *testing.T) {
 	t.Parallel()
 	for _, row := range table {
 		r := rules(t, row.id)
@@ -150,7 +150,7 @@ func TestMaking2048(t *testing.T) {
 	}
 }
 
-func TestMoveThatChangesNothing(t *testing.T) {
+func TestMove_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, row := range table {
 		r := rules(t, row.id)

@@ -12,7 +12,7 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-func TestAllInOrderOfDisplay(t *testing.T) {
+func TestAll_InOrderOfDisplay(t *testing.T) {
 	t.Parallel()
 	var ids []string
 	for _, v := range variants.All() {
@@ -21,7 +21,7 @@ func TestAllInOrderOfDisplay(t *testing.T) {
 	assert.Equal(t, []string{"classic", "twos", "restless", "vt100", "3x3", "5x5", "6x6", "tribolo"}, ids)
 }
 
-func TestEveryVariantIsComplete(t *testing.T) {
+func TestAll_Complete(t *testing.T) {
 	t.Parallel()
 	ids, titles := map[string]bool{}, map[string]bool{}
 	for _, v := range variants.All() {
@@ -84,7 +84,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-func TestTheListCannotBeChanged(t *testing.T) {
+func TestAll_CannotBeChanged(t *testing.T) {
 	t.Parallel()
 	variants.All()[0].ID = "mine"
 	assert.Equal(t, "classic", variants.All()[0].ID)

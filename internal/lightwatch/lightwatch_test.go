@@ -339,8 +339,8 @@ func TestServerEnds(t *testing.T) {
 	<-stopped
 }
 
-// TestTooManyStreams says what the server allows, and goes on when one has ended.
-func TestTooManyStreams(t *testing.T) {
+// TestConn_TooManyStreams says what the server allows, and goes on when one has ended.
+func TestConn_TooManyStreams(t *testing.T) {
 	t.Parallel()
 	address, _ := serve(t, endless(make(chan struct{}, 10)), grpc.MaxConcurrentStreams(2))
 	c := dial(t, address, lightwatch.Options{})

@@ -45,7 +45,7 @@ const (
 	asBytes  tag = tag(protowire.BytesType)
 )
 
-// The fields that are read; FuzzUpdate_decode compares them with the contract.
+// The fields that are read; FuzzUpdate_Decode compares them with the contract.
 const (
 	responseGame  = 1<<3 | asBytes
 	responseEvent = 2<<3 | asBytes

@@ -12,9 +12,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// FuzzUpdate_decode compares what is read of a message with what it says. Bytes
+// FuzzUpdate_Decode compares what is read of a message with what it says. Bytes
 // that are no message must do no harm.
-func FuzzUpdate_decode(f *testing.F) {
+func FuzzUpdate_Decode(f *testing.F) {
 	for _, m := range []*pb.WatchResponse{
 		{},
 		{Update: &pb.WatchResponse_Audience{Audience: 3}},

@@ -71,7 +71,7 @@ func (s *server) client(t *testing.T) *client.Client {
 	return c
 }
 
-func TestGameOnAServer(t *testing.T) {
+func TestGame_OnAServer(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

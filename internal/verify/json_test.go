@@ -56,7 +56,7 @@ func TestReadJSON(t *testing.T) {
 	assert.ErrorContains(t, err, "the gain is 8, recomputed 4")
 }
 
-func TestReadJSONSaysWhichLineIsWrong(t *testing.T) {
+func TestReadJSON_NamesTheWrongLine(t *testing.T) {
 	t.Parallel()
 	text := lines(t, transcript(t, "classic", seedOf(t, 1), 3))
 	for name, tc := range map[string]struct{ text, want string }{

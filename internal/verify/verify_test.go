@@ -85,7 +85,7 @@ func clone(events []*pb.Event) []*pb.Event {
 	return copied
 }
 
-func TestHonestGamesOfEveryVariant(t *testing.T) {
+func TestTranscript_EveryVariant(t *testing.T) {
 	t.Parallel()
 	lengths := []int{0, 30, 100_000}
 	if testing.Short() {
@@ -133,7 +133,7 @@ func spawns(events []*pb.Event) int {
 	return n
 }
 
-func TestTheOrderOfSetsIsFree(t *testing.T) {
+func TestTranscript_OrderOfSetsIsFree(t *testing.T) {
 	t.Parallel()
 	for _, variant := range []string{"classic", "tribolo"} {
 		events := transcript(t, variant, seedOf(t, 1), 30)
@@ -150,7 +150,7 @@ func TestTheOrderOfSetsIsFree(t *testing.T) {
 	}
 }
 
-func TestWhatWasAlteredIsFound(t *testing.T) {
+func TestTranscript_Altered(t *testing.T) {
 	t.Parallel()
 	seed := seedOf(t, 1)
 	honest := transcript(t, "classic", seed, 30) // versions 1 to 32
@@ -224,7 +224,7 @@ func TestWhatWasAlteredIsFound(t *testing.T) {
 	}
 }
 
-func TestADifferenceReadsLikeThis(t *testing.T) {
+func TestTranscript_DifferenceMessage(t *testing.T) {
 	t.Parallel()
 	events := transcript(t, "classic", seedOf(t, 1), 30)
 	tiles := events[16].GetPosition().GetTwenty48().GetTiles()
@@ -234,7 +234,7 @@ func TestADifferenceReadsLikeThis(t *testing.T) {
 	assert.Regexp(t, `^version 17: tile \d+ is 8, recomputed 4$`, err.Error())
 }
 
-func TestEventsThatAreMissingOrMoved(t *testing.T) {
+func TestTranscript_MissingOrMovedEvents(t *testing.T) {
 	t.Parallel()
 	honest := transcript(t, "classic", seedOf(t, 1), 30)
 	cut := func(from, to int) []*pb.Event { return slices.Delete(clone(honest), from, to) }
@@ -267,7 +267,7 @@ func TestEventsThatAreMissingOrMoved(t *testing.T) {
 	}
 }
 
-func TestWhatANewerServerSends(t *testing.T) {
+func TestTranscript_NewerServer(t *testing.T) {
 	t.Parallel()
 	for name, alter := range map[string]func(events []*pb.Event){
 		"a variant":  func(events []*pb.Event) { events[0].GetCreated().Variant = "hexagons" },

@@ -78,7 +78,7 @@ func TestStorageUnavailable(t *testing.T) {
 
 // Ensure that a store which hangs is what callers are told of, also those for
 // whom the calls that hang there leave no room.
-func TestStorageUnavailable_hanging_long(t *testing.T) {
+func TestStorageUnavailable_Hanging_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)

@@ -38,7 +38,7 @@ func TestPicture(t *testing.T) {
 	assert.NotContains(t, string(svg), "%!")
 }
 
-func TestPictureOfNothing(t *testing.T) {
+func TestPicture_Empty(t *testing.T) {
 	t.Parallel()
 	require.Error(t, run("", nil))
 	require.ErrorContains(t, run("", []string{"no file"}), "not title=file")

@@ -16,7 +16,7 @@ var looksForLeaks = regexp.MustCompile(`[\t ](goleak\.VerifyTestMain|testmain\.R
 
 // Ensure every package that has tests looks for goroutines that they leave
 // behind.
-func TestEveryPackageLooksForLeaks(t *testing.T) {
+func TestRun_InEveryPackage(t *testing.T) {
 	t.Parallel()
 	looks := map[string]bool{} // by folder with tests
 	err := filepath.WalkDir("../../..", func(path string, entry fs.DirEntry, err error) error {

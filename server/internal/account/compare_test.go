@@ -15,7 +15,7 @@ import (
 
 // Ensure secrets and their digests are compared in constant time only: with
 // digest.matches, and with == not even by mistake.
-func TestSecretsAreComparedInConstantTime(t *testing.T) {
+func TestSecrets_ComparedInConstantTime(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

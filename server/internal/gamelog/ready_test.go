@@ -23,7 +23,7 @@ func TestLog_Ready(t *testing.T) {
 
 // Ensure that a Redis that answers and takes no appends is not ready, until it
 // takes them again, and that asking it writes nothing.
-func TestLog_Ready_refused(t *testing.T) {
+func TestLog_Ready_Refused(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
 	client := redistest.NewClient(t, server.Addr())
@@ -52,7 +52,7 @@ func TestLog_Ready_refused(t *testing.T) {
 }
 
 // Ensure that the readiness check waits no longer than its caller.
-func TestLog_Ready_away(t *testing.T) {
+func TestLog_Ready_Away(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
 	log := newLog(t, server.Addr())

@@ -51,7 +51,7 @@ func (s servers) send(t *testing.T, server string, last *Beat, appends ...span) 
 
 // Ensure an outage is recorded once, by one of the servers that are back, and a
 // shorter gap not at all.
-func TestHeartbeat_outage(t *testing.T) {
+func TestHeartbeat_Outage(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		ctx, a := t.Context(), servers{client}
@@ -113,7 +113,7 @@ func TestHeartbeat_outage(t *testing.T) {
 
 // Ensure time in which an append succeeded is no outage, for every server that
 // appends and every server that sends the first heartbeat after the gap.
-func TestHeartbeat_appendsInGap(t *testing.T) {
+func TestHeartbeat_AppendsInGap(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		a := servers{client}
@@ -174,7 +174,7 @@ func TestActivity(t *testing.T) {
 
 // Ensure a server's heartbeat never goes back if Redis was restored on a machine
 // whose clock is behind.
-func TestHeartbeat_neverBack(t *testing.T) {
+func TestHeartbeat_NeverBack(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		setLast(t, client, "a", -time.Hour)
@@ -187,7 +187,7 @@ func TestHeartbeat_neverBack(t *testing.T) {
 
 // Ensure each server detects a rollback by its own heartbeat, also if a new server
 // has sent one since, and all of them record the same rollback.
-func TestHeartbeat_rollback(t *testing.T) {
+func TestHeartbeat_Rollback(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		ctx, a := t.Context(), servers{client}
@@ -228,7 +228,7 @@ func TestHeartbeat_rollback(t *testing.T) {
 
 // Ensure a missing server is reported once, one that left is not, and both are
 // forgotten in the end.
-func TestHeartbeat_missing(t *testing.T) {
+func TestHeartbeat_Missing(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		ctx, a := t.Context(), servers{client}

@@ -14,7 +14,7 @@ import (
 
 // Ensure that a player who is hidden while results are recorded is on no board
 // in the end, and that the others stay.
-func TestBoards_Hide_meanwhile(t *testing.T) {
+func TestBoards_Hide_Meanwhile(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		boards, ctx := New(client, time.Now), t.Context()

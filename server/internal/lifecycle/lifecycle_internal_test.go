@@ -12,7 +12,7 @@ import (
 
 // Ensure a game that waits for players is processed soon, and earlier if it expires
 // before.
-func TestManager_firstDelay(t *testing.T) {
+func TestManager_FirstDelay(t *testing.T) {
 	t.Parallel()
 	waiting := &replay.State{Status: replay.Waiting, UpdateTime: time.UnixMilli(1_790_000_000_000)}
 	for waitingFor, want := range map[time.Duration]time.Duration{

@@ -44,7 +44,7 @@ func (m *Match) undo(t *testing.T, to int32) {
 // Ensure that whoever reads a game's past gets what the log has, from whatever
 // version on and however many read at the same time, that they share it, and that
 // it goes on where the game goes on.
-func TestReplay_shared(t *testing.T) {
+func TestReplay_Shared(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long games")
 	}
@@ -88,7 +88,7 @@ func TestReplay_shared(t *testing.T) {
 }
 
 // Ensure that a past is whole whose entries go back as far as they can.
-func TestReplay_farBack(t *testing.T) {
+func TestReplay_FarBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		s := w.serve(w.addr)
@@ -112,7 +112,7 @@ func TestReplay_farBack(t *testing.T) {
 
 // Ensure that what was read and left memory is read again, and that a reader who
 // ends, or fails, keeps nobody else from reading.
-func TestReplay_forgotten(t *testing.T) {
+func TestReplay_Forgotten(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long games")
 	}

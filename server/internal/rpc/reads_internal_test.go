@@ -37,7 +37,7 @@ func fill(t *testing.T, g *readGate, address string) []func() {
 
 // Ensure that an address gets its share and no more, that others find room beside
 // it, and that who waits is let in as soon as there is room.
-func TestReadGate_share(t *testing.T) {
+func TestReadGate_Share(t *testing.T) {
 	t.Parallel()
 	g := newReadGate(&limits.Limits{ReadsAtOnce: 8, ReadsPerAddress: 3})
 	bad := fill(t, g, "bad")
@@ -68,7 +68,7 @@ func TestReadGate_share(t *testing.T) {
 
 // Ensure that a call waits only so long, and no longer than its caller, while
 // the server is full, and that nothing is left of those that were refused.
-func TestReadGate_full(t *testing.T) {
+func TestReadGate_Full(t *testing.T) {
 	t.Parallel()
 	g := newReadGate(&limits.Limits{ReadsAtOnce: 4})
 	var all []func()
@@ -97,7 +97,7 @@ func TestReadGate_full(t *testing.T) {
 }
 
 // Ensure that without limits nobody waits.
-func TestReadGate_unlimited(t *testing.T) {
+func TestReadGate_Unlimited(t *testing.T) {
 	t.Parallel()
 	g := newReadGate(&limits.Limits{})
 	for range 100 {

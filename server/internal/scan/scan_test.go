@@ -25,7 +25,7 @@ func TestKeys(t *testing.T) {
 }
 
 // Ensure the same of every master of a cluster.
-func TestKeys_cluster(t *testing.T) {
+func TestKeys_Cluster(t *testing.T) {
 	t.Parallel()
 	keys(t, redistest.StartCluster(t, 3).Client())
 }

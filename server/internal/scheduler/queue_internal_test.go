@@ -159,7 +159,7 @@ func TestQueue_Lease(t *testing.T) {
 }
 
 // Ensure servers that lease at the same time never get the same job.
-func TestQueue_Lease_concurrent(t *testing.T) {
+func TestQueue_Lease_Concurrent(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		due := map[string]time.Duration{}
@@ -261,7 +261,7 @@ func leaseAgain(t *testing.T, q queue, id string) {
 func remove(t *testing.T, q queue, id string) { require.NoError(t, q.Remove(t.Context(), id)) }
 
 // Ensure the jobs of a lease whose reply was lost are found, and no others.
-func TestQueue_leased(t *testing.T) {
+func TestQueue_Leased(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
 		q := newQueue(t, client, nil)

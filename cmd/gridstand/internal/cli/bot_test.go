@@ -34,8 +34,8 @@ func TestBot(t *testing.T) {
 	assert.Contains(t, ada.ok("verify", g.GameID), "Verified")
 }
 
-// TestBotMeetsTheLimit says once in a game that the server slows the bot down.
-func TestBotMeetsTheLimit(t *testing.T) {
+// TestBot_RateLimited says once in a game that the server slows the bot down.
+func TestBot_RateLimited(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -27,9 +27,9 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// TestServerOfAnotherKind says what a server is like that does answer, and which
+// TestErrors_OtherKindOfServer says what a server is like that does answer, and which
 // flag is wrong or missing.
-func TestServerOfAnotherKind(t *testing.T) {
+func TestErrors_OtherKindOfServer(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -105,8 +105,8 @@ func TestPlayLocal(t *testing.T) {
 	tv.ends(exitInterrupted)
 }
 
-// TestLocalPortInUse does not take a stranger for a server.
-func TestLocalPortInUse(t *testing.T) {
+// TestLocal_PortInUse does not take a stranger for a server.
+func TestLocal_PortInUse(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

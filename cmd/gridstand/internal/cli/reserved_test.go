@@ -8,7 +8,7 @@ import (
 
 // Ensure that a server refuses an account named like a command, which would make
 // another sentence of a list of players.
-func TestCommandsAreReserved(t *testing.T) {
+func TestCommands_Reserved(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)
 	commands := (&program{}).command().Commands()

@@ -4,9 +4,9 @@ package cli
 
 import "testing"
 
-// TestLobbyOnATerminal starts a game from the lobby, comes back to it, takes
+// TestTerminal_Lobby starts a game from the lobby, comes back to it, takes
 // the game up again, and watches it from another's lobby.
-func TestLobbyOnATerminal(t *testing.T) {
+func TestTerminal_Lobby(t *testing.T) {
 	t.Parallel()
 	p, server := newPanes(t), quickServer(t)
 	p.open("ada", "--server "+server+" --name ada")

@@ -101,9 +101,9 @@ func (g *tribolo) leave(pane string) {
 	g.sees(pane, `(?s)verify \w+.*exit=0 icanon echo`)
 }
 
-// TestTriboloOnTerminals_long lets three people play a whole game against each
+// TestTerminal_Tribolo_long lets three people play a whole game against each
 // other, each at a terminal, while a fourth watches.
-func TestTriboloOnTerminals_long(t *testing.T) {
+func TestTerminal_Tribolo_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	panes := newPanes(t)
@@ -134,9 +134,9 @@ func TestTriboloOnTerminals_long(t *testing.T) {
 	assert.Contains(t, g.script.ok("verify", g.id), "Verified")
 }
 
-// TestTriboloAgainstBotsOnATerminal_long plays a whole game against two bots, with a
+// TestTerminal_TriboloAgainstBots_long plays a whole game against two bots, with a
 // move taken back.
-func TestTriboloAgainstBotsOnATerminal_long(t *testing.T) {
+func TestTerminal_TriboloAgainstBots_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	panes := newPanes(t)
@@ -173,9 +173,9 @@ func TestTriboloAgainstBotsOnATerminal_long(t *testing.T) {
 	assert.Contains(t, g.script.ok("verify", g.id), "Verified")
 }
 
-// TestStandInOnATerminal lets the time of somebody run out, who then takes the
+// TestTerminal_StandIn lets the time of somebody run out, who then takes the
 // seat back with a key.
-func TestStandInOnATerminal(t *testing.T) {
+func TestTerminal_StandIn(t *testing.T) {
 	t.Parallel()
 	panes := newPanes(t)
 	config := servertest.Config(t)

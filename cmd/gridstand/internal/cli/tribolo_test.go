@@ -28,9 +28,9 @@ func (u *person) game(id string) *pb.Game {
 	return lines(u.t, u.ok("show", id, "--json"), func() *pb.Game { return new(pb.Game) })[0]
 }
 
-// TestTriboloByCommands plays a whole game of Tribolo, two people and a bot, as
+// TestCommands_Tribolo plays a whole game of Tribolo, two people and a bot, as
 // scripts would.
-func TestTriboloByCommands(t *testing.T) {
+func TestCommands_Tribolo(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -48,8 +48,8 @@ func run(t *testing.T, config load.Config) *load.Report {
 	return report
 }
 
-// TestEveryWatcherSeesEverything makes a load on a whole server.
-func TestEveryWatcherSeesEverything(t *testing.T) {
+// TestRun_WatchersSeeEverything makes a load on a whole server.
+func TestRun_WatchersSeeEverything(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.Metrics = "127.0.0.1:0" })
 	config := small(s)
@@ -90,8 +90,8 @@ func TestEveryWatcherSeesEverything(t *testing.T) {
 	assert.Zero(t, scores.GetTotal())
 }
 
-// TestGamesFollowEachOther plays to ends, those of several seats too.
-func TestGamesFollowEachOther(t *testing.T) {
+// TestRun_GamesFollowEachOther plays to ends, those of several seats too.
+func TestRun_GamesFollowEachOther(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long games")
 	}
@@ -132,8 +132,8 @@ func TestGamesFollowEachOther(t *testing.T) {
 	}
 }
 
-// TestStopsEarly reports what there was, and leaves no game behind.
-func TestStopsEarly(t *testing.T) {
+// TestReadJSON_StopsEarly reports what there was, and leaves no game behind.
+func TestReadJSON_StopsEarly(t *testing.T) {
 	t.Parallel()
 	config := small(start(t, nil))
 	config.Duration = time.Hour
@@ -155,8 +155,8 @@ func TestStopsEarly(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled, "before there is anything to report")
 }
 
-// TestServerGoesAway leaves what it can no longer end, and says so.
-func TestServerGoesAway(t *testing.T) {
+// TestRun_ServerGoesAway leaves what it can no longer end, and says so.
+func TestRun_ServerGoesAway(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -40,8 +40,8 @@ func TestMarkedMerges(t *testing.T) {
 	assert.Greater(t, moved, 50)
 }
 
-// TestMergesOnce lists what the rules give for lines that tempt to merge more.
-func TestMergesOnce(t *testing.T) {
+// TestMerge_Once lists what the rules give for lines that tempt to merge more.
+func TestMerge_Once(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		line []int32

@@ -124,8 +124,8 @@ func openLobby(t *testing.T) (*Lobby, *driver) {
 	return l, d
 }
 
-// TestLobbyNewGame describes a game in the box.
-func TestLobbyNewGame(t *testing.T) {
+// TestLobby_NewGame describes a game in the box.
+func TestLobby_NewGame(t *testing.T) {
 	t.Parallel()
 	l, d := openLobby(t)
 	d.press("n") // of the selected game's variant
@@ -142,16 +142,16 @@ func TestLobbyNewGame(t *testing.T) {
 	assert.Equal(t, "minimax", c.Options.Seats[2].GetBot())
 }
 
-// TestLobbyManySeats offers no seats of a variant that says it has billions.
-func TestLobbyManySeats(t *testing.T) {
+// TestLobby_ManySeats offers no seats of a variant that says it has billions.
+func TestLobby_ManySeats(t *testing.T) {
 	t.Parallel()
 	n := newDialog([]*pb.Variant{{Id: "crowd", Seats: math.MaxInt32}}, "crowd")
 	assert.Len(t, n.fields, fieldSeats)
 	assert.Empty(t, n.choice().Options.Seats)
 }
 
-// TestLobbyScores changes the leaderboard's variant and time.
-func TestLobbyScores(t *testing.T) {
+// TestLobby_Scores changes the leaderboard's variant and time.
+func TestLobby_Scores(t *testing.T) {
 	t.Parallel()
 	l, d := openLobby(t)
 	d.until("the selected game's board", func() bool { return l.lists.Variant == "tribolo" })

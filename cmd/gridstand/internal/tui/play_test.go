@@ -110,8 +110,8 @@ func TestKeysQueue(t *testing.T) {
 // illegal is the refusal of a move by the rules.
 var illegal = &client.Error{Reason: pb.ReasonIllegalMove, Message: "nothing would move"}
 
-// TestQueueIsBounded says so when it drops a key.
-func TestQueueIsBounded(t *testing.T) {
+// TestQueue_Bounded says so when it drops a key.
+func TestQueue_Bounded(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
 	p, d := newPlay(t, s)
@@ -160,8 +160,8 @@ func TestConflict(t *testing.T) {
 	assert.Equal(t, down, take(t, calls).d)
 }
 
-// TestStreamAndReplies lets the higher version win, whoever brings it.
-func TestStreamAndReplies(t *testing.T) {
+// TestPlay_StreamAndReplies lets the higher version win, whoever brings it.
+func TestPlay_StreamAndReplies(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
 	watch := newStream()
@@ -193,9 +193,9 @@ func TestStreamAndReplies(t *testing.T) {
 	assert.Contains(t, p.badge(&p.base), "reconnecting (2 s)")
 }
 
-// TestEndAndNext plays to the end, waits for the result to be recorded, and
+// TestPlay_EndAndNext plays to the end, waits for the result to be recorded, and
 // goes on with a new game without a question.
-func TestEndAndNext(t *testing.T) {
+func TestPlay_EndAndNext(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
 	looks := 0
@@ -242,8 +242,8 @@ func TestEndAndNext(t *testing.T) {
 	assert.Empty(t, p.problem)
 }
 
-// TestNewGameAsks ends the running game by resigning, after a question.
-func TestNewGameAsks(t *testing.T) {
+// TestPlay_NewGameAsks ends the running game by resigning, after a question.
+func TestPlay_NewGameAsks(t *testing.T) {
 	t.Parallel()
 	s, _ := asked()
 	resigned := false
@@ -355,9 +355,9 @@ func TestForeignText(t *testing.T) {
 	}())
 }
 
-// TestAnotherKindOfBoard shows each screen of a player a board of the other
+// TestPlay_OtherKindOfBoard shows each screen of a player a board of the other
 // kind, in all ways in which a hostile server can: it stays with what it had.
-func TestAnotherKindOfBoard(t *testing.T) {
+func TestPlay_OtherKindOfBoard(t *testing.T) {
 	t.Parallel()
 	ours, theirs := someGame(someBoard(4, 4)), translate.Game(triboloEvent(t, 0, adaAndBots()...).State, 0)
 	for name, screen := range map[string]func() (Screen, *match){

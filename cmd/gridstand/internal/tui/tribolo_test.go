@@ -215,9 +215,9 @@ func TestTriboloJump(t *testing.T) {
 	}
 }
 
-// TestTriboloJumpAgain jumps where the game moved on but not the board, as when
+// TestTribolo_JumpAgain jumps where the game moved on but not the board, as when
 // time was given back.
-func TestTriboloJumpAgain(t *testing.T) {
+func TestTribolo_JumpAgain(t *testing.T) {
 	t.Parallel()
 	made := translate.Event(triboloEvent(t, 10, adaAndBots()...))
 	made.Version = 12
@@ -273,8 +273,8 @@ func TestTriboloTurn(t *testing.T) {
 	assert.Equal(t, 1, rings)
 }
 
-// TestTriboloStandIn takes the seat back with whatever key.
-func TestTriboloStandIn(t *testing.T) {
+// TestTribolo_StandIn takes the seat back with whatever key.
+func TestTribolo_StandIn(t *testing.T) {
 	t.Parallel()
 	asked := make(chan int32, 1)
 	s := &script{join: func(seat *int32) (*pb.Game, error) {
@@ -299,9 +299,9 @@ func TestTriboloStandIn(t *testing.T) {
 	assert.Nil(t, b.held())
 }
 
-// TestTriboloNewGame asks for one game, however often the keys are pressed, in
+// TestTribolo_NewGame asks for one game, however often the keys are pressed, in
 // the place of one that is over or given up.
-func TestTriboloNewGame(t *testing.T) {
+func TestTribolo_NewGame(t *testing.T) {
 	t.Parallel()
 	for name, over := range map[string]bool{"over": true, "given up": false} {
 		t.Run(name, func(t *testing.T) {

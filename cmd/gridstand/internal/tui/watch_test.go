@@ -195,9 +195,9 @@ func TestWatchSteps(t *testing.T) {
 	assert.Zero(t, w.past.at)
 }
 
-// TestWatchForgets drops the oldest versions of a long game, but not those that
+// TestWatch_Forgets drops the oldest versions of a long game, but not those that
 // the user looks back at.
-func TestWatchForgets(t *testing.T) {
+func TestWatch_Forgets(t *testing.T) {
 	t.Parallel()
 	w := NewWatch(t.Context(), &script{}, WatchConfig{GameID: gameID, Clock: atNoon})
 	w.replace(someGame(someBoard(4, 4)))

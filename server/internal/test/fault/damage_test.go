@@ -193,7 +193,7 @@ func wantRefused(t *testing.T, c *caller, last *pb.Event, want func(*testing.T, 
 // Ensure that a server that has more of a game in memory than Redis, which went
 // back in time or lost the game, refuses to continue it, whatever Redis holds
 // next.
-func TestDamagedLog_rolledBack(t *testing.T) {
+func TestDamagedLog_RolledBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		running := env.player(env.serve(env.addr))
@@ -264,7 +264,7 @@ func (w warnings) Handle(ctx context.Context, r slog.Record) error {
 
 // Ensure that a server warns once of a damaged game whose clock is to be
 // credited, and does not keep the game in memory.
-func TestDamagedLog_clock_long(t *testing.T) {
+func TestDamagedLog_Clock_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())

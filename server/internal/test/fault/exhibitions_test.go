@@ -43,7 +43,7 @@ func endless() *pb.CreateGameRequest {
 // Ensure that a game between bots runs while it is watched on any server, that
 // it is paused without watchers, and that it resumes at the next look on any
 // server and is not abandoned.
-func TestExhibition_pauses_long(t *testing.T) {
+func TestExhibition_Pauses_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -98,7 +98,7 @@ func TestExhibition_pauses_long(t *testing.T) {
 
 // Ensure that a game between bots ends if it is not looked at for as long as
 // finished games are kept.
-func TestExhibition_ends(t *testing.T) {
+func TestExhibition_Ends(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serveWith(func(c *server.Config) {
@@ -123,7 +123,7 @@ func TestExhibition_ends(t *testing.T) {
 // Ensure that three servers together run no more games between bots than the
 // limits allow, also if one server is killed and the others take over its
 // games, and that games which end make room for others.
-func TestExhibition_bounds_long(t *testing.T) {
+func TestExhibition_Bounds_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	const perPlayer, perAddress, perStore = 3, 7, 7
@@ -207,7 +207,7 @@ const hosts = 25
 // Ensure that accounts made only to have bots play cost other players little:
 // bots move in as many games as the limits allow, further games are refused,
 // and the games stand still once those accounts are gone.
-func TestExhibition_flood_long(t *testing.T) {
+func TestExhibition_Flood_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)

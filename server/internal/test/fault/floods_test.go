@@ -158,7 +158,7 @@ func TestFloods_long(t *testing.T) {
 // Ensure that the limits on what one account and one address may create in a
 // minute hold over all servers together, and that other accounts and addresses
 // are not affected.
-func TestFloods_overServers(t *testing.T) {
+func TestFloods_OverServers(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))

@@ -61,7 +61,7 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 // Ensure that, behind the shipped proxy, a client that reads none of its
 // answers costs the server a bounded amount of memory, and that others play on
 // through the same proxy.
-func TestThroughProxy_unread(t *testing.T) {
+func TestThroughProxy_Unread(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
@@ -134,7 +134,7 @@ func TestThroughProxy_unread(t *testing.T) {
 
 // Ensure that the proxy ends streams that their clients do not read, so that
 // the server frees them, and does not end a Watch of a game without events.
-func TestThroughProxy_quiet_long(t *testing.T) {
+func TestThroughProxy_Quiet_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)

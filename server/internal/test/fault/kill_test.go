@@ -26,7 +26,7 @@ const (
 // Ensure that no acknowledged call is lost when a server is killed in the
 // middle of many games, that its in-flight calls take effect once at most, and
 // that all results are recorded in the end.
-func TestServerKilled(t *testing.T) {
+func TestServer_Killed(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
 	env := newEnv(t, redis.Addr())

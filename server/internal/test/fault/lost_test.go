@@ -71,7 +71,7 @@ func TestLostReply(t *testing.T) {
 }
 
 // Ensure that a game is created once if the reply to its creation is lost.
-func TestLostReply_create(t *testing.T) {
+func TestLostReply_Create(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
@@ -92,7 +92,7 @@ func TestLostReply_create(t *testing.T) {
 
 // Ensure that a caller whose call is in the log, but whose server cannot know
 // that, is told to retry and then gets the event, from that server or another.
-func TestLostReply_unsettled(t *testing.T) {
+func TestLostReply_Unsettled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
@@ -194,7 +194,7 @@ func wantUnavailable(t *testing.T, call func(context.Context) error) {
 
 // Ensure that players can move on if Redis forgets all scripts, as after a
 // restart.
-func TestScriptsForgotten(t *testing.T) {
+func TestRedis_ForgetsScripts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		moveThrough(t, env, env.addr, 15, func(ctx context.Context) error { return env.store.ScriptFlush(ctx).Err() })

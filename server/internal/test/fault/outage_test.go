@@ -110,7 +110,7 @@ func (o *outage) finish(t *testing.T) {
 
 // Ensure that calls made while Redis is paused are refused in time, and that
 // repeating them afterwards returns their outcome.
-func TestRedisPaused(t *testing.T) {
+func TestRedis_Paused(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
@@ -124,7 +124,7 @@ func TestRedisPaused(t *testing.T) {
 }
 
 // Ensure that servers and their watchers survive a restart of Redis.
-func TestRedisRestarted(t *testing.T) {
+func TestRedis_Restarted(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
 	env := newEnv(t, redis.Addr())
@@ -140,7 +140,7 @@ func TestRedisRestarted(t *testing.T) {
 
 // Ensure that no acknowledged move is lost if Redis is killed while players
 // move, with an append-only file that is written before Redis replies.
-func TestRedisKilled(t *testing.T) {
+func TestRedis_Killed(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
 	env := newEnv(t, redis.Addr())
@@ -153,7 +153,7 @@ func TestRedisKilled(t *testing.T) {
 // Ensure that a player who sends another move after an unanswered one gets the
 // event of one of them, and that the first has no effect if the second
 // succeeds.
-func TestRedisPaused_changedMind(t *testing.T) {
+func TestRedisPaused_ChangedMind(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())

@@ -17,7 +17,7 @@ import (
 // other servers append, shows no watcher an outdated game: neither a new
 // watcher nor one that resumes, at whatever version. Watchers that stay
 // connected are shown the rest once the server is connected again.
-func TestWatch_partition(t *testing.T) {
+func TestWatch_Partition(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		const before, after = 10, 90 // more than a server remembers

@@ -14,7 +14,7 @@ import (
 // Ensure that a server that was paused while others went on answers its pending
 // calls by the current state: it makes no move in a game that has moved on, and
 // shows no watcher an outdated game.
-func TestServerPaused(t *testing.T) {
+func TestServer_Paused(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())
 	paused, other := env.serveProcess(env.addr), env.serve(env.addr)

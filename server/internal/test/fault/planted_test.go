@@ -17,7 +17,7 @@ import (
 // answers to many concurrent clients, each time in a way that contradicts other
 // answers whatever the order of the calls. A random alteration might be right
 // by chance.
-func TestLinearizable_planted(t *testing.T) {
+func TestLinearizable_Planted(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, redistest.StartMiniredis(t).Addr())
 	host := env.player(env.serve(env.addr))

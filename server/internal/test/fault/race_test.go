@@ -109,7 +109,7 @@ func moveTogether(ctx context.Context, clients [2]*caller, gameID string, versio
 // Ensure that many clients of one player that move as fast as they can get
 // consistent answers: a client that loses a version is told a later one, and no
 // client is shown a game older than one that another was shown before.
-func TestRace_free(t *testing.T) {
+func TestRace_Free(t *testing.T) {
 	t.Parallel()
 	onOneAndTwoServers(t, func(t *testing.T, env *env, first, second *testServer) {
 		one := env.player(first)

@@ -105,7 +105,7 @@ func (f *readFlood) run(ctx context.Context, addr string, from grpc.DialOption) 
 // Ensure that a flood of lists from one address costs a server little memory,
 // that its calls are refused with a hint, that other players play on, and that
 // it stops no clock: the flooding player runs out of time as usual.
-func TestReads_flood_long(t *testing.T) {
+func TestReads_Flood_long(t *testing.T) {
 	t.Parallel()
 	longtest.Skip(t)
 	redis := redistest.StartRedis(t)

@@ -209,7 +209,7 @@ func TestHide(t *testing.T) {
 
 // Ensure that a rebuild removes wrong entries from a leaderboard and restores
 // lower scores that they replaced.
-func TestRebuild_prunes(t *testing.T) {
+func TestRebuild_Prunes(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		c := env.player(env.serve(env.addr))
@@ -236,7 +236,7 @@ func TestRebuild_prunes(t *testing.T) {
 // Ensure that a rebuild removes scores of Tribolo games between two humans that
 // an earlier server ranked, and that they stay removed, although what that
 // server stored beside the log still says that the game is ranked.
-func TestRebuild_puppets(t *testing.T) {
+func TestRebuild_Puppets(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		server := env.serve(env.addr)
@@ -291,7 +291,7 @@ func TestRebuild_puppets(t *testing.T) {
 
 // Ensure that an account does not expire while one of its games is kept, and
 // that accounts of a server that never let them expire do so after a rebuild.
-func TestRebuild_accounts(t *testing.T) {
+func TestRebuild_Accounts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		server, ctx := env.serve(env.addr), t.Context()
@@ -352,7 +352,7 @@ func TestSetsLost(t *testing.T) {
 }
 
 // Ensure that games are found on every master of a cluster.
-func TestRebuild_cluster(t *testing.T) {
+func TestRebuild_Cluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 3)
 	env := newUncheckedEnv(t, strings.Join(cluster.Addrs(), ","), cluster.Client())

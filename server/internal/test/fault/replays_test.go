@@ -51,7 +51,7 @@ func (c *caller) playLongPast(t *testing.T) *pb.Game {
 // Ensure that clients that read a long game from its first event, again and
 // again, each get all of it, cost little memory, and do not slow down players'
 // moves.
-func TestReplays_flood_long(t *testing.T) {
+func TestReplays_Flood_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)

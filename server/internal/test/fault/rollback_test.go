@@ -201,7 +201,7 @@ func TestRestored(t *testing.T) {
 
 // Ensure that, after an old copy is restored, games that no server can attest
 // are damaged, too.
-func TestRestored_old_long(t *testing.T) {
+func TestRestored_Old_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	env, r := rollBack(t, time.Hour)
@@ -219,7 +219,7 @@ func TestRestored_old_long(t *testing.T) {
 // Ensure that a server that starts just when Redis is restored from a copy does
 // not hide the rollback from the servers that ran before: no server continues a
 // game that lost moves.
-func TestRestored_anotherStarts(t *testing.T) {
+func TestRestored_AnotherStarts(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
@@ -309,7 +309,7 @@ func TestFailover(t *testing.T) {
 
 // Ensure that a game is damaged if its server died together with Redis, even if
 // another server lived on that did not know the game.
-func TestRestored_serverDied_long(t *testing.T) {
+func TestRestored_ServerDied_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -341,7 +341,7 @@ func TestRestored_serverDied_long(t *testing.T) {
 
 // Ensure that, if no server knew more than Redis holds, the operator can
 // quarantine: here all running games, before new servers start.
-func TestRestored_freshOnly(t *testing.T) {
+func TestRestored_FreshOnly(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())

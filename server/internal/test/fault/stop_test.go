@@ -46,7 +46,7 @@ func TestServerStopped(t *testing.T) {
 // Ensure that a stop does not wait for what clients keep open: connections that
 // are never set up, requests that do not arrive, answers that are not read,
 // streams that only their clients end.
-func TestServerStopped_heldOpen(t *testing.T) {
+func TestServerStopped_HeldOpen(t *testing.T) {
 	t.Parallel()
 	raw := func(ctx context.Context, t *testing.T, addr string, window uint32) *rawConn {
 		t.Helper()

@@ -20,8 +20,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The known bugs of event streams have a test each: TestWatch_partition and
-// TestServerPaused for a stream that goes back in time after a partition, and
+// The known bugs of event streams have a test each: TestWatch_Partition and
+// TestServer_Paused for a stream that goes back in time after a partition, and
 // the tests of this file for the others.
 
 // streamed is the length of the games of these tests.
@@ -40,7 +40,7 @@ func playOn(t *testing.T, game *pb.Game, to int32, watchers []*watcher, clients 
 
 // Ensure that an event is shown once however often and in whatever order it is
 // published, and whatever else is published.
-func TestWatch_twice(t *testing.T) {
+func TestWatch_Twice(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		first, second := env.serve(env.addr), env.serve(env.addr)
@@ -96,7 +96,7 @@ func receive(t *testing.T, feed *redis.PubSub, n int) []string {
 
 // Ensure that watchers that reconnect after each version or two, to any server,
 // miss nothing and are shown nothing twice.
-func TestWatch_resumed(t *testing.T) {
+func TestWatch_Resumed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		first, second := env.serve(env.addr), env.serve(env.addr)
@@ -116,7 +116,7 @@ func TestWatch_resumed(t *testing.T) {
 // Ensure that a watcher that reads nothing until a game is over, when the game
 // has left the server's memory, gets every event if it asked for that, also
 // over streams that end early.
-func TestWatch_starved(t *testing.T) {
+func TestWatch_Starved(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())
 	s := env.serve(env.addr)
@@ -148,7 +148,7 @@ func TestWatch_starved(t *testing.T) {
 
 // Ensure that a watcher that asks for events after a future version is told so,
 // or is shown later events, and never earlier ones.
-func TestWatch_ahead(t *testing.T) {
+func TestWatch_Ahead(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		first, second := env.serve(env.addr), env.serve(env.addr)

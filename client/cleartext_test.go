@@ -60,8 +60,8 @@ var targets = map[string][2]string{
 	"several addresses": {"127.0.0.1:7,localhost:8", "localhost:8, 127.0.0.1:7"},
 }
 
-// Ensure a token that was used over TLS is not sent in clear text, whoever asks
-// for it, and is still there when TLS is.
+// Ensure that a token that was used over TLS is not sent in clear text, whoever
+// asks for it, and is still there when TLS is.
 func TestToken_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	for name, target := range targets {
@@ -91,8 +91,8 @@ func TestToken_NotSentInClearText(t *testing.T) {
 	}
 }
 
-// Ensure neither a secret that the server never confirmed nor one that replaces
-// a token is sent in clear text.
+// Ensure that neither a secret that the server never confirmed nor one that
+// replaces a token is sent in clear text.
 func TestPendingSecret_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)
@@ -109,8 +109,8 @@ func TestPendingSecret_NotSentInClearText(t *testing.T) {
 	assert.Zero(t, s.plain.made("GetPlayer"))
 }
 
-// Ensure an account that was made before there was the mark, or in clear text,
-// works until it is used over TLS, and not in clear text from then on.
+// Ensure that an account that was made before there was the mark, or in clear
+// text, works until it is used over TLS, and not in clear text from then on.
 func TestToken_MarkedWithTLS(t *testing.T) {
 	t.Parallel()
 	for name, use := range map[string]func(*testing.T, *client.Client, *client.Store) error{
@@ -148,8 +148,8 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 	}
 }
 
-// Ensure a server that has no TLS any more gets a new account when the user says
-// so, and that the old one stays where that fails.
+// Ensure that a server that has no TLS any more gets a new account when the
+// user says so, and that the old one stays where that fails.
 func TestReplace_InClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)

@@ -81,8 +81,8 @@ func history(t *testing.T, rng *rand.Rand, variant string) (events []*pb.Event, 
 	}
 }
 
-// Ensure a game that is brought up to date by its events is the one that the
-// server shows, at every version.
+// Ensure that a game that is brought up to date by its events is the one that
+// the server shows, at every version.
 func TestGame_Apply(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}

@@ -63,8 +63,8 @@ func TestUndo(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrBadStream)
 }
 
-// Ensure a bot that plays a seat to the end waits for its turns, chooses anew when
-// the game has moved on, and takes its seat back from a stand-in.
+// Ensure that a bot that plays a seat to the end waits for its turns, chooses
+// anew when the game has moved on, and takes its seat back from a stand-in.
 func TestSeat_Play(t *testing.T) {
 	t.Parallel()
 	turn := func(seat int32) *pb.Position {

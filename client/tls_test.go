@@ -59,8 +59,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// Ensure a server that was spoken with is not taken for one that wants TLS where a
-// tunnel or a proxy still takes connections to it.
+// Ensure that a server that was spoken with is not taken for one that wants TLS
+// where a tunnel or a proxy still takes connections to it.
 func TestTLS_NotAfterAll(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -18,8 +18,8 @@ import (
 
 var aclLine = regexp.MustCompile(`(?m)^    ACL SETUSER gridstand .*$`)
 
-// Ensure a server and its operator can do all that they do as the user whom
-// SECURITY.md tells people to make, who can do nothing else.
+// Ensure that a server and its operator can do all that they do as the user
+// whom SECURITY.md tells people to make, who can do nothing else.
 func TestACL(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../SECURITY.md")

@@ -67,8 +67,8 @@ func TestStart_MutualTLS(t *testing.T) {
 	assert.ErrorContains(t, err, "a certificate and its key go together")
 }
 
-// Ensure certificates that are replaced are used from the next connection on,
-// that those connected before stay, and that files which are wrong change
+// Ensure that certificates that are replaced are used from the next connection
+// on, that those connected before stay, and that files which are wrong change
 // nothing.
 func TestStart_CertificateRenewed(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestStart_CertificateRenewed(t *testing.T) {
 	assert.ErrorIs(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: authority.File}), client.ErrUnreachable)
 }
 
-// Ensure files that cannot be used are told by the flag that names them.
+// Ensure that files that cannot be used are told by the flag that names them.
 func TestRun_WrongCertificates(t *testing.T) {
 	t.Parallel()
 	authority := tlstest.NewAuthority(t)

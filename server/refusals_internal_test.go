@@ -14,8 +14,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/metrics"
 )
 
-// Ensure refusals are logged at a bounded rate for each reason, however many
-// there are, and with how many were not.
+// Ensure that refusals are logged at a bounded rate for each reason, however
+// many there are, and with how many were not.
 func TestRefusals_Rate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure wrong tokens and whatever a limit refuses are counted by reason, and
-// logged with the address that they came from, behind a proxy its client's, and
-// without the token.
+// Ensure that wrong tokens and whatever a limit refuses are counted by reason,
+// and logged with the address that they came from, behind a proxy its client's,
+// and without the token.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	c, log := servertest.Config(t), &servertest.Log{}

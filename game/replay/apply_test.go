@@ -11,7 +11,7 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// Ensure a whole game of every variant goes as its rules say: each version
+// Ensure that a whole game of every variant goes as its rules say: each version
 // draws from its own stream, and the seed comes out at the end.
 func TestApply_WholeGame(t *testing.T) {
 	t.Parallel()
@@ -46,8 +46,8 @@ func TestApply_WholeGame(t *testing.T) {
 	}
 }
 
-// Ensure Apply leaves its state alone: applying once more gives the same again,
-// whatever was applied in between.
+// Ensure that Apply leaves its state alone: applying once more gives the same
+// again, whatever was applied in between.
 func TestApply_Immutable(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 3)
@@ -86,7 +86,7 @@ func TestApply_Immutable(t *testing.T) {
 	assert.Equal(t, first, board(t, s.Position))
 }
 
-// Ensure what cannot follow is refused, and of several reasons the first.
+// Ensure that what cannot follow is refused, and of several reasons the first.
 func TestApply_Refused(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 7)
@@ -134,8 +134,8 @@ func TestApply_Refused(t *testing.T) {
 	}
 }
 
-// Ensure a game of 2048 counts its score however it ends, and only if it is
-// ranked.
+// Ensure that a game of 2048 counts its score however it ends, and only if it
+// is ranked.
 func TestScored_Twenty48(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 3)
@@ -179,7 +179,7 @@ func TestScored_Twenty48(t *testing.T) {
 	}
 }
 
-// Ensure a score of 0 is none.
+// Ensure that a score of 0 is none.
 func TestScored_Zero(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 3)
@@ -189,8 +189,8 @@ func TestScored_Zero(t *testing.T) {
 	assert.False(t, s.Scored(0))
 }
 
-// Ensure a game that its goal ends is won, and one that goes on past 2048 is
-// won however it ends later.
+// Ensure that a game that its goal ends is won, and one that goes on past 2048
+// is won however it ends later.
 func TestApply_Goal(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

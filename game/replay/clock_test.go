@@ -73,8 +73,9 @@ func TestClock(t *testing.T) {
 	assert.Zero(t, open(t, annSits, bobSits, eveSits).Deadline(), "no limit, no clock")
 }
 
-// Ensure time runs out at the deadline, not before, for the seat to move alone,
-// and that a stand-in moves then until its player is back, with a full turn.
+// Ensure that time runs out at the deadline, not before, for the seat to move
+// alone, and that a stand-in moves then until its player is back, with a full
+// turn.
 func TestTimedOut(t *testing.T) {
 	t.Parallel()
 	s := clocked(t, 0, annSits, bobSits, botSits)
@@ -169,8 +170,8 @@ func TestTimedOut_Ends(t *testing.T) {
 	assert.True(t, over.Scored(0), "a score of 2048 counts however it ended")
 }
 
-// Ensure an undo winds the clock up, and that a state that was kept knows its
-// clock.
+// Ensure that an undo winds the clock up, and that a state that was kept knows
+// its clock.
 func TestClock_Kept(t *testing.T) {
 	t.Parallel()
 	h := &history{t, []*replay.State{clocked(t, 0, annSits, annSits, annSits)}}

@@ -19,7 +19,8 @@ func open(t *testing.T, seats ...replay.Seat) *replay.State {
 	return begin(t, c, sd)
 }
 
-// Ensure a game begins when its last seat is taken, on the board that was there.
+// Ensure that a game begins when its last seat is taken, on the board that was
+// there.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	s := open(t, replay.Seat{}, annSits, replay.Seat{})
@@ -64,8 +65,8 @@ func TestJoin_Refused(t *testing.T) {
 	assert.Empty(t, over.Result.Winners)
 }
 
-// Ensure a game counts until a second human joins, and only with bots that do
-// not guess.
+// Ensure that a game counts until a second human joins, and only with bots that
+// do not guess.
 func TestJoin_Ranked(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Ensure a game is ranked when one human plays it, or may, against bots that do
-// not guess.
+// Ensure that a game is ranked when one human plays it, or may, against bots
+// that do not guess.
 func TestRankable(t *testing.T) {
 	t.Parallel()
 	human, other := Seat{Player: Player{ID: "h"}}, Seat{Player: Player{ID: "i"}}

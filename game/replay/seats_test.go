@@ -134,8 +134,8 @@ func TestApply_Turns(t *testing.T) {
 	}
 }
 
-// Ensure a seat that resigns is passed over, also out of turn, and that the
-// last one left ends the game.
+// Ensure that a seat that resigns is passed over, also out of turn, and that
+// the last one left ends the game.
 func TestApply_Resignations(t *testing.T) {
 	t.Parallel()
 	s := table(t, 10, annSits, bobSits, eveSits)
@@ -164,7 +164,8 @@ func resigned(s *replay.State) []bool {
 	return which
 }
 
-// Ensure a game that humans have left ends, be the others bots or stand-ins.
+// Ensure that a game that humans have left ends, be the others bots or
+// stand-ins.
 func TestApply_NoHumanLeft(t *testing.T) {
 	t.Parallel()
 	away := replay.Seat{Player: bob, StandIn: "greedy"}
@@ -205,8 +206,8 @@ func TestApply_ResignationLeavesNoMove(t *testing.T) {
 	assert.Equal(t, &replay.Result{Reason: game.NoMoves, Winners: []int{1, 2}}, s.Result)
 }
 
-// Ensure only a program in a human's own seat takes a game off the leaderboard:
-// bots and stand-ins are programs anyway.
+// Ensure that only a program in a human's own seat takes a game off the
+// leaderboard: bots and stand-ins are programs anyway.
 func TestApply_ByBot(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -229,7 +230,7 @@ func TestApply_ByBot(t *testing.T) {
 	}
 }
 
-// Ensure of a game of several seats that was played out those count whom a
+// Ensure that of a game of several seats that was played out those count whom a
 // player held to the end.
 func TestScored_Seats(t *testing.T) {
 	t.Parallel()
@@ -264,7 +265,7 @@ func TestScored_Seats(t *testing.T) {
 	assert.False(t, full.Scored(1), "a bot")
 }
 
-// Ensure seats are found by who holds them.
+// Ensure that seats are found by who holds them.
 func TestSeatsOf(t *testing.T) {
 	t.Parallel()
 	s := table(t, 3, annSits, replay.Seat{Player: bob, StandIn: "greedy"}, annSits)

@@ -11,8 +11,8 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// Ensure every variant begins as its rules say, at version 1, with the seed
-// kept to itself.
+// Ensure that every variant begins as its rules say, at version 1, with the
+// seed kept to itself.
 func TestStart(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
@@ -70,7 +70,7 @@ func TestStart_Waiting(t *testing.T) {
 	assert.False(t, over.Scored(0), "the seat was open")
 }
 
-// Ensure what cannot begin a game is refused, and as what.
+// Ensure that what cannot begin a game is refused, and as what.
 func TestStart_Refused(t *testing.T) {
 	t.Parallel()
 	good := seed(t, 7)
@@ -112,7 +112,7 @@ func TestStart_Refused(t *testing.T) {
 	}
 }
 
-// Ensure a game keeps seats of its own, whatever becomes of those it was
+// Ensure that a game keeps seats of its own, whatever becomes of those it was
 // created with.
 func TestStart_OwnSeats(t *testing.T) {
 	t.Parallel()
@@ -123,8 +123,8 @@ func TestStart_OwnSeats(t *testing.T) {
 	assert.False(t, s.Seats[0].Resigned)
 }
 
-// Ensure entries that say the same are the same, whatever the server drew or
-// looked up for itself.
+// Ensure that entries that say the same are the same, whatever the server drew
+// or looked up for itself.
 func TestEntry_Same(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 7)

@@ -52,8 +52,8 @@ func (h *history) undoes(to int32) *replay.State {
 	return h.now()
 }
 
-// Ensure the game is as it was, but for its version, its time and its rank, and
-// that what is drawn then is not what was drawn before.
+// Ensure that the game is as it was, but for its version, its time and its
+// rank, and that what is drawn then is not what was drawn before.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 7)
@@ -82,7 +82,7 @@ func TestUndo(t *testing.T) {
 	assert.False(t, playOut(t, back).Ranked, "for good")
 }
 
-// Ensure only an own move is what an undo goes back behind.
+// Ensure that only an own move is what an undo goes back behind.
 func TestUndoTo(t *testing.T) {
 	t.Parallel()
 	h := &history{t, []*replay.State{open(t, botSits, annSits, botSits)}}
@@ -99,7 +99,7 @@ func TestUndoTo(t *testing.T) {
 	assert.Equal(t, before, h.undoes(again).UndoTo())
 }
 
-// Ensure seats are as they were too.
+// Ensure that seats are as they were too.
 func TestUndo_Seats(t *testing.T) {
 	t.Parallel()
 	h := &history{t, []*replay.State{open(t, annSits, annSits, annSits)}}
@@ -111,7 +111,7 @@ func TestUndo_Seats(t *testing.T) {
 	assert.Equal(t, h.states[0].Turn(), back.Turn())
 }
 
-// Ensure what cannot be undone is refused, and as what.
+// Ensure that what cannot be undone is refused, and as what.
 func TestUndo_Refused(t *testing.T) {
 	t.Parallel()
 	waiting := open(t, annSits, annSits, replay.Seat{})

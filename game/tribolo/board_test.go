@@ -11,7 +11,8 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// Ensure squares go by the lowest x, then y, and sets give them back that way.
+// Ensure that squares go by the lowest x, then y, and sets give them back that
+// way.
 func TestSquares(t *testing.T) {
 	t.Parallel()
 	var board tribolo.Board // all walls

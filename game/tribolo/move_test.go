@@ -102,8 +102,8 @@ func TestMove(t *testing.T) {
 	assert.Equal(t, 0, next.Turn(), "green has no move")
 }
 
-// Ensure the turn goes to the first of the seat after the mover, the one after
-// that and the mover himself that has a move.
+// Ensure that the turn goes to the first of the seat after the mover, the one
+// after that and the mover himself that has a move.
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

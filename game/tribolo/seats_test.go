@@ -63,7 +63,7 @@ func toSeats(set tribolo.SeatSet) []int {
 	return seats
 }
 
-// Ensure cells of a resigned seat are jumped over like others, and lost.
+// Ensure that cells of a resigned seat are jumped over like others, and lost.
 func TestCells_OfResignedSeat(t *testing.T) {
 	t.Parallel()
 	p := position(t, lane(t, "B R . . . . . . . .", "BRG"), 0, 1)

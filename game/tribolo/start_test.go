@@ -51,8 +51,8 @@ func TestStart_CountingSeed(t *testing.T) {
 	assert.Equal(t, []game.Cell{{X: 8, Y: 10}, {X: 9, Y: 10}}, p.Taken(to(10, 10)))
 }
 
-// Ensure other seeds are shuffled as the rules say too, and the first to move is
-// drawn after the shuffle.
+// Ensure that other seeds are shuffled as the rules say too, and the first to
+// move is drawn after the shuffle.
 func TestStart_SeededShuffle(t *testing.T) {
 	t.Parallel()
 	firsts := map[int]int{}
@@ -88,8 +88,9 @@ func TestStart_SeededShuffle(t *testing.T) {
 	assert.Len(t, firsts, 3)
 }
 
-// Ensure as many games of one, two and three moves from the start board of the
-// counting seed as another program, written from the rules alone, has counted.
+// Ensure that as many games of one, two and three moves from the start board of
+// the counting seed as another program, written from the rules alone, has
+// counted.
 func TestPerft(t *testing.T) {
 	t.Parallel()
 	p := start(countingSeed())
@@ -115,8 +116,8 @@ func perft(b tribolo.Board, seat, moves int) int {
 	return count
 }
 
-// Ensure whole games from the same board are those of that program. The sum is
-// SHA-256 of seat, x and y of each move, a byte each.
+// Ensure that whole games from the same board are those of that program. The
+// sum is SHA-256 of seat, x and y of each move, a byte each.
 func TestWholeGames(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

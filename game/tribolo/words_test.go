@@ -28,8 +28,8 @@ func cellsOf(b tribolo.Board) []tribolo.Owner {
 	return cells
 }
 
-// Ensure the fast board is the plain one, on random boards: what each seat may
-// do and take, what comes of it, and whose turn it then is.
+// Ensure that the fast board is the plain one, on random boards: what each seat
+// may do and take, what comes of it, and whose turn it then is.
 func TestBoard_EqualsTheRules(t *testing.T) {
 	t.Parallel()
 	boards := randomBoards(200)

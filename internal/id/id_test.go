@@ -17,7 +17,7 @@ func TestNew(t *testing.T) {
 	assert.NotEqual(t, a, b)
 }
 
-// Ensure derived ids stay what they are: they name accounts and games in
+// Ensure that derived ids stay what they are: they name accounts and games in
 // stores that outlive a release.
 func TestDerive(t *testing.T) {
 	t.Parallel()

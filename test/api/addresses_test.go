@@ -70,8 +70,9 @@ func TestLimit_NoProxy(t *testing.T) {
 	wantLimited(t, err, "1")
 }
 
-// Ensure an account and an address create no more games in a minute than they
-// may, that what is refused leaves nothing behind, and that a repeat is free.
+// Ensure that an account and an address create no more games in a minute than
+// they may, that what is refused leaves nothing behind, and that a repeat is
+// free.
 func TestLimit_NewGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -92,7 +93,7 @@ func TestLimit_NewGames(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.NewGamesPerMinute, c.Limits.NewGamesPerAddressPerMinute = 2, 3 })
 }
 
-// Ensure an address has no more streams open than it may, however many
+// Ensure that an address has no more streams open than it may, however many
 // connections it takes, and that who leaves makes room.
 func TestLimit_WatchesPerAddress(t *testing.T) {
 	t.Parallel()
@@ -121,8 +122,8 @@ func TestLimit_WatchesPerAddress(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.WatchesPerAddress = 2 })
 }
 
-// Ensure an address that opens and leaves streams too fast is asked to wait, and
-// may come again.
+// Ensure that an address that opens and leaves streams too fast is asked to
+// wait, and may come again.
 func TestLimit_WatchesPerSecond(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

@@ -89,7 +89,7 @@ func TestMove_AtOnce(t *testing.T) {
 	})
 }
 
-// Ensure a Resign that is sent again is a repeat, with whatever version.
+// Ensure that a Resign that is sent again is a repeat, with whatever version.
 func TestResign_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

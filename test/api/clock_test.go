@@ -23,8 +23,8 @@ func (s *testServer) clocked(t testing.TB, p player, variant string, limit time.
 	return s.create(t, p, &pb.CreateGameRequest{Variant: variant, TurnLimit: durationpb.New(limit), Seats: seats})
 }
 
-// Ensure a solo game ends when its clock runs out first, not before, and that
-// its score counts as after any other end.
+// Ensure that a solo game ends when its clock runs out first, not before, and
+// that its score counts as after any other end.
 func TestClock_Solo(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -75,7 +75,8 @@ func TestClock_Solo(t *testing.T) {
 	}, quickClocks)
 }
 
-// Ensure the last human's time-out ends a game against bots, and the best wins.
+// Ensure that the last human's time-out ends a game against bots, and the best
+// wins.
 func TestClock_LastHuman(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -166,8 +167,8 @@ func TestClock_StandIn(t *testing.T) {
 	}, quickClocks)
 }
 
-// Ensure one after the other goes to a stand-in, that who gave up the seat gets
-// it back no more, and that the last one to go ends the game.
+// Ensure that one after the other goes to a stand-in, that who gave up the seat
+// gets it back no more, and that the last one to go ends the game.
 func TestClock_OneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -207,7 +208,7 @@ func TestClock_OneAfterTheOther(t *testing.T) {
 	}, func(c *server.Config) { c.MinTurnLimit, c.BotPace = time.Millisecond, 0 })
 }
 
-// Ensure turn limits below the contract's are for servers that allow them.
+// Ensure that turn limits below the contract's are for servers that allow them.
 func TestClock_Floor(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Embedded, func(c *server.Config) { c.MinTurnLimit = time.Second })

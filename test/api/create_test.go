@@ -24,7 +24,7 @@ func botSeat(name string) *pb.SeatRequest {
 	return &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: name}}
 }
 
-// Ensure everything that can be played is listed, and can be.
+// Ensure that everything that can be played is listed, and can be.
 func TestListVariants(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -68,7 +68,7 @@ func TestListVariants(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.BotGamesPerPlayer, c.Limits.BotGamesPerAddress = 0, 0 })
 }
 
-// Ensure a new game is what was asked for.
+// Ensure that a new game is what was asked for.
 func TestCreateGame(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -101,7 +101,8 @@ func TestCreateGame(t *testing.T) {
 	})
 }
 
-// Ensure what a game cannot have names its field, and leaves no game behind.
+// Ensure that what a game cannot have names its field, and leaves no game
+// behind.
 func TestCreateGame_Fields(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

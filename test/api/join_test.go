@@ -16,7 +16,7 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Ensure seats are taken as the contract says, one after the other.
+// Ensure that seats are taken as the contract says, one after the other.
 func TestJoinGame(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -98,8 +98,8 @@ func TestJoinGame(t *testing.T) {
 	})
 }
 
-// Ensure a second human, who may be the first once more, and a program take the
-// game off the leaderboard.
+// Ensure that a second human, who may be the first once more, and a program
+// take the game off the leaderboard.
 func TestJoinGame_Ranked(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -206,8 +206,8 @@ func TestLimit_OpenGamesJoined(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 2 })
 }
 
-// Ensure a player who joins too fast is told when to come again, and only that
-// player.
+// Ensure that a player who joins too fast is told when to come again, and only
+// that player.
 func TestLimit_Joins(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

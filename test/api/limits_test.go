@@ -20,8 +20,8 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Ensure a player who moves too fast is told when to come again, and only that
-// player.
+// Ensure that a player who moves too fast is told when to come again, and only
+// that player.
 func TestLimit_Moves(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -93,7 +93,7 @@ func TestLimit_BotGames(t *testing.T) {
 	})
 }
 
-// Ensure a game in which only bots play makes room when it is over.
+// Ensure that a game in which only bots play makes room when it is over.
 func TestLimit_BotGames_Over(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for bots to end their games")
@@ -120,8 +120,8 @@ func TestLimit_BotGames_Over(t *testing.T) {
 	})
 }
 
-// Ensure an account keeps no more open games than it may, and that every end of
-// a game frees its place.
+// Ensure that an account keeps no more open games than it may, and that every
+// end of a game frees its place.
 func TestLimit_OpenGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -161,8 +161,8 @@ func TestLimit_OpenGames(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 2 })
 }
 
-// Ensure the limit of open games holds for calls at the same time, whether they
-// are the same or not.
+// Ensure that the limit of open games holds for calls at the same time, whether
+// they are the same or not.
 func TestLimit_OpenGamesAtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -192,8 +192,8 @@ func TestLimit_OpenGamesAtOnce(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 3 })
 }
 
-// Ensure a game has no more watchers than it may, its own players apart, and
-// that who leaves makes room.
+// Ensure that a game has no more watchers than it may, its own players apart,
+// and that who leaves makes room.
 func TestLimit_Watchers(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -246,7 +246,7 @@ func TestLimit_WatchersAtOnce(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.WatchersPerGame = 3 })
 }
 
-// Ensure a connection has no more streams than it may: further calls wait.
+// Ensure that a connection has no more streams than it may: further calls wait.
 func TestLimit_Streams(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Embedded, func(c *server.Config) { c.Limits.StreamsPerConnection = 2 })
@@ -264,7 +264,7 @@ func TestLimit_Streams(t *testing.T) {
 	s.get(t, g.GetId())
 }
 
-// Ensure a server tells the limits that it was given.
+// Ensure that a server tells the limits that it was given.
 func TestGetServerInfo(t *testing.T) {
 	t.Parallel()
 	given := func(row int) int {
@@ -295,7 +295,7 @@ func TestGetServerInfo(t *testing.T) {
 	})
 }
 
-// Ensure 0 is no limit.
+// Ensure that 0 is no limit.
 func TestLimit_None(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

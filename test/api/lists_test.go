@@ -243,8 +243,8 @@ func TestListGames_LateServer(t *testing.T) {
 	eventually(t, "the list is mended", right)
 }
 
-// Ensure combinations that are not offered, and values that are none, are field
-// errors.
+// Ensure that combinations that are not offered, and values that are none, are
+// field errors.
 func TestListGames_Fields(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -279,8 +279,8 @@ func TestListGames_Fields(t *testing.T) {
 	})
 }
 
-// Ensure a page token leads on in its own list and is refused everywhere else,
-// and so is anything that a server never gave out.
+// Ensure that a page token leads on in its own list and is refused everywhere
+// else, and so is anything that a server never gave out.
 func TestPageTokens(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -397,8 +397,8 @@ func TestPageTokens(t *testing.T) {
 	})
 }
 
-// Ensure what happens to games between two pages neither repeats nor loses one
-// that stays in its place.
+// Ensure that what happens to games between two pages neither repeats nor loses
+// one that stays in its place.
 func TestListGames_PagesStay(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

@@ -111,7 +111,7 @@ func cell(id string, version, x, y int32) *pb.MoveRequest {
 	return &pb.MoveRequest{GameId: id, Version: version, Move: &pb.MoveRequest_Cell{Cell: &pb.Cell{X: x, Y: y}}}
 }
 
-// Ensure what the rules forbid is an illegal move.
+// Ensure that what the rules forbid is an illegal move.
 func TestMove_Illegal(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -138,7 +138,7 @@ func TestMove_Illegal(t *testing.T) {
 	})
 }
 
-// Ensure Resign checks in the contract's order.
+// Ensure that Resign checks in the contract's order.
 func TestResign_Order(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -182,8 +182,8 @@ func TestResign_Order(t *testing.T) {
 	})
 }
 
-// Ensure an empty id is a field error and any other that is not known is not
-// found, wherever one stands.
+// Ensure that an empty id is a field error and any other that is not known is
+// not found, wherever one stands.
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

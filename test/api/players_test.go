@@ -13,7 +13,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure a name is 1 to 24 harmless characters.
+// Ensure that a name is 1 to 24 harmless characters.
 func TestCreatePlayer_Names(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -48,8 +48,8 @@ func TestCreatePlayer_Names(t *testing.T) {
 	})
 }
 
-// Ensure a name is unique without regard to case, and the same name and secret
-// are the same player.
+// Ensure that a name is unique without regard to case, and the same name and
+// secret are the same player.
 func TestCreatePlayer_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -124,8 +124,8 @@ func TestCreatePlayer_AtOnce(t *testing.T) {
 	})
 }
 
-// Ensure a token can be replaced, also when the reply is lost: one of the two
-// works.
+// Ensure that a token can be replaced, also when the reply is lost: one of the
+// two works.
 func TestRotateToken(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)

@@ -127,9 +127,10 @@ func populate(t testing.TB, s *testServer, players ...player) map[protoreflect.N
 	return texts
 }
 
-// Ensure any message that decodes is answered by the contract, from whomever it
-// comes, and leaves a server that serves as before. What is checked of each
-// answer, the connection does; whatever the server logs as an error fails, too.
+// Ensure that any message that decodes is answered by the contract, from
+// whomever it comes, and leaves a server that serves as before. What is checked
+// of each answer, the connection does; whatever the server logs as an error
+// fails, too.
 func TestRandomMessages(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -49,8 +49,8 @@ func (s *testServer) jumps(t testing.TB, players [3]player, id string, n int) *p
 	return s.get(t, id)
 }
 
-// Ensure a seat resigns in turn and out of turn, is passed over from then on,
-// and that the last one left wins.
+// Ensure that a seat resigns in turn and out of turn, is passed over from then
+// on, and that the last one left wins.
 func TestResign_OneOfThree(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -116,8 +116,8 @@ func (s *testServer) transcript(t testing.TB, id string, after int32) []*pb.Even
 	return events
 }
 
-// Ensure a game that its humans have left ends, and that the best of the bots
-// wins.
+// Ensure that a game that its humans have left ends, and that the best of the
+// bots wins.
 func TestResign_NoHumanLeft(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -186,7 +186,7 @@ func (s *testServer) alone(t testing.TB, p player, g *pb.Game, byBot bool) *pb.E
 	}
 }
 
-// Ensure Tribolo's leaderboard takes the scores of one player against the
+// Ensure that Tribolo's leaderboard takes the scores of one player against the
 // server's bots, played to the end, and no others: with a second human seat one
 // could win with one's own puppets.
 func TestScores_Tribolo(t *testing.T) {
@@ -244,7 +244,7 @@ func TestScores_Tribolo(t *testing.T) {
 	}, func(c *server.Config) { c.BotPace = 0 })
 }
 
-// Ensure a call checks the turn after the version, and the rules last.
+// Ensure that a call checks the turn after the version, and the rules last.
 func TestMove_OrderOfTurns(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

@@ -34,7 +34,7 @@ func (s *testServer) rank(t testing.TB, p player, variant string, window pb.Wind
 	return ranked.GetEntry(), err
 }
 
-// Ensure a player stands on the boards once, with the best score, from the
+// Ensure that a player stands on the boards once, with the best score, from the
 // moment at which the game ends.
 func TestScores_Best(t *testing.T) {
 	t.Parallel()
@@ -80,8 +80,8 @@ func TestScores_Best(t *testing.T) {
 	})
 }
 
-// Ensure what does not count is not on any board: private games, those in which
-// a program moved or sits, and a score of 0.
+// Ensure that what does not count is not on any board: private games, those in
+// which a program moved or sits, and a score of 0.
 func TestScores_Unranked(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -146,8 +146,8 @@ func TestScores_Unranked(t *testing.T) {
 	})
 }
 
-// Ensure of equal scores the earlier one ranks first, and stays there when it
-// is made again.
+// Ensure that of equal scores the earlier one ranks first, and stays there when
+// it is made again.
 func TestScores_Equal(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -190,8 +190,8 @@ func TestScores_Equal(t *testing.T) {
 	})
 }
 
-// Ensure what GetRank and ListScores cannot answer is refused as the contract
-// says.
+// Ensure that what GetRank and ListScores cannot answer is refused as the
+// contract says.
 func TestScores_Refusals(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -226,9 +226,9 @@ func TestScores_Refusals(t *testing.T) {
 	})
 }
 
-// Ensure pages are as long as was asked for and lead through everything, and
-// neighbours are as many as there are. A board of 205 players, which fills more
-// than the longest page.
+// Ensure that pages are as long as was asked for and lead through everything,
+// and neighbours are as many as there are. A board of 205 players, which fills
+// more than the longest page.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	s := start(t, redistest.StartRedis(t).URL())

@@ -49,7 +49,8 @@ func sits(g *pb.Game) []string {
 // patientBots leave the first moves to the test.
 func patientBots(c *server.Config) { c.BotPace = time.Hour }
 
-// Ensure a new game seats whom it was asked to, and counts if people play it.
+// Ensure that a new game seats whom it was asked to, and counts if people play
+// it.
 func TestCreateGame_Seats(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

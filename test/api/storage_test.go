@@ -134,8 +134,8 @@ func TestGameDamaged(t *testing.T) {
 	assert.Zero(t, client.Exists(t.Context(), "game:{"+g.GetId()+"}:log").Val(), "nothing was written")
 }
 
-// Ensure a server that has never been told a token knows it, and every game, by
-// what is in the store.
+// Ensure that a server that has never been told a token knows it, and every
+// game, by what is in the store.
 func TestOtherServer(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)

@@ -40,7 +40,8 @@ func sameBoard(t testing.TB, want, got *pb.Position) {
 	require.True(t, proto.Equal(want, got), "the board of another version")
 }
 
-// Ensure each undo goes one move further back, and never to what was undone.
+// Ensure that each undo goes one move further back, and never to what was
+// undone.
 func TestUndo_Chain(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -111,7 +112,8 @@ func TestUndo_Chain(t *testing.T) {
 	})
 }
 
-// Ensure an undo that is sent again gets its event, and no other call does.
+// Ensure that an undo that is sent again gets its event, and no other call
+// does.
 func TestUndo_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -149,7 +151,7 @@ func TestUndo_Again(t *testing.T) {
 	})
 }
 
-// Ensure what cannot be undone says why, in the contract's order.
+// Ensure that what cannot be undone says why, in the contract's order.
 func TestUndo_Order(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -202,8 +204,8 @@ func TestUndo_Order(t *testing.T) {
 	})
 }
 
-// Ensure in Tribolo an undo goes back over the bots' answers, also while it is
-// their turn, and that they answer anew.
+// Ensure that in Tribolo an undo goes back over the bots' answers, also while
+// it is their turn, and that they answer anew.
 func TestUndo_Bots(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -254,7 +256,8 @@ func TestUndo_Bots(t *testing.T) {
 	}, func(c *server.Config) { c.BotPace = 0 })
 }
 
-// Ensure everything is as it was: seats given up are not, and the clock is anew.
+// Ensure that everything is as it was: seats given up are not, and the clock is
+// anew.
 func TestUndo_Seats(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -283,8 +286,8 @@ func TestUndo_Seats(t *testing.T) {
 	})
 }
 
-// Ensure another server, which reads all of it from the log, goes back as far as
-// the one that played the game, and that every server shows the same.
+// Ensure that another server, which reads all of it from the log, goes back as
+// far as the one that played the game, and that every server shows the same.
 func TestUndo_OtherServer(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)

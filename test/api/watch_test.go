@@ -58,8 +58,8 @@ func TestWatch_Live(t *testing.T) {
 	})
 }
 
-// Ensure the transcript of a game says all that its players were told, and fits
-// what GetGame says.
+// Ensure that the transcript of a game says all that its players were told, and
+// fits what GetGame says.
 func TestWatch_Transcript(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -109,8 +109,8 @@ func TestWatch_Transcript(t *testing.T) {
 	})
 }
 
-// Ensure a game that is over brings the game or the missing events, and ends
-// with OK.
+// Ensure that a game that is over brings the game or the missing events, and
+// ends with OK.
 func TestWatch_Finished(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -216,7 +216,7 @@ func TestWatch_AudienceAfterOthers(t *testing.T) {
 	late.end(t)
 }
 
-// Ensure watchers are sent to another server when theirs stops.
+// Ensure that watchers are sent to another server when theirs stops.
 func TestWatch_Stop(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

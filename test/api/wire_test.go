@@ -116,7 +116,7 @@ func TestRawBytes(t *testing.T) {
 	})
 }
 
-// Ensure fields that a newer client may send are passed over.
+// Ensure that fields that a newer client may send are passed over.
 func TestUnknownFields(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Embedded)
@@ -131,7 +131,7 @@ func TestUnknownFields(t *testing.T) {
 	s.create(t, p, create)
 }
 
-// Ensure what gRPC refuses before a handler runs keeps gRPC's code.
+// Ensure that what gRPC refuses before a handler runs keeps gRPC's code.
 func TestRefusedByGRPC(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Embedded)
@@ -171,7 +171,7 @@ func TestRefusedByGRPC(t *testing.T) {
 	alive(t, s)
 }
 
-// Ensure the server tells whether it serves, as a whole and each service.
+// Ensure that the server tells whether it serves, as a whole and each service.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -198,7 +198,7 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-// Ensure tools can ask for the contract, unless the server was told not to
+// Ensure that tools can ask for the contract, unless the server was told not to
 // answer.
 func TestReflection(t *testing.T) {
 	t.Parallel()

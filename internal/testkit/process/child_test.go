@@ -19,7 +19,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// Ensure a program is built once, and can be stopped, let go on, and killed.
+// Ensure that a program is built once, and can be stopped, let go on, and
+// killed.
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	const program = "internal/ratio/table" // It is small, and ends with its input.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ensure each of the proxy's faults happens as it says, and passes.
+// Ensure that each of the proxy's faults happens as it says, and passes.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	direct := StartMiniredis(t)

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, StillDialing) }
 
-// Ensure each subtest has a store of its own that begins empty.
+// Ensure that each subtest has a store of its own that begins empty.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	for range 2 {
@@ -27,8 +27,8 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// Ensure what was acknowledged with an append-only file survives a kill, on the
-// same address.
+// Ensure that what was acknowledged with an append-only file survives a kill,
+// on the same address.
 func TestServer_Restart(t *testing.T) {
 	t.Parallel()
 	server := StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
@@ -45,7 +45,8 @@ func TestServer_Restart(t *testing.T) {
 	assert.Equal(t, "yes", client.Get(t.Context(), "kept").Val())
 }
 
-// Ensure a paused server keeps a caller waiting and answers once it goes on.
+// Ensure that a paused server keeps a caller waiting and answers once it goes
+// on.
 func TestServer_Pause(t *testing.T) {
 	t.Parallel()
 	server := StartRedis(t)
@@ -64,8 +65,8 @@ func TestServer_Pause(t *testing.T) {
 	assert.NoError(t, client.Ping(t.Context()).Err())
 }
 
-// Ensure a server that finds its port taken says so, instead of passing off the
-// other one that answers there as itself.
+// Ensure that a server that finds its port taken says so, instead of passing
+// off the other one that answers there as itself.
 func TestServer_PortTaken(t *testing.T) {
 	t.Parallel()
 	first := StartRedis(t)
@@ -74,7 +75,7 @@ func TestServer_PortTaken(t *testing.T) {
 	assert.Nil(t, second.run)
 }
 
-// Ensure the cluster refuses what touches two slots.
+// Ensure that the cluster refuses what touches two slots.
 func TestStartCluster(t *testing.T) {
 	t.Parallel()
 	client := StartCluster(t, 1).Client()
@@ -85,8 +86,8 @@ func TestStartCluster(t *testing.T) {
 	assert.ErrorContains(t, script.Run(ctx, client, []string{"a", "b"}).Err(), "CROSSSLOT")
 }
 
-// Ensure a cluster of several nodes comes back whole, with what it held, when
-// one of them was killed.
+// Ensure that a cluster of several nodes comes back whole, with what it held,
+// when one of them was killed.
 func TestStartCluster_Restart(t *testing.T) {
 	t.Parallel()
 	cluster := StartCluster(t, 3, "--appendonly", "yes", "--appendfsync", "always")

@@ -14,7 +14,7 @@ import (
 
 var looksForLeaks = regexp.MustCompile(`[\t ](goleak\.VerifyTestMain|testmain\.Run)\(m\b`)
 
-// Ensure every package that has tests looks for goroutines that they leave
+// Ensure that every package that has tests looks for goroutines that they leave
 // behind.
 func TestRun_InEveryPackage(t *testing.T) {
 	t.Parallel()

@@ -63,8 +63,8 @@ type reopened int32
 
 func at(v int32) *int32 { return &v }
 
-// Ensure what the contract allows passes, and each bug that such streams are
-// known for does not.
+// Ensure that what the contract allows passes, and each bug that such streams
+// are known for does not.
 func TestHistory_Take(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -140,7 +140,7 @@ func TestHistory_Take(t *testing.T) {
 	}
 }
 
-// Ensure a stream is resumed after what was seen of it.
+// Ensure that a stream is resumed after what was seen of it.
 func TestHistory_Open(t *testing.T) {
 	t.Parallel()
 	h := Begin(&pb.WatchRequest{GameId: id, EveryEvent: true})
@@ -152,7 +152,8 @@ func TestHistory_Open(t *testing.T) {
 	assert.True(t, proto.Equal(&pb.WatchRequest{GameId: id, AfterVersion: at(0)}, h.Open(0)))
 }
 
-// Ensure a stream may end with the game, and for reasons that the contract has.
+// Ensure that a stream may end with the game, and for reasons that the contract
+// has.
 func TestHistory_End(t *testing.T) {
 	t.Parallel()
 	conflictAt := func(v string) error {
@@ -190,7 +191,7 @@ func TestHistory_End(t *testing.T) {
 	}
 }
 
-// Ensure what was shown is held against the log.
+// Ensure that what was shown is held against the log.
 func TestHistory_Within(t *testing.T) {
 	t.Parallel()
 	var log []*pb.Event

@@ -187,7 +187,7 @@ func TestStore_Create_ClaimLapses(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Ensure a call that hung until its claim lapsed does not leave a second
+// Ensure that a call that hung until its claim lapsed does not leave a second
 // account of the name behind.
 func TestStore_Create_TooLate(t *testing.T) {
 	t.Parallel()
@@ -229,8 +229,8 @@ func TestStore_Get(t *testing.T) {
 	})
 }
 
-// Ensure a failure of Redis is told apart from an answer, and a context's end
-// remains recognisable.
+// Ensure that a failure of Redis is told apart from an answer, and a context's
+// end remains recognisable.
 func TestStore_RedisAway(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)

@@ -13,8 +13,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 )
 
-// Ensure an account lapses after a time without a call or a game, and not before;
-// that its name stays taken; and that no secret that it ever had revives it.
+// Ensure that an account lapses after a time without a call or a game, and not
+// before; that its name stays taken; and that no secret that it ever had
+// revives it.
 func TestLapse(t *testing.T) {
 	t.Parallel()
 	embedded := redistest.StartMiniredis(t)
@@ -54,8 +55,8 @@ func TestLapse(t *testing.T) {
 	assert.ElementsMatch(t, []string{"player-name:{ann}", "player-name:{bob}"}, client.Keys(ctx, "*").Val())
 }
 
-// Ensure an account is kept for longer at most once in a while, which costs a round
-// trip, and that what fails is done again.
+// Ensure that an account is kept for longer at most once in a while, which
+// costs a round trip, and that what fails is done again.
 func TestRenew_Seldom(t *testing.T) {
 	t.Parallel()
 	embedded := redistest.StartMiniredis(t)
@@ -77,8 +78,8 @@ func TestRenew_Seldom(t *testing.T) {
 	require.NoError(t, account.New(client, 0).Renew(ctx, ann.ID), "for ever")
 }
 
-// Ensure accounts that were made when none lapsed do so from a rebuild on, and no
-// others sooner or later than before.
+// Ensure that accounts that were made when none lapsed do so from a rebuild on,
+// and no others sooner or later than before.
 func TestLapseAll(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

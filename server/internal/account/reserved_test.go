@@ -14,7 +14,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 )
 
-// Ensure no new account gets a name that would pass for something else.
+// Ensure that no new account gets a name that would pass for something else.
 func TestStore_Create_Reserved(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

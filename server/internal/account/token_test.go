@@ -50,7 +50,7 @@ func TestStore_Verify(t *testing.T) {
 	})
 }
 
-// Ensure a malformed token is refused before Redis is asked.
+// Ensure that a malformed token is refused before Redis is asked.
 func TestStore_Verify_Malformed(t *testing.T) {
 	t.Parallel()
 	store := account.New(noRedis(t), keep)
@@ -139,7 +139,7 @@ func TestStore_Reserve(t *testing.T) {
 	})
 }
 
-// Ensure the limit holds against callers at the same moment.
+// Ensure that the limit holds against callers at the same moment.
 func TestStore_Reserve_Concurrent(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

@@ -99,8 +99,8 @@ func requireEmpty(t *testing.T, c *Control) {
 	assert.Zero(t, c.addresses.Len())
 }
 
-// Ensure an address opens no more connections in a second than it may, however
-// soon it closes them, and has no more at once, but for proxies.
+// Ensure that an address opens no more connections in a second than it may,
+// however soon it closes them, and has no more at once, but for proxies.
 func TestControl_Enter(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -129,8 +129,8 @@ func TestControl_Enter(t *testing.T) {
 	requireEmpty(t, c)
 }
 
-// Ensure a connection that is to be closed is, however many of its streams ask
-// for it one after the other, and a proxy's is not.
+// Ensure that a connection that is to be closed is, however many of its streams
+// ask for it one after the other, and a proxy's is not.
 func TestControl_HangUp(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -145,7 +145,8 @@ func TestControl_HangUp(t *testing.T) {
 	assert.Zero(t, proxies[0].deadline)
 }
 
-// Ensure streams count from their headers to their end, whatever ends them.
+// Ensure that streams count from their headers to their end, whatever ends
+// them.
 func TestControl_Streams(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -189,8 +190,8 @@ func TestControl_Streams(t *testing.T) {
 	requireEmpty(t, c)
 }
 
-// Ensure a stream without a request ends after some time, as one that is late,
-// and that one which has its request stays.
+// Ensure that a stream without a request ends after some time, as one that is
+// late, and that one which has its request stays.
 func TestControl_Overdue(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -211,8 +212,9 @@ func TestControl_Overdue(t *testing.T) {
 	}
 }
 
-// Ensure requests that come soon are never too many, and that of those which are
-// late no more stay than may, neither of a connection nor of an address.
+// Ensure that requests that come soon are never too many, and that of those
+// which are late no more stay than may, neither of a connection nor of an
+// address.
 func TestControl_Incomplete(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -264,8 +266,8 @@ func TestControl_Incomplete(t *testing.T) {
 	theirs[0].mustOpen(t)
 }
 
-// Ensure an address has no more streams than it may over all its connections, and
-// that those for whom a proxy calls count for themselves.
+// Ensure that an address has no more streams than it may over all its
+// connections, and that those for whom a proxy calls count for themselves.
 func TestControl_Addresses(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -306,8 +308,8 @@ func encode(t *testing.T, s *call, size int) mem.BufferSlice {
 	return data
 }
 
-// Ensure answers count until gRPC lets go of them, and that a connection is
-// closed which leaves too much unread, and none that reads.
+// Ensure that answers count until gRPC lets go of them, and that a connection
+// is closed which leaves too much unread, and none that reads.
 func TestControl_Answers(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -341,8 +343,9 @@ func TestControl_Answers(t *testing.T) {
 	requireEmpty(t, c)
 }
 
-// Ensure an address behind a proxy is refused what the server would have to hold
-// for it, while the proxy's connection stays and carries the calls of others.
+// Ensure that an address behind a proxy is refused what the server would have
+// to hold for it, while the proxy's connection stays and carries the calls of
+// others.
 func TestControl_AnswersForwarded(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -374,8 +377,8 @@ func TestControl_AnswersForwarded(t *testing.T) {
 	requireEmpty(t, c)
 }
 
-// Ensure a stop refuses what comes, and closes connections that are still being
-// set up, for which gRPC would wait.
+// Ensure that a stop refuses what comes, and closes connections that are still
+// being set up, for which gRPC would wait.
 func TestControl_Stop(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)

@@ -27,8 +27,8 @@ func run(t *testing.T, d *Directory) (stop func()) {
 	return stop
 }
 
-// Ensure what was touched is listed after a while, the last of it counting,
-// and what is pending at the stop is not lost.
+// Ensure that what was touched is listed after a while, the last of it
+// counting, and what is pending at the stop is not lost.
 func TestDirectory_Touch(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -89,7 +89,7 @@ func TestDirectory_Mend(t *testing.T) {
 	})
 }
 
-// Ensure more games than one batch holds are all written.
+// Ensure that more games than one batch holds are all written.
 func TestDirectory_Touch_Many(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -103,7 +103,7 @@ func TestDirectory_Touch_Many(t *testing.T) {
 	})
 }
 
-// Ensure a Put is not undone by what was touched before it.
+// Ensure that a Put is not undone by what was touched before it.
 func TestDirectory_Touch_ThenPut(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -118,8 +118,8 @@ func TestDirectory_Touch_ThenPut(t *testing.T) {
 	})
 }
 
-// Ensure what Redis did not take is written once it is back, unless there is
-// newer.
+// Ensure that what Redis did not take is written once it is back, unless there
+// is newer.
 func TestDirectory_Touch_RedisAway(t *testing.T) {
 	t.Parallel()
 	embedded := redistest.StartMiniredis(t)
@@ -141,7 +141,7 @@ func TestDirectory_Touch_RedisAway(t *testing.T) {
 	assert.Equal(t, games(1, 2), list(t, d, Query{Order: ByScore}))
 }
 
-// Ensure no crowd of games grows the memory without end.
+// Ensure that no crowd of games grows the memory without end.
 func TestDirectory_Touch_Bound(t *testing.T) {
 	t.Parallel()
 	d := open(nil)

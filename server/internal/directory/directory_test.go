@@ -77,7 +77,7 @@ func TestCluster(t *testing.T) {
 	assert.Equal(t, games(2, 1), list(t, d, Query{Variant: "classic", Status: Active}))
 }
 
-// Ensure each query lists the games that belong to it, in its order.
+// Ensure that each query lists the games that belong to it, in its order.
 func TestDirectory_Page(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -120,7 +120,7 @@ func TestDirectory_Page(t *testing.T) {
 	})
 }
 
-// Ensure a game that goes on leaves the lists of its past.
+// Ensure that a game that goes on leaves the lists of its past.
 func TestDirectory_Put_Status(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -176,7 +176,7 @@ func TestDirectory_Forget(t *testing.T) {
 	})
 }
 
-// Ensure what is older than games are kept drops out of all lists.
+// Ensure that what is older than games are kept drops out of all lists.
 func TestDirectory_Trim(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -204,8 +204,8 @@ func TestDirectory_Trim(t *testing.T) {
 	})
 }
 
-// Ensure a player's list lives on while games move, told so once in a while, and
-// again at their end at the latest where Redis forgot it.
+// Ensure that a player's list lives on while games move, told so once in a
+// while, and again at their end at the latest where Redis forgot it.
 func TestDirectory_PlayersListLasts(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -229,7 +229,7 @@ func TestDirectory_PlayersListLasts(t *testing.T) {
 	})
 }
 
-// Ensure nothing drops out where games are kept for ever.
+// Ensure that nothing drops out where games are kept for ever.
 func TestDirectory_Trim_Never(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

@@ -8,8 +8,8 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// Ensure a game's status becomes the list's of the same name: Of converts the
-// number.
+// Ensure that a game's status becomes the list's of the same name: Of converts
+// the number.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, Waiting, Status(replay.Waiting))

@@ -137,8 +137,8 @@ func FuzzPlace(f *testing.F) {
 	})
 }
 
-// Ensure pages are full however many candidates fall out, and that the last
-// page has no token.
+// Ensure that pages are full however many candidates fall out, and that the
+// last page has no token.
 func TestCollect(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -182,8 +182,8 @@ func TestCollect(t *testing.T) {
 	})
 }
 
-// Ensure one call looks no more than so many candidates up, and the next goes
-// on from there.
+// Ensure that one call looks no more than so many candidates up, and the next
+// goes on from there.
 func TestCollect_GivesUp(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -220,8 +220,8 @@ func TestCollect_GivesUp(t *testing.T) {
 	})
 }
 
-// Ensure a small page of a list that hides 999 games of 1,000 takes a few round
-// trips: each looked 2 games up, so that a page of one took up to 1,000.
+// Ensure that a small page of a list that hides 999 games of 1,000 takes a few
+// round trips: each looked 2 games up, so that a page of one took up to 1,000.
 func TestCollect_FewRoundTrips(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

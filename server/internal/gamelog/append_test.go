@@ -17,8 +17,8 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// Ensure an append leaves behind an entry, the meta that goes with it and a
-// word to followers, all of the same moment.
+// Ensure that an append leaves behind an entry, the meta that goes with it and
+// a word to followers, all of the same moment.
 func TestAppend(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -67,7 +67,7 @@ func TestAppend(t *testing.T) {
 
 func ms(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
 
-// Ensure a draft that was overtaken learns by what, and writes nothing.
+// Ensure that a draft that was overtaken learns by what, and writes nothing.
 func TestAppend_Conflict(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -127,8 +127,8 @@ func (r *rig) stands(c *ConflictError, want ID, e replay.Entry) {
 	assert.True(r.t, e.Same(standing))
 }
 
-// Ensure a draft takes effect once, however often it is appended, and however
-// late.
+// Ensure that a draft takes effect once, however often it is appended, and
+// however late.
 func TestAppend_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -154,8 +154,8 @@ func TestAppend_Again(t *testing.T) {
 	})
 }
 
-// Ensure a draft knows its own entry where that is published, before the append
-// is answered and after, and no other.
+// Ensure that a draft knows its own entry where that is published, before the
+// append is answered and after, and no other.
 func TestDraft_Landed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -179,7 +179,7 @@ func TestDraft_Landed(t *testing.T) {
 	})
 }
 
-// Ensure a game is created once: the second time its first entry is shown.
+// Ensure that a game is created once: the second time its first entry is shown.
 func TestAppend_CreatedTwice(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -195,7 +195,7 @@ func TestAppend_CreatedTwice(t *testing.T) {
 	})
 }
 
-// Ensure nothing is appended before its time.
+// Ensure that nothing is appended before its time.
 func TestAppend_Early(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -214,8 +214,8 @@ func TestAppend_Early(t *testing.T) {
 	})
 }
 
-// Ensure nothing is written to a game whose log and meta contradict each other,
-// even where the log ends as it should.
+// Ensure that nothing is written to a game whose log and meta contradict each
+// other, even where the log ends as it should.
 func TestAppend_Broken(t *testing.T) {
 	t.Parallel()
 	other := ID{Version: 3, Digest: 12345}
@@ -261,7 +261,7 @@ func TestAppend_Broken(t *testing.T) {
 	})
 }
 
-// Ensure a game whose log is gone is not begun again over its meta.
+// Ensure that a game whose log is gone is not begun again over its meta.
 func TestAppend_MetaWithoutLog(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -278,8 +278,8 @@ func TestAppend_MetaWithoutLog(t *testing.T) {
 	})
 }
 
-// Ensure a meta that is behind or missing stands in nobody's way, and is made
-// good.
+// Ensure that a meta that is behind or missing stands in nobody's way, and is
+// made good.
 func TestAppend_MetaBehind(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -295,7 +295,7 @@ func TestAppend_MetaBehind(t *testing.T) {
 	})
 }
 
-// Ensure time never goes back, whatever Redis's clock does.
+// Ensure that time never goes back, whatever Redis's clock does.
 func TestAppend_Time(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -312,7 +312,7 @@ func TestAppend_Time(t *testing.T) {
 	})
 }
 
-// Ensure a Redis that forgot the scripts is told them again.
+// Ensure that a Redis that forgot the scripts is told them again.
 func TestAppend_NoScript(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -326,8 +326,8 @@ func TestAppend_NoScript(t *testing.T) {
 	})
 }
 
-// Ensure of many who append at once, through two servers, one wins where they
-// want different things, and all do where they want the same.
+// Ensure that of many who append at once, through two servers, one wins where
+// they want different things, and all do where they want the same.
 func TestAppend_AtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -371,7 +371,7 @@ func TestAppend_AtOnce(t *testing.T) {
 	})
 }
 
-// Ensure it is told apart which errors say that nothing was written.
+// Ensure that it is told apart which errors say that nothing was written.
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -55,8 +55,8 @@ func TestEntry_RoundTrip(t *testing.T) {
 	}
 }
 
-// Ensure what is unknown is told from what is wrong: a newer server may read
-// the one, nobody the other.
+// Ensure that what is unknown is told from what is wrong: a newer server may
+// read the one, nobody the other.
 func TestDecodeEntry_Refused(t *testing.T) {
 	t.Parallel()
 	sort := func(m *gamelogv1.Entry) []byte {
@@ -176,8 +176,8 @@ func TestHead_RoundTrip(t *testing.T) {
 	}
 }
 
-// Ensure a head that was damaged is told from one that a newer server wrote,
-// and that no list trips over what is left.
+// Ensure that a head that was damaged is told from one that a newer server
+// wrote, and that no list trips over what is left.
 func TestDecodeHead_Refused(t *testing.T) {
 	t.Parallel()
 	over := heads(t)[6]

@@ -15,8 +15,8 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// Ensure whatever happened to a log is seen by whoever reads it, with the last
-// version that can be read, and that reading leaves it as it is.
+// Ensure that whatever happened to a log is seen by whoever reads it, with the
+// last version that can be read, and that reading leaves it as it is.
 func TestLoad_Damaged(t *testing.T) {
 	t.Parallel()
 	const length = 8
@@ -154,8 +154,8 @@ func TestLoad_Damaged(t *testing.T) {
 	})
 }
 
-// Ensure a game that lacks what somebody has seen of it is damaged, though it
-// fits by itself: Redis went back to an earlier state of it.
+// Ensure that a game that lacks what somebody has seen of it is damaged, though
+// it fits by itself: Redis went back to an earlier state of it.
 func TestLoad_WentBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -172,9 +172,9 @@ func TestLoad_WentBack(t *testing.T) {
 	})
 }
 
-// Ensure there is no bit of an entry that can change unseen. Where what is left
-// looks like something that only a newer program knows, it is left to that one:
-// without its board no digest can be worked out.
+// Ensure that there is no bit of an entry that can change unseen. Where what is
+// left looks like something that only a newer program knows, it is left to that
+// one: without its board no digest can be worked out.
 func TestApply_EveryBit(t *testing.T) {
 	t.Parallel()
 	gameID, sd := name("a"), seed(t, 1)
@@ -205,7 +205,7 @@ func TestApply_EveryBit(t *testing.T) {
 	}
 }
 
-// Ensure a game that a newer server wrote in is left to it: it is neither
+// Ensure that a game that a newer server wrote in is left to it: it is neither
 // damaged nor patched.
 func TestLoad_Unknown(t *testing.T) {
 	t.Parallel()

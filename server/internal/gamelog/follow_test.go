@@ -86,7 +86,7 @@ func follow(t *testing.T, client redis.UniversalClient) *Follower {
 	return f
 }
 
-// Ensure followers hear every entry in order, as it stands in the log, and
+// Ensure that followers hear every entry in order, as it stands in the log, and
 // nothing of other games.
 func TestFollower(t *testing.T) {
 	t.Parallel()
@@ -114,8 +114,8 @@ func TestFollower(t *testing.T) {
 	})
 }
 
-// Ensure nothing is heard of a game after Leave, everything after coming back,
-// and that rubbish on a channel is nothing.
+// Ensure that nothing is heard of a game after Leave, everything after coming
+// back, and that rubbish on a channel is nothing.
 func TestFollower_Leave(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -147,8 +147,9 @@ func TestFollower_Leave(t *testing.T) {
 	})
 }
 
-// Ensure a broken connection is replaced, and every follower told that it may
-// have missed something; and that one may begin to follow while Redis is away.
+// Ensure that a broken connection is replaced, and every follower told that it
+// may have missed something; and that one may begin to follow while Redis is
+// away.
 func TestFollower_Reconnect(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -205,8 +206,8 @@ func (c *faulty) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// Ensure a game is followed though subscribing to it failed on a connection
-// that was replaced at once.
+// Ensure that a game is followed though subscribing to it failed on a
+// connection that was replaced at once.
 func TestFollower_SubscribeFails(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -237,7 +238,7 @@ func TestFollower_SubscribeFails(t *testing.T) {
 	})
 }
 
-// Ensure many games are followed on one connection.
+// Ensure that many games are followed on one connection.
 func TestFollower_Many(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

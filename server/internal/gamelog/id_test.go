@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Ensure digests stay what they are: stored games hold them. The numbers come
-// from another program.
+// Ensure that digests stay what they are: stored games hold them. The numbers
+// come from another program.
 func TestID_Vectors(t *testing.T) {
 	t.Parallel()
 	first := Genesis("aaaaaaaaaaaaaaaaaaaaaaaaaa")

@@ -45,8 +45,8 @@ func TestTail(t *testing.T) {
 	})
 }
 
-// Ensure a log ends with its last entry alone, and with none where log and meta do
-// not agree on it.
+// Ensure that a log ends with its last entry alone, and with none where log and
+// meta do not agree on it.
 func TestEndsWith(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -82,8 +82,8 @@ func TestEndsWith(t *testing.T) {
 	})
 }
 
-// Ensure the end of a log that grows meanwhile is that of one moment within the
-// call, and sound.
+// Ensure that the end of a log that grows meanwhile is that of one moment
+// within the call, and sound.
 func TestTail_Growing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -120,8 +120,8 @@ func TestTail_Growing(t *testing.T) {
 	})
 }
 
-// Ensure a meta that stands behind its log, or is gone, is mended by whoever
-// reads the game, and never set back.
+// Ensure that a meta that stands behind its log, or is gone, is mended by
+// whoever reads the game, and never set back.
 func TestLoad_Mends(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -152,7 +152,8 @@ func TestLoad_Mends(t *testing.T) {
 	})
 }
 
-// Ensure what is not there is not found, and is not mistaken for what was lost.
+// Ensure that what is not there is not found, and is not mistaken for what was
+// lost.
 func TestLoad_NotFound(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -170,7 +171,7 @@ func TestLoad_NotFound(t *testing.T) {
 	})
 }
 
-// Ensure logs longer than a page are read whole, and from the middle.
+// Ensure that logs longer than a page are read whole, and from the middle.
 func TestLoad_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long games")
@@ -238,8 +239,8 @@ func TestLoad_Long(t *testing.T) {
 	})
 }
 
-// Ensure lists show what the last entry led to, and do without what cannot be
-// read.
+// Ensure that lists show what the last entry led to, and do without what cannot
+// be read.
 func TestHeads(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -268,7 +269,8 @@ func TestHeads(t *testing.T) {
 	})
 }
 
-// Ensure a game that expires is gone altogether: not found, and not damaged.
+// Ensure that a game that expires is gone altogether: not found, and not
+// damaged.
 func TestExpire(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -286,8 +288,8 @@ func TestExpire(t *testing.T) {
 	})
 }
 
-// Ensure watchers are counted over all servers, without those that said nothing
-// for too long, and that lists and followers are told.
+// Ensure that watchers are counted over all servers, without those that said
+// nothing for too long, and that lists and followers are told.
 func TestAudience(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -353,7 +355,7 @@ func TestAudience(t *testing.T) {
 	})
 }
 
-// Ensure everything here runs on a cluster, where no script may touch two
+// Ensure that everything here runs on a cluster, where no script may touch two
 // slots.
 func TestCluster(t *testing.T) {
 	t.Parallel()

@@ -11,8 +11,8 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// Ensure an append whose answer is lost is known to be unknown, and that the
-// same append again learns that it took effect, once.
+// Ensure that an append whose answer is lost is known to be unknown, and that
+// the same append again learns that it took effect, once.
 func TestAppend_LostReply(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -48,8 +48,8 @@ func eventually(t *testing.T, l *Log, d *Draft) Tip {
 	return appended.Tip
 }
 
-// Ensure an append that Redis never got, or answers after the caller has left,
-// is settled by the same append again, and took effect once.
+// Ensure that an append that Redis never got, or answers after the caller has
+// left, is settled by the same append again, and took effect once.
 func TestAppend_Unsettled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

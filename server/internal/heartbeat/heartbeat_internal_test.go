@@ -49,8 +49,8 @@ func (s servers) send(t *testing.T, server string, last *Beat, appends ...span) 
 	return b
 }
 
-// Ensure an outage is recorded once, by one of the servers that are back, and a
-// shorter gap not at all.
+// Ensure that an outage is recorded once, by one of the servers that are back,
+// and a shorter gap not at all.
 func TestHeartbeat_Outage(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -111,8 +111,8 @@ func TestHeartbeat_Outage(t *testing.T) {
 	})
 }
 
-// Ensure time in which an append succeeded is no outage, for every server that
-// appends and every server that sends the first heartbeat after the gap.
+// Ensure that time in which an append succeeded is no outage, for every server
+// that appends and every server that sends the first heartbeat after the gap.
 func TestHeartbeat_AppendsInGap(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -151,7 +151,7 @@ func TestHeartbeat_AppendsInGap(t *testing.T) {
 	})
 }
 
-// Ensure appends are remembered as the spans that a gap is compared with.
+// Ensure that appends are remembered as the spans that a gap is compared with.
 func TestActivity(t *testing.T) {
 	t.Parallel()
 	var a activity
@@ -172,8 +172,8 @@ func TestActivity(t *testing.T) {
 	assert.Len(t, a.spans(), maxSpans)
 }
 
-// Ensure a server's heartbeat never goes back if Redis was restored on a machine
-// whose clock is behind.
+// Ensure that a server's heartbeat never goes back if Redis was restored on a
+// machine whose clock is behind.
 func TestHeartbeat_NeverBack(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -185,8 +185,8 @@ func TestHeartbeat_NeverBack(t *testing.T) {
 	})
 }
 
-// Ensure each server detects a rollback by its own heartbeat, also if a new server
-// has sent one since, and all of them record the same rollback.
+// Ensure that each server detects a rollback by its own heartbeat, also if a
+// new server has sent one since, and all of them record the same rollback.
 func TestHeartbeat_Rollback(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -226,8 +226,8 @@ func TestHeartbeat_Rollback(t *testing.T) {
 	})
 }
 
-// Ensure a missing server is reported once, one that left is not, and both are
-// forgotten in the end.
+// Ensure that a missing server is reported once, one that left is not, and both
+// are forgotten in the end.
 func TestHeartbeat_Missing(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -267,7 +267,7 @@ func TestHeartbeat_Missing(t *testing.T) {
 	})
 }
 
-// Ensure a new server waits only if others may know of a rollback.
+// Ensure that a new server waits only if others may know of a rollback.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

@@ -46,7 +46,7 @@ func TestBoards_Hide_Meanwhile(t *testing.T) {
 	})
 }
 
-// Ensure pruning keeps what is proved, and of a player's entries the best.
+// Ensure that pruning keeps what is proved, and of a player's entries the best.
 func TestBoards_Prune(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

@@ -47,7 +47,7 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, boards.Games(ctx, "classic", func([]string) error { return nil }))
 }
 
-// Ensure the keys and members are what other releases read.
+// Ensure that the keys and members are what other releases read.
 func TestBoards_Record_Keys(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -80,7 +80,7 @@ func TestBoards_Record_Keys(t *testing.T) {
 	})
 }
 
-// Ensure what must not be recorded leaves nothing behind.
+// Ensure that what must not be recorded leaves nothing behind.
 func TestBoards_Record_Nothing(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -99,8 +99,8 @@ func TestBoards_Record_Nothing(t *testing.T) {
 	})
 }
 
-// Ensure a result that comes after its week was dropped counts for all time
-// and makes no board that would stay for ever.
+// Ensure that a result that comes after its week was dropped counts for all
+// time and makes no board that would stay for ever.
 func TestBoards_Record_LongPast(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -110,8 +110,8 @@ func TestBoards_Record_LongPast(t *testing.T) {
 	})
 }
 
-// Ensure any order and repetition of records gives the board that holds each
-// player's best, the earliest of equals.
+// Ensure that any order and repetition of records gives the board that holds
+// each player's best, the earliest of equals.
 func TestBoards_Record_AnyOrder(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

@@ -102,8 +102,8 @@ func TestBoards_List_ForeignToken(t *testing.T) {
 	}
 }
 
-// Ensure the current day is Redis's, whatever this machine's clock says, and
-// that paging stays on the day on which it began.
+// Ensure that the current day is Redis's, whatever this machine's clock says,
+// and that paging stays on the day on which it began.
 func TestBoards_TurnOfDay(t *testing.T) {
 	t.Parallel()
 	embedded := redistest.StartMiniredis(t)
@@ -179,7 +179,7 @@ func TestBoards_Rank(t *testing.T) {
 	})
 }
 
-// Ensure no more neighbors come than promised.
+// Ensure that no more neighbors come than promised.
 func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -197,7 +197,7 @@ func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 	})
 }
 
-// Ensure a failure of Redis is told apart from an empty board.
+// Ensure that a failure of Redis is told apart from an empty board.
 func TestBoards_RedisAway(t *testing.T) {
 	t.Parallel()
 	embedded := redistest.StartMiniredis(t)

@@ -22,7 +22,7 @@ func (faulty) Choose(_ context.Context, p game.Position) (game.Move, error) {
 	return p.LegalMoves()[1000], nil
 }
 
-// Ensure a bot that fails is told of, and fails alone.
+// Ensure that a bot that fails is told of, and fails alone.
 func TestBots_Fault(t *testing.T) {
 	t.Parallel()
 	b := newBots(0, slog.New(slog.DiscardHandler), nil, nil)
@@ -32,8 +32,8 @@ func TestBots_Fault(t *testing.T) {
 	assert.ErrorContains(t, err, "faulty")
 }
 
-// Ensure one bot serves all games of a variant, and one that only a newer server
-// knows is an error.
+// Ensure that one bot serves all games of a variant, and one that only a newer
+// server knows is an error.
 func TestBots_Bot(t *testing.T) {
 	t.Parallel()
 	b := newBots(0, slog.New(slog.DiscardHandler), nil, nil)

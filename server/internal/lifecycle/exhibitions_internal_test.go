@@ -36,8 +36,9 @@ func wantExceeded(t *testing.T, err error, field string) {
 	assert.LessOrEqual(t, exceeded.Retry, 2*time.Hour)
 }
 
-// Ensure no more games run of a player, of an address and in all than the limits
-// allow, a running game is renewed at the limit, and a game that ends makes room.
+// Ensure that no more games run of a player, of an address and in all than the
+// limits allow, a running game is renewed at the limit, and a game that ends
+// makes room.
 func TestExhibitions_Limits(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -83,8 +84,8 @@ func TestExhibitions_Limits(t *testing.T) {
 	})
 }
 
-// Ensure a game that no client looks at is paused, by Redis's clock, and does not
-// count after that.
+// Ensure that a game that no client looks at is paused, by Redis's clock, and
+// does not count after that.
 func TestExhibitions_Lapse(t *testing.T) {
 	t.Parallel()
 	embedded := redistest.StartMiniredis(t)
@@ -113,7 +114,8 @@ func TestExhibitions_Lapse(t *testing.T) {
 	wantExceeded(t, err, "bot_games_per_player")
 }
 
-// Ensure the limits hold against servers that let games run at the same moment.
+// Ensure that the limits hold against servers that let games run at the same
+// moment.
 func TestExhibitions_Concurrent(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

@@ -10,8 +10,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/scheduler"
 )
 
-// Ensure a game that waits for players is processed soon, and earlier if it expires
-// before.
+// Ensure that a game that waits for players is processed soon, and earlier if
+// it expires before.
 func TestManager_FirstDelay(t *testing.T) {
 	t.Parallel()
 	waiting := &replay.State{Status: replay.Waiting, UpdateTime: time.UnixMilli(1_790_000_000_000)}

@@ -13,9 +13,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// Ensure a log that is swapped, cut or emptied under running servers is told to
-// callers and watchers as damaged, that nothing is written to it, and that all
-// goes on when it is put back.
+// Ensure that a log that is swapped, cut or emptied under running servers is
+// told to callers and watchers as damaged, that nothing is written to it, and
+// that all goes on when it is put back.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	const length = 8
@@ -113,8 +113,8 @@ func TestDamage(t *testing.T) {
 	})
 }
 
-// Ensure the log and meta of a game that are both gone are a loss where the
-// game is known, and no game where it is not.
+// Ensure that the log and meta of a game that are both gone are a loss where
+// the game is known, and no game where it is not.
 func TestDamage_Vanished(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -130,8 +130,8 @@ func TestDamage_Vanished(t *testing.T) {
 	})
 }
 
-// Ensure a finished game that expires while it is in memory is gone, and not
-// damaged.
+// Ensure that a finished game that expires while it is in memory is gone, and
+// not damaged.
 func TestDamage_Expired(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -146,8 +146,8 @@ func TestDamage_Expired(t *testing.T) {
 	})
 }
 
-// Ensure a Redis that went back to an earlier state is not believed by a server
-// that knows better, though the log fits by itself.
+// Ensure that a Redis that went back to an earlier state is not believed by a
+// server that knows better, though the log fits by itself.
 func TestDamage_WentBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -178,8 +178,8 @@ func TestDamage_WentBack(t *testing.T) {
 	})
 }
 
-// Ensure what somebody publishes is believed only as far as the log bears it
-// out.
+// Ensure that what somebody publishes is believed only as far as the log bears
+// it out.
 func TestPublished_Forged(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -205,8 +205,8 @@ func TestPublished_Forged(t *testing.T) {
 	})
 }
 
-// Ensure a game that a newer server went on with is left to it, by callers and
-// watchers alike, and by those that know nothing of it yet.
+// Ensure that a game that a newer server went on with is left to it, by callers
+// and watchers alike, and by those that know nothing of it yet.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

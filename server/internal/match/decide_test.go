@@ -11,8 +11,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// Ensure for one who holds several seats that what happened at one of them is
-// a repeat of a call that leaves open which seat is meant, and of one that
+// Ensure that for one who holds several seats that what happened at one of them
+// is a repeat of a call that leaves open which seat is meant, and of one that
 // names it, but of none that names another.
 func TestDecide_Seats(t *testing.T) {
 	t.Parallel()

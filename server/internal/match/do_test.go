@@ -29,8 +29,8 @@ func idle(t *testing.T, s *replay.State) replay.Moved {
 	return replay.Moved{Move: game.To(game.Cell{})}
 }
 
-// Ensure a call that cannot be followed is refused with the first reason in
-// order, and leaves the log as it is.
+// Ensure that a call that cannot be followed is refused with the first reason
+// in order, and leaves the log as it is.
 func TestDo_Order(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -99,8 +99,8 @@ func TestDo_Order(t *testing.T) {
 	})
 }
 
-// Ensure a call that is made again gets its event, however long ago that was,
-// on every server, and is not made twice.
+// Ensure that a call that is made again gets its event, however long ago that
+// was, on every server, and is not made twice.
 func TestDo_Repeated(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -167,8 +167,8 @@ func TestDo_Repeated(t *testing.T) {
 	})
 }
 
-// Ensure a game ends with a trace for others before its last event, and with
-// its result seen to after it; and that without the trace it does not end.
+// Ensure that a game ends with a trace for others before its last event, and
+// with its result seen to after it; and that without the trace it does not end.
 func TestDo_Ends(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -206,7 +206,7 @@ func TestDo_Ends(t *testing.T) {
 	})
 }
 
-// Ensure a game is created once, whoever says so again, and as what.
+// Ensure that a game is created once, whoever says so again, and as what.
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -249,8 +249,8 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-// Ensure a call on a game whose state here is past is judged as the log stands,
-// not as this server thinks.
+// Ensure that a call on a game whose state here is past is judged as the log
+// stands, not as this server thinks.
 func TestDo_Stale(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -288,7 +288,7 @@ func TestDo_Stale(t *testing.T) {
 	})
 }
 
-// Ensure a call whose time is up says so and no more.
+// Ensure that a call whose time is up says so and no more.
 func TestDo_ContextEnded(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -13,8 +13,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// Ensure watchers are counted over all servers, and that those of a server that
-// died are forgotten.
+// Ensure that watchers are counted over all servers, and that those of a server
+// that died are forgotten.
 func TestAudience(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -93,7 +93,7 @@ func TestAudience(t *testing.T) {
 	})
 }
 
-// Ensure a server that stops takes its watchers off the count.
+// Ensure that a server that stops takes its watchers off the count.
 func TestAudience_Retracted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -113,8 +113,8 @@ func TestAudience_Retracted(t *testing.T) {
 	})
 }
 
-// Ensure a match that nobody needs leaves memory, no other does, and what comes
-// back is the same.
+// Ensure that a match that nobody needs leaves memory, no other does, and what
+// comes back is the same.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -175,7 +175,7 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// Ensure many who want a game at once share one look at its log.
+// Ensure that many who want a game at once share one look at its log.
 func TestAcquire_Shared(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -205,8 +205,8 @@ func TestAcquire_Shared(t *testing.T) {
 	})
 }
 
-// Ensure a game created after a load of it began, which found nothing, is found
-// by whoever asks then.
+// Ensure that a game created after a load of it began, which found nothing, is
+// found by whoever asks then.
 func TestAcquire_CreatedMeanwhile(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -237,8 +237,8 @@ func TestAcquire_CreatedMeanwhile(t *testing.T) {
 	})
 }
 
-// Ensure a watcher who takes too long over something is given up, once, and
-// nobody else.
+// Ensure that a watcher who takes too long over something is given up, once,
+// and nobody else.
 func TestStalled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -12,9 +12,9 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// Ensure of many calls at one version, on two servers at once, those win that
-// ask for what stands in the log then, and all of them where all ask for the
-// same; the others learn that the game has moved on.
+// Ensure that of many calls at one version, on two servers at once, those win
+// that ask for what stands in the log then, and all of them where all ask for
+// the same; the others learn that the game has moved on.
 func TestDo_AtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -54,8 +54,8 @@ func TestDo_AtOnce(t *testing.T) {
 	})
 }
 
-// Ensure of players who move as fast as they can, on three servers, every move
-// that was acknowledged stands in the log where it was, and no other.
+// Ensure that of players who move as fast as they can, on three servers, every
+// move that was acknowledged stands in the log where it was, and no other.
 func TestDo_FreeForAll(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -23,7 +23,7 @@ func briefly(t *testing.T) context.Context {
 	return ctx
 }
 
-// Ensure a lost answer is found out about within the call.
+// Ensure that a lost answer is found out about within the call.
 func TestDo_LostReply(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -50,8 +50,8 @@ func TestDo_LostReply(t *testing.T) {
 	})
 }
 
-// Ensure an append whose caller left before it was known what became of it is
-// settled all the same, counts once, and holds up whoever comes until then.
+// Ensure that an append whose caller left before it was known what became of it
+// is settled all the same, counts once, and holds up whoever comes until then.
 func TestDo_Unsettled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -109,8 +109,9 @@ func TestDo_Unsettled(t *testing.T) {
 	})
 }
 
-// Ensure an append that turns out to come too early holds nobody up until it
-// does not: the scheduler asks whether a game has expired long before it is due.
+// Ensure that an append that turns out to come too early holds nobody up until
+// it does not: the scheduler asks whether a game has expired long before it is
+// due.
 func TestDo_UnsettledTooEarly(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -132,8 +133,8 @@ func TestDo_UnsettledTooEarly(t *testing.T) {
 	})
 }
 
-// Ensure a Redis that stands still past a call's deadline loses nothing and
-// counts nothing twice.
+// Ensure that a Redis that stands still past a call's deadline loses nothing
+// and counts nothing twice.
 func TestDo_RedisStops(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
@@ -155,7 +156,7 @@ func TestDo_RedisStops(t *testing.T) {
 	w.check(name("a"), s)
 }
 
-// Ensure an answer of Redis that it cannot write is the caller's, and that
+// Ensure that an answer of Redis that it cannot write is the caller's, and that
 // nobody goes on holding the right to append.
 func TestDo_RedisRefuses(t *testing.T) {
 	t.Parallel()

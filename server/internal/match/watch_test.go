@@ -60,7 +60,7 @@ func watch(ctx context.Context, m *Match, version int32, pause func(seen int32))
 
 func atOnce(int32) {}
 
-// Ensure every watcher, wherever and from whenever on, is shown each event
+// Ensure that every watcher, wherever and from whenever on, is shown each event
 // once and in order, whichever servers the moves come from.
 func TestWatch(t *testing.T) {
 	t.Parallel()
@@ -125,8 +125,8 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// Ensure a watcher who stands still for longer than memory reaches is shown the
-// state instead of what it missed, and can have that from the log.
+// Ensure that a watcher who stands still for longer than memory reaches is
+// shown the state instead of what it missed, and can have that from the log.
 func TestWatch_Slow(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -160,8 +160,8 @@ func TestWatch_Slow(t *testing.T) {
 	})
 }
 
-// Ensure an event is encoded once, whoever asks, and a waiting watcher is woken
-// for it.
+// Ensure that an event is encoded once, whoever asks, and a waiting watcher is
+// woken for it.
 func TestWatch_Encoded(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -186,8 +186,8 @@ func TestWatch_Encoded(t *testing.T) {
 	})
 }
 
-// Ensure an event is counted once for each watcher of the server, players of the
-// game included, however the server learnt of it.
+// Ensure that an event is counted once for each watcher of the server, players
+// of the game included, however the server learnt of it.
 func TestWatch_Delivered(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -209,8 +209,8 @@ func TestWatch_Delivered(t *testing.T) {
 	})
 }
 
-// Ensure what was appended while the connection on which a server listens was
-// broken is shown as soon as it stands again.
+// Ensure that what was appended while the connection on which a server listens
+// was broken is shown as soon as it stands again.
 func TestWatch_Reconnect(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -247,9 +247,9 @@ func TestWatch_Reconnect(t *testing.T) {
 	})
 }
 
-// Ensure a match that is watched, and that the log bore out just now, is confirmed
-// only as far as its log goes at that moment, whatever was heard of another
-// server's moves by then.
+// Ensure that a match that is watched, and that the log bore out just now, is
+// confirmed only as far as its log goes at that moment, whatever was heard of
+// another server's moves by then.
 func TestConfirm_Watched(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -269,9 +269,9 @@ func TestConfirm_Watched(t *testing.T) {
 	})
 }
 
-// Ensure a match asks the log again only when that did not bear it out for a
-// while, by an append or by an answer, or when it last said something else, or
-// was to be asked and could not.
+// Ensure that a match asks the log again only when that did not bear it out for
+// a while, by an append or by an answer, or when it last said something else,
+// or was to be asked and could not.
 func TestMatch_Stale(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ensure what is done only while a game stands still ends when it moves on, at
-// once where it has, and otherwise with its caller.
+// Ensure that what is done only while a game stands still ends when it moves
+// on, at once where it has, and otherwise with its caller.
 func TestWhile(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -12,8 +12,8 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// Ensure servers agree on a secret again after Redis lost it: on the known one,
-// unless a server that did not know it drew another.
+// Ensure that servers agree on a secret again after Redis lost it: on the known
+// one, unless a server that did not know it drew another.
 func TestTokens_SecretLost(t *testing.T) {
 	t.Parallel()
 	embedded := redistest.StartMiniredis(t)
@@ -47,8 +47,8 @@ func TestTokens_SecretLost(t *testing.T) {
 	assert.True(t, old.sealer.Load().rereadAt.After(time.Now()), "and not again at once")
 }
 
-// Ensure calls that wait for the first secret end with their contexts, and share the
-// outcome of the one that reads it.
+// Ensure that calls that wait for the first secret end with their contexts, and
+// share the outcome of the one that reads it.
 func TestTokens_FirstSecret(t *testing.T) {
 	t.Parallel()
 	embedded := redistest.StartMiniredis(t)

@@ -69,7 +69,7 @@ func (q queue) lease(n int, d time.Duration) (jobs []Job, ids []string) {
 	return jobs, ids
 }
 
-// Ensure every way to schedule a job moves it only as its name says.
+// Ensure that every way to schedule a job moves it only as its name says.
 func TestQueue_Schedule(t *testing.T) {
 	t.Parallel()
 	const early, middle, late = time.Hour, 2 * time.Hour, 3 * time.Hour
@@ -106,8 +106,8 @@ func TestQueue_Schedule(t *testing.T) {
 	}
 }
 
-// Ensure EnqueueNow makes jobs due that were scheduled, leased or absent, and that
-// a job that was removed is not due.
+// Ensure that EnqueueNow makes jobs due that were scheduled, leased or absent,
+// and that a job that was removed is not due.
 func TestQueue_EnqueueNow(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -123,7 +123,8 @@ func TestQueue_EnqueueNow(t *testing.T) {
 	})
 }
 
-// Ensure EnqueueMissing makes jobs due for games that have none, and no others.
+// Ensure that EnqueueMissing makes jobs due for games that have none, and no
+// others.
 func TestQueue_EnqueueMissing(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -136,8 +137,8 @@ func TestQueue_EnqueueMissing(t *testing.T) {
 	})
 }
 
-// Ensure jobs that are due are leased once, the longest due first and as many as
-// asked for, and again when the lease has expired.
+// Ensure that jobs that are due are leased once, the longest due first and as
+// many as asked for, and again when the lease has expired.
 func TestQueue_Lease(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -158,7 +159,7 @@ func TestQueue_Lease(t *testing.T) {
 	})
 }
 
-// Ensure servers that lease at the same time never get the same job.
+// Ensure that servers that lease at the same time never get the same job.
 func TestQueue_Lease_Concurrent(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -194,8 +195,8 @@ func TestQueue_Lease_Concurrent(t *testing.T) {
 	})
 }
 
-// Ensure Ack schedules or removes the job that was leased, and changes nothing if
-// it was enqueued or leased again since.
+// Ensure that Ack schedules or removes the job that was leased, and changes
+// nothing if it was enqueued or leased again since.
 func TestQueue_Ack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -260,7 +261,8 @@ func leaseAgain(t *testing.T, q queue, id string) {
 
 func remove(t *testing.T, q queue, id string) { require.NoError(t, q.Remove(t.Context(), id)) }
 
-// Ensure the jobs of a lease whose reply was lost are found, and no others.
+// Ensure that the jobs of a lease whose reply was lost are found, and no
+// others.
 func TestQueue_Leased(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

@@ -30,7 +30,8 @@ func polls(t *testing.T, s *Scheduler, handle Handler) func() []string {
 	}
 }
 
-// Ensure a job that fails is processed again with the next poll only after Retry.
+// Ensure that a job that fails is processed again with the next poll only after
+// Retry.
 func TestScheduler_Retry(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -56,7 +57,7 @@ func TestScheduler_Retry(t *testing.T) {
 	})
 }
 
-// Ensure another server's lease is processed after Reclaim.
+// Ensure that another server's lease is processed after Reclaim.
 func TestScheduler_Reclaim(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {

@@ -210,7 +210,7 @@ func TestRun_RedisAway(t *testing.T) {
 	}
 }
 
-// Ensure the server's log warns about a variable that no flag has.
+// Ensure that the server's log warns about a variable that no flag has.
 func TestRun_Environment(t *testing.T) {
 	t.Setenv("GRIDSTAND_THEME", "dark")
 	assert.Regexp(t, "level=WARN .* id=variable-unknown variable=GRIDSTAND_THEME\n", startProcess(t).output())

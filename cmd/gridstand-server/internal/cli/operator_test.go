@@ -16,8 +16,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure an operator's commands do their work beside a server and say what they
-// did.
+// Ensure that an operator's commands do their work beside a server and say what
+// they did.
 func TestOperator(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)

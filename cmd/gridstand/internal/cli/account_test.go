@@ -25,8 +25,8 @@ func TestAccounts(t *testing.T) {
 	newUser(t, server, "bob").fails(exitUsage, "name must be", "login", "b\xffb")
 }
 
-// Ensure every command that would send a token that was used over TLS says what
-// to do instead, and --replace makes a new account.
+// Ensure that every command that would send a token that was used over TLS says
+// what to do instead, and --replace makes a new account.
 func TestAccounts_TLSForgotten(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, someServer(t), "ada")
@@ -59,7 +59,8 @@ func TestAccounts_TLSForgotten(t *testing.T) {
 	ada.ok("new")
 }
 
-// Ensure the user is warned before a token goes to another machine in clear text.
+// Ensure that the user is warned before a token goes to another machine in
+// clear text.
 func TestAccounts_Exposed(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ensure JSON for a terminal says the same as before, in printable characters.
+// Ensure that JSON for a terminal says the same as before, in printable
+// characters.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
 	const text = "a\x1b[2J\r\n\u007f\u0085\u00a0\u200b\u202e\u2028\ufeff\U000e0001\U0001f600 é 漢 \"\\"

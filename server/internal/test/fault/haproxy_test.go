@@ -58,7 +58,7 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 	return &testServer{addr: addr, stop: process.Kill, process: process}
 }
 
-// Ensure that, behind the shipped proxy, a client that reads none of its
+// Ensure that that, behind the shipped proxy, a client that reads none of its
 // answers costs the server a bounded amount of memory, and that others play on
 // through the same proxy.
 func TestThroughProxy_Unread(t *testing.T) {

@@ -98,7 +98,7 @@ func (c *caller) requirePlayable(t *testing.T, last *pb.Event) {
 	assert.Equal(t, last.GetVersion()+1, resend(t, c, last.GetGameId(), last.GetVersion(), direction).GetVersion())
 }
 
-// Ensure that, if Redis is restarted empty under a running server, running
+// Ensure that that, if Redis is restarted empty under a running server, running
 // games are damaged for all clients, also on servers that start later, and that
 // new games work.
 func TestRestartedEmpty(t *testing.T) {
@@ -199,8 +199,8 @@ func TestRestored(t *testing.T) {
 	r.fresh.requirePlayable(t, r.kept)
 }
 
-// Ensure that, after an old copy is restored, games that no server can attest
-// are damaged, too.
+// Ensure that that, after an old copy is restored, games that no server can
+// attest are damaged, too.
 func TestRestored_Old_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -339,7 +339,7 @@ func TestRestored_ServerDied_long(t *testing.T) {
 	running.requirePlayable(t, kept)
 }
 
-// Ensure that, if no server knew more than Redis holds, the operator can
+// Ensure that that, if no server knew more than Redis holds, the operator can
 // quarantine: here all running games, before new servers start.
 func TestRestored_FreshOnly(t *testing.T) {
 	t.Parallel()

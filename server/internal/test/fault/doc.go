@@ -38,8 +38,8 @@
 //
 // TestLinearizable and the storm also require each history to be linearizable:
 // porcupine searches for an order of the operations in which the rules and the
-// contract (model) give every answer. TestPlantedLies shows that the search
-// finds wrong answers.
+// contract (model) give every answer. TestLinearizable_Planted shows that
+// the search finds wrong answers.
 //
 // # Replay a seed
 //

@@ -1,9 +1,9 @@
 // Package client is the Go library for programs that play on a Gridstand server
 // or watch its games. The gridstand program is built on it.
 //
-// These docs explain the types. The rules of the games, and what each call and
-// each error means, stand in the contract, proto/gridstand/v1. The examples below
-// are complete programs; the last one starts a server of its own, as a test does.
+// These docs explain the types. The contract, proto/gridstand/v1, explains the rules
+// of the games and each call and error. The five examples are complete programs, but
+// for the server that each of them starts as a test would: see startServer.
 //
 // # Use
 //
@@ -22,15 +22,18 @@
 // # Errors
 //
 // Every error of a server, and of the connection to it, is or wraps an *Error.
-// Compare it with ErrGameOver and the others by errors.Is. An error that is
-// ErrUnsettled says that the call may have taken effect; every other one of a call
-// that changes something says that it did not.
+// Compare it with ErrGameOver and the others by errors.Is.
+//
+// A call of a Seat, Join and Rotate are retried until ctx ends. If the outcome is still
+// not known then, the error is also ErrUnsettled: the call may have taken effect. After
+// any other error of a server it has not. NewGame and CreatePlayer are retried once; to
+// repeat NewGame safely after an error, give it a GameOptions.RequestID.
 //
 // # Servers that are not trusted
 //
 // What a server sends is checked before it is returned: versions follow each other,
-// and boards have the size that they state. What does not fit is ErrBadStream. Names
-// and other texts may hold anything; CleanName and CleanText make them fit for a
+// and boards have the size that they state. Anything else is ErrBadStream. Names and
+// other texts may hold any characters; CleanName and CleanText make them fit for a
 // terminal.
 //
 // # Compatibility

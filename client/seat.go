@@ -21,11 +21,9 @@ func Slide(d pb.Direction) Move { return Move{direction: d} }
 // Jump is a move of Tribolo, to a cell.
 func Jump(to *pb.Cell) Move { return Move{cell: to} }
 
-// Seat is the account's seat in a game. What it is asked to do takes effect once,
-// whatever is lost on the way. It keeps no state of the game: a call names the
-// version that the player saw.
-//
-// Its methods are safe for concurrent use.
+// Seat is the account's seat in a game. Its calls take effect once, even if replies
+// are lost. It keeps no state of the game: a call names the version that the player
+// saw. Its methods are safe for concurrent use.
 type Seat struct {
 	// OnRetry, if set, is called before each wait for another try of a call, with
 	// the number of tries so far, the wait and the error. It runs in the

@@ -40,32 +40,26 @@ func (t Theme) palette() *palette {
 // coloured reports whether the theme has colours.
 func (t Theme) coloured() bool { return t.Profile > colorprofile.ASCII }
 
-// style returns the style of text in one of the palette's colours. Without
-// colours it is plain text.
-func (t Theme) style(of func(*palette) color.Color) lipgloss.Style {
-	s := lipgloss.NewStyle()
-	if p := t.palette(); p != nil {
-		if c := of(p); c != nil {
-			s = s.Foreground(c)
-		}
+// textIn is the style of text in a colour, plain text for nil.
+func textIn(c color.Color) lipgloss.Style {
+	if c == nil {
+		return lipgloss.NewStyle()
 	}
-	return s
+	return lipgloss.NewStyle().Foreground(c)
 }
 
-func (t Theme) dim() lipgloss.Style { return t.style(func(p *palette) color.Color { return p.dim }) }
-
-func (t Theme) faint() lipgloss.Style {
-	return t.style(func(p *palette) color.Color { return p.faint })
+// colours are those of the theme, all nil if it has none.
+func (t Theme) colours() palette {
+	if p := t.palette(); p != nil {
+		return *p
+	}
+	return palette{}
 }
 
-func (t Theme) accent() lipgloss.Style {
-	return t.style(func(p *palette) color.Color { return p.accent })
-}
-
-func (t Theme) good() lipgloss.Style { return t.style(func(p *palette) color.Color { return p.good }) }
-
-func (t Theme) warn() lipgloss.Style { return t.style(func(p *palette) color.Color { return p.warn }) }
-
-func (t Theme) bad() lipgloss.Style { return t.style(func(p *palette) color.Color { return p.bad }) }
-
-func (t Theme) bold() lipgloss.Style { return lipgloss.NewStyle().Bold(true) }
+func (t Theme) dim() lipgloss.Style    { return textIn(t.colours().dim) }
+func (t Theme) faint() lipgloss.Style  { return textIn(t.colours().faint) }
+func (t Theme) accent() lipgloss.Style { return textIn(t.colours().accent) }
+func (t Theme) good() lipgloss.Style   { return textIn(t.colours().good) }
+func (t Theme) warn() lipgloss.Style   { return textIn(t.colours().warn) }
+func (t Theme) bad() lipgloss.Style    { return textIn(t.colours().bad) }
+func (t Theme) bold() lipgloss.Style   { return lipgloss.NewStyle().Bold(true) }

@@ -198,3 +198,13 @@ func (b *bot) chance() uint64 {
 	defer b.mu.Unlock()
 	return b.source.Uint64()
 }
+
+// random plays any game: a random legal move, each equally likely.
+type random struct{}
+
+func newRandom(game.Variant, Options) (chooser, error) { return random{}, nil }
+
+func (random) choose(m *meter, p game.Position) (game.Move, error) {
+	moves := p.LegalMoves()
+	return moves[m.chance.below(len(moves))], nil
+}

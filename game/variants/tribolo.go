@@ -5,23 +5,21 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// tribolos are the variants of Tribolo: there is one.
-func tribolos() []game.Variant {
-	return []game.Variant{{
-		ID:      "tribolo",
-		Title:   "Tribolo",
-		Summary: "Three players take each other's cells by jumping over them; the most win.",
-		Manual: "Blue, red and green begin with twelve cells each, among twelve walls. When it is your turn, " +
-			"name an empty cell from which, looking along a row, a column or a diagonal, there is an unbroken " +
-			"line of one opponent's cells with one of yours behind it. That line becomes yours, and so does the " +
-			"cell that you named; lines in several directions are taken at once. Who cannot move is passed over, " +
-			"and when nobody can, the game is over: the most cells win.",
-		Kind:     game.Tribolo,
-		Rows:     tribolo.Rows,
-		Columns:  tribolo.Columns,
-		Seats:    tribolo.Seats,
-		Bots:     []string{"random", "greedy", "original", "minimax"},
-		Revision: 1,
-		Rules:    tribolo.New(),
-	}}
+// triboloVariant is the only variant of Tribolo.
+var triboloVariant = game.Variant{
+	ID:      "tribolo",
+	Title:   "Tribolo",
+	Summary: "Three players take each other's cells by jumping over them; the most win.",
+	Manual: "Blue, red and green begin with twelve cells each, among twelve walls. When it is your turn, " +
+		"name an empty cell from which, looking along a row, a column or a diagonal, there is an unbroken " +
+		"line of one opponent's cells with one of yours behind it. That line becomes yours, and so does the " +
+		"cell that you named; lines in several directions are taken at once. Who cannot move is passed over, " +
+		"and when nobody can, the game is over: the most cells win.",
+	Kind:     game.Tribolo,
+	Rows:     tribolo.Rows,
+	Columns:  tribolo.Columns,
+	Seats:    tribolo.Seats,
+	Bots:     []string{"random", "greedy", "original", "minimax"},
+	Revision: 1,
+	Rules:    tribolo.New(),
 }

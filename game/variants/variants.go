@@ -10,10 +10,7 @@ import (
 )
 
 // current are the variants in the order of display, each in the revision of new games.
-var current = slices.Concat(
-	twenty48s(),
-	tribolos(),
-)
+var current = append(twenty48s(), triboloVariant)
 
 // retired are earlier revisions, by which stored games are still replayed. A change of
 // the rules that would alter a stored board moves the previous revision here.

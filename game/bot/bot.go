@@ -206,5 +206,5 @@ func newRandom(game.Variant, Options) (chooser, error) { return random{}, nil }
 
 func (random) choose(m *meter, p game.Position) (game.Move, error) {
 	moves := p.LegalMoves()
-	return moves[m.chance.below(len(moves))], nil
+	return moves[m.chance.Draw(len(moves))], nil
 }

@@ -79,9 +79,9 @@ func (c *chance) next() uint64 {
 	return hi ^ lo
 }
 
-// below returns a number from 0 to n−1. Their probabilities differ by less than n in
+// Draw returns a number from 0 to n−1. Their probabilities differ by less than n in
 // 2⁶⁴.
-func (c *chance) below(n int) int {
+func (c *chance) Draw(n int) int {
 	hi, _ := bits.Mul64(c.next(), uint64(n))
 	return int(hi)
 }

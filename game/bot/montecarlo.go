@@ -27,7 +27,7 @@ func newMonteCarlo(v game.Variant, o Options) (chooser, error) {
 	if err != nil {
 		return nil, err
 	}
-	mc := monteCarlo{odds: known, rollouts: o.Rollouts, cut: math.MaxInt64}
+	mc := &monteCarlo{odds: known, rollouts: o.Rollouts, cut: math.MaxInt64}
 	if mc.rollouts == 0 {
 		mc.rollouts = defaultRollouts
 	}
@@ -37,7 +37,7 @@ func newMonteCarlo(v game.Variant, o Options) (chooser, error) {
 	return mc, nil
 }
 
-func (mc monteCarlo) choose(m *meter, p game.Position) (game.Move, error) {
+func (mc *monteCarlo) choose(m *meter, p game.Position) (game.Move, error) {
 	own, err := mc.own(p)
 	if err != nil {
 		return game.Move{}, err

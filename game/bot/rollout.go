@@ -120,12 +120,13 @@ func (r *rollout) playGrid(first game.Direction) int64 {
 		if r.goal > 0 && slices.Max(g.Cells) >= r.goal {
 			break
 		}
-		full := r.spawn(g.Cells, chance)
+		g.Spawn(r.foursIn, chance)
 		legal := g.Changing()
-		order := orders[chance.below(len(orders))]
+		idle := r.idle && slices.Contains(g.Cells, 0)
+		order := orders[chance.Draw(len(orders))]
 		moved := false
 		for range 4 {
-			if d := directions[order&3]; legal.Has(d) || r.idle && !full {
+			if d := directions[order&3]; legal.Has(d) || idle {
 				score += g.Slide(d)
 				moved = true
 				break
@@ -138,25 +139,4 @@ func (r *rollout) playGrid(first game.Direction) int64 {
 	}
 	r.meter.spend(moves)
 	return score
-}
-
-// spawn puts a tile into an empty cell, of which there must be one, and reports whether
-// it was the last one.
-func (o *odds) spawn(cells []uint8, c *chance) (full bool) {
-	empty := 0
-	for _, e := range cells {
-		if e == 0 {
-			empty++
-		}
-	}
-	skip := c.below(empty)
-	at := slices.Index(cells, 0)
-	for ; skip > 0; skip-- {
-		at += 1 + slices.Index(cells[at+1:], 0)
-	}
-	cells[at] = 1
-	if o.foursIn > 0 && c.below(o.foursIn) == 0 {
-		cells[at] = 2
-	}
-	return empty == 1
 }

@@ -118,7 +118,7 @@ func (r *Rules) allows(p *Position, m game.Move) error {
 // cells, which must have an empty cell. After a slide there always is one: a full board
 // changes only by a merge, which empties a cell, and an idle move needs an empty cell to
 // be legal.
-func spawn(cells []uint8, foursIn int, d *game.Draws) game.Spawn {
+func spawn(cells []uint8, foursIn int, d Drawer) game.Spawn {
 	empty := 0
 	for _, e := range cells {
 		if e == 0 {

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// admin serves what is for operators only, on an address of its own.
+// admin serves metrics, health checks and profiles for operators, on an address of its
+// own.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
@@ -45,7 +46,7 @@ func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func(
 		_, _ = w.Write([]byte("ready\n"))
 	})
 	if c.Pprof {
-		// Without cmdline, which would tell the password in --redis.
+		// Without cmdline, which would reveal the password in --redis.
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)

@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// Server is a server that runs.
+// Server is a running server.
 type Server struct {
 	addr, metrics net.Addr
 
@@ -49,11 +49,11 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 // Addr is the address that the server serves on.
 func (s *Server) Addr() net.Addr { return s.addr }
 
-// MetricsAddr is the address that it serves metrics on, nil where it does not.
+// MetricsAddr is the address that the server serves metrics on; nil without metrics.
 func (s *Server) MetricsAddr() net.Addr { return s.metrics }
 
-// Wait waits until the server has stopped, and returns what it failed of, nil
-// when it was told to stop.
+// Wait waits until the server has stopped. It returns why the server failed, or nil
+// if it was stopped.
 func (s *Server) Wait() error {
 	<-s.done
 	return s.err

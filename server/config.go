@@ -45,11 +45,11 @@ type Config struct {
 	// LogLevel and LogFormat make the log on standard error.
 	LogLevel  slog.Level
 	LogFormat string
-	// Keepalive is after what silence a connection is probed, 0 for never.
+	// Keepalive is the idle time after which a connection is probed, 0 for never.
 	Keepalive time.Duration
-	// AbandonAfter is after what time without a move a game ends.
+	// AbandonAfter is the time without a move after which a game ends.
 	AbandonAfter time.Duration
-	// WaitingFor is after what time a game ends that waits for players.
+	// WaitingFor is the time after which a game that waits for players ends.
 	WaitingFor time.Duration
 	// MinTurnLimit is the shortest time for a move that games may have. The
 	// default is as high as it can be.
@@ -61,12 +61,12 @@ type Config struct {
 	// KeepAccounts is how long an account without a game or a call is kept. Its
 	// name stays taken.
 	KeepAccounts time.Duration
-	// Proxies whose word is taken for where calls come from: addresses and
-	// networks separated by commas, empty for none.
+	// Proxies are trusted to name the address of a call: addresses and networks
+	// separated by commas, empty for none.
 	Proxies string
-	// Limits of what clients may do.
+	// Limits bound what clients may do.
 	Limits limits.Limits
-	// Reflection lets tools ask what the services look like.
+	// Reflection lets tools list the services.
 	Reflection bool
 	// StopTimeout bounds how long a stop waits for calls in progress.
 	StopTimeout time.Duration
@@ -93,7 +93,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-// DefaultConfig is what the program does without flags.
+// DefaultConfig returns the configuration of the program without flags.
 func DefaultConfig() Config {
 	return Config{
 		Listen:       ":2048",
@@ -116,8 +116,8 @@ func DefaultConfig() Config {
 	}
 }
 
-// Unlimited is c without limits on how much and how often clients do what they
-// may do, for loads and tests, all of which come from one address.
+// Unlimited returns c without limits, except on the size of messages, for loads and
+// tests: all their calls come from one address.
 func (c Config) Unlimited() Config {
 	c.Limits = limits.Limits{MessageBytes: c.Limits.MessageBytes}
 	return c
@@ -147,8 +147,7 @@ const minKeepalive = time.Second
 const maxTurnFloor = 5 * time.Second
 
 // validate returns a *ConfigError for the first value that is wrong in itself.
-// What shows only when it is used, such as a certificate, it leaves to its
-// user.
+// It does not check files, such as certificates.
 func (c *Config) validate() error {
 	if c.Listener == nil {
 		if err := checkAddress(c.Listen); err != nil {

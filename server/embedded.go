@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// embedded is an imitation of Redis inside this process. It listens on a local
-// port, behind a password that only this process knows.
+// embedded is an imitation of Redis inside this process. It listens on a local port,
+// with a random password.
 type embedded struct {
 	server   *miniredis.Miniredis
 	password string
@@ -30,17 +30,16 @@ func (e *embedded) options() *redis.UniversalOptions {
 	return &redis.UniversalOptions{Addrs: []string{e.server.Addr()}, Password: e.password}
 }
 
-// tick is how often keys expire. Each time costs a look at every key, so it is
-// not done at each command, as the imitation could by itself.
+// tick is how often keys expire. Each time it visits every key, which would cost too
+// much at each command.
 const tick = time.Second
 
-// run lets time pass for the keys, which do not expire by themselves there,
-// until ctx ends.
+// run expires keys until ctx ends: miniredis does not do that by itself.
 func (e *embedded) run(ctx context.Context) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	// Without the monotonic clock: keys expire by the same time that TIME
-	// tells, also when the machine slept.
+	// Without the monotonic clock: keys expire by the clock of the TIME command, also
+	// after the machine slept.
 	last := time.Now().Round(0)
 	for {
 		select {

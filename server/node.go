@@ -31,12 +31,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
-// node is the rooms of one server, connected to each other.
+// node is the parts of one server, connected to each other.
 type node struct {
 	Config
 	logger  *slog.Logger
 	metrics *metrics.Metrics
-	// refusals are what clients are refused.
+	// refusals counts and logs refused calls.
 	refusals *refusals
 
 	store     *store
@@ -50,20 +50,19 @@ type node struct {
 
 	grpc   *grpc.Server
 	health *health.Server
-	// lingering ends when streams that wait for nothing but the server's end
-	// have had time to learn of it.
+	// lingering ends when health watchers have had time to learn that the server
+	// stops.
 	lingering context.Context
 	endLinger context.CancelFunc
 
 	proxies ratelimit.Proxies
-	// storeAnswers is what the store's monitor learned last.
+	// storeAnswers is whether the store answered the monitor's last ping.
 	storeAnswers atomic.Bool
 	admission    *admission.Control
 	admin        *admin // nil without metrics
 }
 
-// open makes everything that serving needs, and waits for Redis. After an error
-// nothing is left of it.
+// open makes all parts and waits for Redis. After an error it leaves nothing open.
 func open(ctx context.Context, c Config) (_ *node, err error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -107,7 +106,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	return n, n.heartbeat.Join(ctx)
 }
 
-// listen takes the listener that is given, or makes one.
+// listen uses the configured listener, or makes one.
 func (n *node) listen() (err error) {
 	if n.proxies, err = ratelimit.ParseProxies(n.Proxies); err != nil {
 		return &ConfigError{"proxies", err}
@@ -166,8 +165,8 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	return nil
 }
 
-// serveGRPC makes the gRPC server. Interceptors run in the order in which they
-// stand here: what is measured includes an answer to a panic.
+// serveGRPC makes the gRPC server. Interceptors run in the order in which they are
+// listed here, so metrics include the answers to panics.
 func (n *node) serveGRPC(games *rpc.Service, transport []grpc.ServerOption) {
 	options := append(transport, n.admission.Options()...)
 	if n.Metrics != "" {
@@ -192,8 +191,8 @@ func (n *node) serveGRPC(games *rpc.Service, transport []grpc.ServerOption) {
 	n.metrics.Serving(n.grpc)
 }
 
-// endHealthWatch ends the streams on which others watch the server's health:
-// they go on until their callers end them, and a stop waits for every stream.
+// endHealthWatch ends streams of health watchers, for which a stop would wait: only
+// their callers end them otherwise.
 func (n *node) endHealthWatch(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if info.FullMethod != grpc_health_v1.Health_Watch_FullMethodName {
 		return handler(server, stream)
@@ -204,7 +203,7 @@ func (n *node) endHealthWatch(server any, stream grpc.ServerStream, info *grpc.S
 	return handler(server, &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx})
 }
 
-// healthy reports what the health service does.
+// healthy reports whether the health service says that the server is serving.
 func (n *node) healthy() bool {
 	answer, err := n.health.Check(context.Background(), &grpc_health_v1.HealthCheckRequest{})
 	return err == nil && answer.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING
@@ -221,7 +220,7 @@ func (n *node) ready(ctx context.Context) error {
 	return nil
 }
 
-// close gives back what open took. Nothing runs any more, or ever did.
+// close releases what open made, after all stages have stopped or before they started.
 func (n *node) close() {
 	n.endLinger()
 	if n.grpc != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/metrics"
 )
 
-// observer takes what happens in matches to those who want to know. It
-// implements match.Observer.
+// observer passes events of matches on to the metrics and the directory. It implements
+// match.Observer.
 type observer struct {
 	metrics   *metrics.Metrics
 	directory *directory.Directory

@@ -16,8 +16,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/scheduler"
 )
 
-// Operator does what only an operator may do, on the store of servers that may
-// be running meanwhile.
+// Operator does an operator's work on a store, also while servers run on it.
 type Operator struct {
 	store    *store
 	accounts *account.Store
@@ -25,7 +24,7 @@ type Operator struct {
 	recovery *recovery.Recovery
 }
 
-// Rebuilt is what Operator.Rebuild did.
+// Rebuilt is the result of Operator.Rebuild.
 type Rebuilt = recovery.Rebuilt
 
 // Operate opens the store that c.Redis names; of the other values those count
@@ -58,7 +57,7 @@ func Operate(ctx context.Context, c Config) (_ *Operator, err error) {
 	return o, nil
 }
 
-// Close gives back what Operate took.
+// Close closes the store.
 func (o *Operator) Close() { o.store.close() }
 
 // Rebuild derives leaderboards and lists again from the logs of the games. What
@@ -78,7 +77,7 @@ func (o *Operator) Hide(ctx context.Context, player string) (name, playerID stri
 	return p.Name, p.ID, o.boards.Hide(ctx, p.ID)
 }
 
-// Unhide ends Hide, and records what the player's games came to meanwhile.
+// Unhide undoes Hide, and records the player's results since then.
 func (o *Operator) Unhide(ctx context.Context, player string) (name, playerID string, err error) {
 	p, err := o.find(ctx, player)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/gridstand/gridstand/server/internal/metrics"
 )
 
-// logEvery is how often a refusal is logged for each reason.
+// logEvery is how often a refusal is logged for each reason, at most.
 const logEvery = 10 * time.Second
 
-// refusals counts what clients are refused, and logs some of it with the address
-// it came from: for each reason the first, and then one every logEvery.
+// refusals counts refused calls and connections. It logs, for each reason, the first
+// one and then one every logEvery, with the client's address.
 type refusals struct {
 	metrics *metrics.Metrics
 	logger  *slog.Logger
@@ -21,7 +21,7 @@ type refusals struct {
 	reasons map[string]*refusal
 }
 
-// refusal is what was logged for one reason.
+// refusal is the state of the log for one reason.
 type refusal struct {
 	at   time.Time // of the last line
 	more int       // refusals since
@@ -31,8 +31,7 @@ func newRefusals(m *metrics.Metrics, logger *slog.Logger) *refusals {
 	return &refusals{metrics: m, logger: logger, reasons: map[string]*refusal{}}
 }
 
-// refused notes a stream or call that was refused, for one of a fixed set of
-// reasons.
+// refused counts a stream or call that was refused. The number of reasons is bounded.
 func (r *refusals) refused(reason, address string) {
 	r.metrics.Refused(reason)
 	now := time.Now()
@@ -51,7 +50,7 @@ func (r *refusals) refused(reason, address string) {
 	*last = refusal{at: now}
 }
 
-// closed notes a connection that was closed because of what its client does.
+// closed counts a connection that was closed because its client exceeded a limit.
 func (r *refusals) closed(reason, address string) {
 	r.metrics.ConnectionRefused()
 	r.refused(reason, address)

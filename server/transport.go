@@ -26,17 +26,17 @@ const (
 	// maxHeaderBytes bounds the metadata of a call, which is a token and what
 	// libraries add.
 	maxHeaderBytes = 16 << 10
-	// readBuffer is what is read at once, some eight requests. gRPC keeps it for
-	// each connection as long as it is open, since ours are not net.TCPConns but
-	// count themselves; that of a bare one it takes from a pool.
+	// readBuffer is the size of a read, some eight requests. gRPC keeps the buffer for
+	// as long as the connection is open; it takes one from a pool only for a bare
+	// net.TCPConn, and ours are wrapped.
 	readBuffer = 1 << 10
-	// workers take calls on stacks that have grown already: to grow a new one took
-	// a tenth of the server's time for a move. A stream keeps its worker as long
-	// as it lasts; where all are taken, calls get a goroutine of their own.
+	// workers run calls on stacks that have already grown: growing new ones took a
+	// tenth of the server's time for a move. A stream keeps its worker until it ends;
+	// if all are taken, calls get a goroutine of their own.
 	workers = 512
-	// streamWindow and connectionWindow are how much a client may send before
-	// somebody reads it. They stay as they are: there is no bandwidth to be
-	// measured where requests are small.
+	// streamWindow and connectionWindow are how many bytes a client may send before
+	// the server reads them. They are fixed: requests are small, so measuring the
+	// bandwidth has no use.
 	streamWindow     = 64 << 10
 	connectionWindow = 1 << 20
 )

@@ -15,12 +15,12 @@ var projectVariables = []string{Prefix + "SERVER", Prefix + "PORT"}
 // maxTypos is the largest edit distance of a misspelt name.
 const maxTypos = 2
 
-// CheckEnvironment looks in environ, in the form of os.Environ, for variables with
-// the project's prefix that are not in known, the variables of the program. It
-// returns an *Error for a variable within maxTypos letters of a known one: it is a
-// misspelling that would be ignored silently. It returns the names of the others. An
-// empty variable counts as not set. Orchestrators set variables named after
-// services and ports, such as GRIDSTAND_SERVICE_HOST: those are left out.
+// CheckEnvironment checks environ, in the form of os.Environ, for variables with the
+// project's prefix that are not in known, the variables of the program. It returns an
+// *Error for a variable within maxTypos letters of a known one, which is probably a
+// misspelling, and otherwise the names of the unknown ones. An empty variable counts
+// as not set. Variables that orchestrators set for services and ports, such as
+// GRIDSTAND_SERVICE_HOST, are ignored.
 func CheckEnvironment(program string, environ, known []string) (unknown []string, err error) {
 	for _, entry := range environ {
 		variable, value, _ := strings.Cut(entry, "=")

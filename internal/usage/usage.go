@@ -1,5 +1,5 @@
-// Package usage judges the command lines of both programs: what they share about
-// arguments that are missing, too many or unknown.
+// Package usage checks the command lines of both programs for arguments that are
+// missing, unexpected or unknown.
 package usage
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Error is a command line that cannot be understood.
+// Error is the error for an invalid command line.
 type Error struct{ error }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.error }
 
 // Errorf makes an *Error as fmt.Errorf does.
@@ -29,7 +29,7 @@ func Wrap(err error) error {
 	return &Error{err}
 }
 
-// Flag says in words what is wrong with a flag, as an *Error; it is for
+// Flag returns the *Error for an invalid flag. It is for
 // cobra.Command.SetFlagErrorFunc.
 func Flag(_ *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError
@@ -39,8 +39,8 @@ func Flag(_ *cobra.Command, err error) error {
 	return Value("--"+wrong.GetFlag().Name, wrong.GetFlag(), wrong.GetValue(), errors.Unwrap(wrong))
 }
 
-// Value is the *Error for a value that a flag refused, for the reason why; name
-// is what the user calls the flag.
+// Value returns the *Error for a value that a flag refused because of why. name is the
+// flag or variable that the user set.
 func Value(name string, flag *pflag.Flag, value string, why error) error {
 	switch flag.Value.Type() {
 	case "int", "int32":
@@ -54,9 +54,9 @@ func Value(name string, flag *pflag.Flag, value string, why error) error {
 	}
 }
 
-// Strict makes root and every command below it refuse, with an *Error, arguments
-// that do not fit its line of usage, see Args; help refuses what is no command.
-// Call it when all commands are there and root knows where to write.
+// Strict makes root and every command below it return an *Error for arguments that do
+// not match the command's Use, see Args, and help for unknown commands. It is called
+// after all commands are added and root's output is set.
 func Strict(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -68,7 +68,7 @@ func Strict(root *cobra.Command) {
 
 func strict(cmd *cobra.Command) {
 	cmd.Args = Args
-	if !cmd.Runnable() { // else nobody would look at its arguments
+	if !cmd.Runnable() { // else cobra would not check its arguments
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	for _, below := range cmd.Commands() {
@@ -77,10 +77,9 @@ func strict(cmd *cobra.Command) {
 }
 
 // Args checks the arguments of a command against its Use, "move <game> [x]":
-// those in angle brackets must be there, those in square brackets may, and where
-// the last one ends in "..." there may be any number. None may be empty, as where
-// a script's variable is not set: that is not the same as leaving it out. It is a
-// cobra.PositionalArgs.
+// arguments in angle brackets are required, those in square brackets are optional, and
+// if the last one ends in "..." there may be any number. None may be empty, for
+// example because a script's variable is not set. It is a cobra.PositionalArgs.
 func Args(cmd *cobra.Command, args []string) error {
 	wanted := strings.Fields(cmd.Use)[1:]
 	for i, argument := range wanted {
@@ -102,10 +101,10 @@ func Args(cmd *cobra.Command, args []string) error {
 	}
 }
 
-// plain makes words of an argument in a line of usage.
+// plain turns an argument of Use into words.
 var plain = strings.NewReplacer("<", "", ">", "", "...", "", "|", " or ")
 
-// topic checks the arguments of help, which are the words of a command.
+// topic checks the arguments of help, which name a command.
 func topic(help *cobra.Command, args []string) error {
 	if _, rest, err := help.Root().Find(args); err != nil || len(rest) > 0 {
 		return unknown(args)

@@ -1,5 +1,5 @@
-// Package limits is the table of what one server lets its clients do. Flags,
-// their environment variables, validation and GetServerInfo follow from it.
+// Package limits has the table of a server's limits on its clients. The flags, their
+// environment variables, validation and GetServerInfo follow from it.
 package limits
 
 import (
@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// Limits holds one value for each row of Table; 0 means no limit. The help text
-// of the row says what is counted, of whom, and over which servers.
+// Limits has one value for each row of Table; 0 means no limit. The row's Usage says
+// what is counted, for which client, and over which servers.
 type Limits struct {
 	MessageBytes         int
 	StreamsPerConnection int
@@ -50,16 +50,15 @@ type Limit struct {
 	Field string
 	// Default is the value without the flag.
 	Default int
-	// Usage says in the program's help what is limited. Help adds that 0 means
-	// no limit.
+	// Usage is the help text of the flag, which adds that 0 means no limit.
 	Usage string
 	// Of returns the field that holds the value.
 	Of func(*Limits) *int
 }
 
-// Table has one row for each limit. The defaults for an address let a whole game
-// night sit behind one: ten thousand people who watch, and who all reconnect at
-// once when a server stops.
+// Table has one row for each limit. The defaults for an address are high enough for ten
+// thousand watchers behind one router, who reconnect at the same time when a server
+// stops.
 var Table = []Limit{
 	{
 		"max-message-bytes", "message_bytes", 4 << 10,
@@ -205,7 +204,7 @@ var Table = []Limit{
 	},
 }
 
-// Default returns the limits without flags.
+// Default returns the default limits.
 func Default() Limits {
 	var l Limits
 	for _, limit := range Table {
@@ -214,8 +213,8 @@ func Default() Limits {
 	return l
 }
 
-// Check returns an error unless value is from 0 to the largest that clients can
-// be told, since the contract has them as int32.
+// Check returns an error unless value is from 0 to the largest int32, which is the type
+// of limits in the contract.
 func Check(value int) error {
 	if value < 0 || value > math.MaxInt32 {
 		return fmt.Errorf("must be from 0, for no limit, to %d", math.MaxInt32)

@@ -1,6 +1,5 @@
-// Package admission bounds what clients hold open on a server: connections and
-// streams, the headers and answers that are kept for them, and how long a request
-// may take to arrive.
+// Package admission bounds what clients hold open on a server: connections, streams,
+// the headers and answers kept for them, and the time until a request arrives.
 package admission
 
 import (
@@ -15,9 +14,9 @@ import (
 )
 
 const (
-	// sweepEvery is how often streams without a request are looked at. All times
-	// of streams are counted in sweeps, so that a process that was starved does
-	// not take its own delay for the client's.
+	// sweepEvery is how often streams without a request are checked. Ages of streams
+	// are counted in sweeps, so that a process that was starved does not blame its
+	// own delay on the client.
 	sweepEvery = 250 * time.Millisecond
 	// requestTimeout is how long a request may take to arrive after its headers.
 	requestTimeout = int64(5 * time.Second / sweepEvery)
@@ -26,34 +25,34 @@ const (
 	lateAfter = int64(2)
 	// retryAfter is when a client that holds too much open should try again.
 	retryAfter = 5 * time.Second
-	// A connection is read from so much later for a stream that was refused before
-	// its request came, and for a call that was refused or that its client gave up;
-	// in all for no longer than maxPenalty.
+	// The next read of a connection is delayed by refusedPenalty for each stream that
+	// was refused before its request arrived, and by callPenalty for each call that
+	// was refused or cancelled; in total by maxPenalty at most.
 	refusedPenalty = 5 * time.Millisecond
 	callPenalty    = time.Millisecond
 	maxPenalty     = 250 * time.Millisecond
-	// A connection may hold one in connectionShare of the bytes that are held for
-	// its address. If the address holds too many, connections with more than
-	// littleHeld of them are closed.
+	// A connection may hold one in connectionShare of the bytes that its address may
+	// hold. If the address exceeds its limit, connections that hold more than
+	// littleHeld are closed.
 	connectionShare = 8
 	littleHeld      = 128 << 10
-	// largeAnswer is the size from which an answer is dropped if it goes to an
-	// address behind a proxy for which too many bytes are held already.
+	// largeAnswer is the size from which an answer is dropped if its address is behind
+	// a proxy and would exceed its limit on bytes.
 	largeAnswer = 16 << 10
 )
 
-// Config is what a Control works with. All fields are needed.
+// Config configures a Control. All fields are required.
 type Config struct {
 	Limits *limits.Limits
-	// Proxies whose word is taken for where calls come from.
+	// Proxies are trusted to name the address of a call.
 	Proxies ratelimit.Proxies
 	// Refuse returns the status for a limit that was exceeded.
 	Refuse func(*limits.ExceededError) error
-	// Stopping is the status for calls to a server that stops.
+	// Stopping is the status for calls to a server that is stopping.
 	Stopping error
-	// Closed is called for each connection that is closed because of what its
-	// client does, Refused for each stream that a limit refuses before its request
-	// has arrived, with the limit's name and the address it applies to.
+	// Closed is called for each connection that is closed because of a limit, and
+	// Refused for each stream that is refused because of one before its request has
+	// arrived, with the limit's name and the address that it is counted for.
 	Closed, Refused func(limit, address string)
 }
 
@@ -80,13 +79,13 @@ type Control struct {
 type addressState struct {
 	key         string
 	connections atomic.Int64
-	// open are all streams, late those whose request has not come in time; held
-	// is the size of headers of open streams and of answers not taken yet.
+	// open counts all streams, and late those whose request has not arrived in time.
+	// held is the size of the headers of open streams and of unread answers.
 	open, late, held           atomic.Int64
 	healthWatches, reflections atomic.Int64
 }
 
-// New makes a Control of the connections that a listener accepts. It has to Run.
+// New returns a Control for the connections of a listener. The caller runs Run.
 func New(l net.Listener, c Config) *Control {
 	control := &Control{
 		Listener: l, Config: c,
@@ -99,7 +98,7 @@ func New(l net.Listener, c Config) *Control {
 	return control
 }
 
-// Run ends streams whose request does not come, until ctx ends.
+// Run ends streams whose request does not arrive, until ctx ends.
 func (c *Control) Run(ctx context.Context) {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -120,15 +119,15 @@ func (c *Control) Connections() int {
 	return len(c.conns)
 }
 
-// Streams returns how many streams are open, and how many of them still wait for
-// their request.
+// Streams returns how many streams are open, and how many of them wait for their
+// request.
 func (c *Control) Streams() (open, waiting int) { return int(c.open.Load()), int(c.waiting.Load()) }
 
-// Running returns how many unary calls are being carried out.
+// Running returns how many unary calls are running.
 func (c *Control) Running() int { return int(c.running.Load()) }
 
-// Stop refuses new streams and closes connections that are still being set up,
-// for which gRPC would wait.
+// Stop refuses new streams, and closes connections during their handshake, for which
+// gRPC would wait.
 func (c *Control) Stop() {
 	c.stopping.Store(true)
 	for _, conn := range c.all() {
@@ -138,7 +137,7 @@ func (c *Control) Stop() {
 	}
 }
 
-// CloseAll closes every connection, whatever is under way on it.
+// CloseAll closes every connection, with the calls on it.
 func (c *Control) CloseAll() {
 	for _, conn := range c.all() {
 		_ = conn.Close()

@@ -7,23 +7,23 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// answer is a message that counts from its encoding until gRPC lets go of it:
-// when all of it was written to the connection, or the stream was reset. As the
-// pool of its own bytes it learns of that.
+// answer is a message that counts from its encoding until gRPC releases it: when all
+// of it was written to the connection, or the stream was reset. It is notified
+// because it is the pool of its own buffer.
 type answer struct {
 	message proto.Message
 	conn    *conn
 	from    *addressState
 
 	size   int64 // of the buffer
-	small  bool  // the buffer is of gRPC's pool
+	small  bool  // the buffer is from gRPC's pool
 	at     int   // place in conn.answers
 	listed bool  // guarded by conn.mu
 }
 
 func (a *answer) index() *int { return &a.at }
 
-// answer returns a reply in the form in which it is counted.
+// answer wraps a reply so that it is counted.
 func (s *call) answer(reply any) (any, error) {
 	m, ok := reply.(proto.Message)
 	if !ok {
@@ -38,13 +38,13 @@ func (s *call) answer(reply any) (any, error) {
 	return &answer{message: m, conn: s.conn, from: s.from}, nil
 }
 
-// countingCodec is the codec of a server that counts answers. All others it leaves to
-// gRPC's own.
+// countingCodec encodes answers so that they are counted, and all other messages with
+// gRPC's codec.
 type countingCodec struct{ encoding.CodecV2 }
 
 func newCodec() encoding.CodecV2 { return countingCodec{encoding.GetCodecV2(codec.Name)} }
 
-// pooled is a size that gRPC's buffers have at least to come back to their pool.
+// pooled is the smallest size of buffers that gRPC returns to their pool.
 var pooled = func() int {
 	n := 1
 	for mem.IsBelowBufferPoolingThreshold(n) {
@@ -53,8 +53,8 @@ var pooled = func() int {
 	return n
 }()
 
-// smallAnswer is the size up to which answers are put into gRPC's pooled buffers.
-// Above it those come in few sizes: of 43 kB one would hold a megabyte.
+// smallAnswer is the size up to which answers use gRPC's pooled buffers. Above it
+// those have few sizes: 43 kB would take a megabyte.
 const smallAnswer = 4 << 10
 
 // Marshal implements encoding.CodecV2.
@@ -82,7 +82,7 @@ func (c countingCodec) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.NewBuffer(buffer, a)}, nil
 }
 
-// hold counts an answer. If a client leaves too much of them, its connection is
+// hold counts an answer. If the client leaves too much unread, its connection is
 // closed, unless it is a proxy's.
 func (a *answer) hold() {
 	c := a.conn
@@ -103,10 +103,10 @@ func (a *answer) hold() {
 	}
 }
 
-// Get implements mem.BufferPool. gRPC does not call it on an answer.
+// Get implements mem.BufferPool. gRPC never calls it on an answer.
 func (a *answer) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
 
-// Put implements mem.BufferPool: gRPC has no more use for the answer.
+// Put implements mem.BufferPool: gRPC releases the answer.
 func (a *answer) Put(buffer *[]byte) {
 	c := a.conn
 	c.mu.Lock()

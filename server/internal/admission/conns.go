@@ -16,13 +16,13 @@ type conn struct {
 	net.Conn
 	control *Control
 	from    *addressState
-	// proxy says that the connection carries the calls of many, and is not closed
-	// for what one of them does.
+	// proxy says that the connection carries the calls of many clients, so that it is
+	// not closed because of one of them.
 	proxy       bool
 	leave       func()
 	handshaking atomic.Bool
-	penalty     atomic.Int64 // how much later to read on, in nanoseconds
-	// waits is how many streams are in the list of those without a request.
+	penalty     atomic.Int64 // delay of the next read, in nanoseconds
+	// waits is the length of waiting.
 	waits atomic.Int64
 
 	mu      sync.Mutex
@@ -48,7 +48,7 @@ func (a *peerAddr) AddrPort() netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// Accept implements net.Listener. Connections that are too many are closed.
+// Accept implements net.Listener. Connections over the limit are closed.
 func (c *Control) Accept() (net.Conn, error) {
 	for {
 		accepted, err := c.Listener.Accept()
@@ -64,8 +64,8 @@ func (c *Control) Accept() (net.Conn, error) {
 	}
 }
 
-// enter counts a connection, unless its address has or opens too many: then it
-// returns the limit.
+// enter counts a connection. If its address has or opens too many, it returns the
+// limit that is exceeded.
 func (c *Control) enter(accepted net.Conn) (_ *conn, exceeded *int) {
 	peer := accepted.RemoteAddr()
 	key := ratelimit.Key(peer)
@@ -110,7 +110,8 @@ func (c *conn) left() {
 }
 
 // Read implements net.Conn. It waits if streams of the connection were refused or
-// given up: to say no again and again costs more than to answer.
+// cancelled: a client that repeats them at once would cost more than one that is
+// answered.
 func (c *conn) Read(b []byte) (int, error) {
 	if c.penalty.Load() > 0 {
 		<-time.After(min(time.Duration(c.penalty.Swap(0)), maxPenalty))
@@ -118,7 +119,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// slow has the connection read from later.
+// slow delays the next read of the connection.
 func (c *conn) slow(by time.Duration) {
 	if !c.proxy {
 		c.penalty.Add(int64(by))
@@ -128,8 +129,8 @@ func (c *conn) slow(by time.Duration) {
 // RemoteAddr implements net.Conn.
 func (c *conn) RemoteAddr() net.Addr { return &peerAddr{c.Conn.RemoteAddr(), c} }
 
-// SetDeadline implements net.Conn. gRPC sets one for the handshake and takes it
-// back afterwards.
+// SetDeadline implements net.Conn. gRPC sets a deadline for the handshake and removes
+// it afterwards.
 func (c *conn) SetDeadline(t time.Time) error {
 	c.handshaking.Store(!t.IsZero())
 	return c.Conn.SetDeadline(t)
@@ -142,8 +143,8 @@ func (c *conn) Close() error {
 	return err
 }
 
-// HangUp closes a peer's connection after some time, unless it is a proxy's. If
-// it is to be closed already, it is closed no later.
+// HangUp closes a peer's connection after some time, unless it is a proxy's. Calling it
+// again does not extend that time.
 func (c *Control) HangUp(peer net.Addr, after time.Duration) {
 	p, ok := peer.(*peerAddr)
 	if !ok || p.conn.proxy {

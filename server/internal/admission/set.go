@@ -1,9 +1,9 @@
 package admission
 
-// member is in at most one set and keeps its place there.
+// member is in at most one set, and stores its index there.
 type member interface{ index() *int }
 
-// set holds members in no order, with the memory of a slice.
+// set is an unordered set in the memory of a slice.
 type set[T member] struct{ all []T }
 
 func (s *set[T]) add(m T) {

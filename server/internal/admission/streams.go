@@ -16,19 +16,19 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// call is a stream from its headers on, and the context of everything that is
-// done for it.
+// call is a stream from the arrival of its headers on. It is the context of its
+// handler.
 type call struct {
 	context.Context // ends with the stream
 	cancel          context.CancelFunc
 	conn            *conn
 	from            *addressState
-	headers         int64 // their size
+	headers         int64 // size of the headers
 	opened          int64 // sweep
 	// began is the sweep in which a handler began to wait for the request, 0
 	// before that.
 	began atomic.Int64
-	// overdue is set before cancel is called because the request did not come.
+	// overdue is set before cancel if the request did not arrive in time.
 	overdue atomic.Bool
 
 	at      int  // place in conn.waiting
@@ -56,8 +56,7 @@ func (s *call) Value(key any) any {
 	return s.Context.Value(key)
 }
 
-// Err implements context.Context. gRPC answers with it if the request did not
-// come.
+// Err implements context.Context. gRPC answers with it if the request did not arrive.
 func (s *call) Err() error {
 	err := s.Context.Err()
 	if err != nil && s.overdue.Load() {
@@ -71,14 +70,14 @@ func callOf(ctx context.Context) *call {
 	return c
 }
 
-// Options make a gRPC server hold its streams to the limits.
+// Options make a gRPC server enforce the limits on its streams.
 func (c *Control) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.InTapHandle(c.admit), grpc.ChainStreamInterceptor(c.stream), grpc.ForceServerCodecV2(newCodec()),
 	}
 }
 
-// admit counts a stream whose headers came. gRPC calls it before it makes the
+// admit counts a stream whose headers arrived. gRPC calls it before it makes the
 // stream, and answers with the error.
 func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, error) {
 	p, ok := peer.FromContext(ctx)
@@ -149,7 +148,7 @@ func (c *Control) holdsTooMuch() *limits.ExceededError {
 		"bytes held for one address: answers that it has not read and headers of streams", retryAfter)
 }
 
-// sizeOf is about what headers take.
+// sizeOf returns the approximate size of headers.
 func sizeOf(header metadata.MD) (n int64) {
 	for key, values := range header {
 		for _, value := range values {
@@ -159,10 +158,10 @@ func sizeOf(header metadata.MD) (n int64) {
 	return n
 }
 
-// begin says that a handler waits for the request.
+// begin notes that a handler waits for the request.
 func (s *call) begin() { s.began.Store(s.conn.control.sweeps.Load()) }
 
-// arrived says that the request is there.
+// arrived notes that the request has arrived.
 func (s *call) arrived() {
 	s.conn.mu.Lock()
 	if s.state == waiting {
@@ -172,7 +171,7 @@ func (s *call) arrived() {
 	s.conn.mu.Unlock()
 }
 
-// unlist takes a stream off those without a request. It is called under the
+// unlist removes a stream from those without a request. It is called under the
 // connection's mu.
 func (s *call) unlist() {
 	s.conn.waiting.remove(s)
@@ -185,7 +184,7 @@ func (s *call) unlist() {
 	}
 }
 
-// end is the end of the handler, or of a stream that has none.
+// end ends the call when its handler returns, or a stream without a handler ends.
 func (s *call) end() {
 	s.conn.mu.Lock()
 	was := s.state
@@ -200,7 +199,7 @@ func (s *call) end() {
 	}
 }
 
-// release takes a stream off all counts.
+// release removes a stream from all counts.
 func (s *call) release() {
 	c := s.conn.control
 	c.open.Add(-1)
@@ -211,7 +210,7 @@ func (s *call) release() {
 	}
 }
 
-// sweep ends the streams whose requests took too long to arrive, or are too many.
+// sweep ends streams whose request is overdue, and late ones over the limit.
 func (c *Control) sweep() {
 	now := c.sweeps.Add(1)
 	for _, conn := range c.all() {
@@ -229,7 +228,7 @@ func (c *conn) sweep(now int64) {
 		began := s.began.Load()
 		switch {
 		case began == 0:
-			// gRPC answers some streams itself, such as those of unknown methods.
+			// gRPC answers some streams itself, for example those of unknown methods.
 			if s.Context.Err() != nil {
 				over = append(over, s)
 			}
@@ -253,8 +252,8 @@ func (c *conn) sweep(now int64) {
 	}
 }
 
-// Registrar returns one that passes services on to r. Their unary calls
-// are counted until they have been answered.
+// Registrar returns a registrar that passes services on to r. Their unary calls are
+// counted until they are answered.
 func (c *Control) Registrar(r grpc.ServiceRegistrar) grpc.ServiceRegistrar { return registrar{c, r} }
 
 type registrar struct {
@@ -314,7 +313,7 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	l := c.Limits
 	switch {
 	case strings.HasPrefix(info.FullMethod, "/gridstand."):
-		// What it sends is bounded by how long its reader takes for it.
+		// Its unread bytes are bounded in package match.
 		err := handler(service, &with)
 		if status.Code(err) == codes.ResourceExhausted {
 			s.conn.slow(callPenalty)
@@ -345,7 +344,7 @@ func (s *call) refuse(e *limits.ExceededError) error {
 	return s.conn.control.Refuse(e)
 }
 
-// arriving is a stream that notes when its request is there.
+// arriving is a stream that notes when its request has arrived.
 type arriving struct {
 	grpc.ServerStream
 	call *call
@@ -362,7 +361,7 @@ func (a *arriving) RecvMsg(m any) error {
 // Unwrap returns the stream within.
 func (a *arriving) Unwrap() grpc.ServerStream { return a.ServerStream }
 
-// counting is a stream whose answers count until the client has taken them.
+// counting is a stream whose answers count until the client has read them.
 type counting struct{ arriving }
 
 func (c *counting) SendMsg(m any) error {
@@ -373,7 +372,7 @@ func (c *counting) SendMsg(m any) error {
 	return c.ServerStream.SendMsg(reply)
 }
 
-// paced is a stream that takes only so many requests of an address in a second.
+// paced is a stream that limits the rate of requests of an address.
 type paced struct{ counting }
 
 func (p *paced) RecvMsg(m any) error {

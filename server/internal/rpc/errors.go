@@ -211,7 +211,7 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 		s.Logger.Debug("storage failed", "call", method, "error", err)
 		return storageUnavailable
 	case status.Code(err) == codes.Unimplemented:
-		// What the embedded Unimplemented…Server answers.
+		// The answer of the embedded Unimplemented…Server.
 		return &failure{code: codes.Unimplemented, message: "this server does not offer the call"}
 	default:
 		s.Logger.Error("internal error", "id", "internal-error", "call", method, "error", err)

@@ -95,7 +95,7 @@ func createdGame(state *replay.State, err error) (*pb.CreateGameResponse, error)
 // maxTurnLimit is the longest turn limit that can be asked for.
 const maxTurnLimit = 7 * 24 * time.Hour
 
-// newGame reads what game is asked for.
+// newGame returns the game that a request describes.
 func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed game.Seed) (replay.Created, error) {
 	var none replay.Created
 	if request.GetVariant() == "" {
@@ -133,8 +133,8 @@ func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed
 
 func seatField(i int) string { return fmt.Sprintf("seats[%d]", i) }
 
-// newSeats says who sits where. Left out, the caller has the first seat and
-// greedy bots have the others.
+// newSeats returns the seats that a request describes. By default the caller has the
+// first seat and greedy bots have the others.
 func newSeats(requested []*pb.SeatRequest, v game.Variant, creator replay.Player) ([]replay.Seat, error) {
 	seats := make([]replay.Seat, v.Seats)
 	if len(requested) == 0 {
@@ -161,17 +161,17 @@ func newSeats(requested []*pb.SeatRequest, v game.Variant, creator replay.Player
 	return seats, nil
 }
 
-// bornWithin is how long after it was counted a game may still come to be:
-// longer than any call takes.
+// bornWithin is the time within which a game that was counted is created: longer than
+// any call takes.
 const bornWithin = time.Minute
 
-// recountEvery is how often the open games of a player who has as many as allowed
-// are looked at again: it reads a head of each.
+// recountEvery is how often the open games of a player at the limit are counted again,
+// which reads the head of each.
 const recountEvery = 5 * time.Second
 
-// reserve counts a new game among the player's open ones. A player who seems
-// to have too many gets those off the count that are over or never came to be,
-// as after a server died.
+// reserve counts a new game as one of the player's open games. If the player has too
+// many, it first releases those that are over, or were never created because a server
+// died.
 func (s *Service) reserve(ctx context.Context, playerID, gameID string) error {
 	limit := s.Limits.OpenGamesPerPlayer
 	err := s.Accounts.Reserve(ctx, playerID, gameID, limit)
@@ -215,7 +215,7 @@ func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.
 	return &pb.GetGameResponse{Game: g}, nil
 }
 
-// game is a game as it is now.
+// game returns the current state of a game.
 func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
 	m, err := s.acquire(ctx, givenID, game.NoSeat)
 	if err != nil {
@@ -248,7 +248,7 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 		return nil, err
 	}
 	defer m.Release()
-	// Counted among the player's games before it is so.
+	// The game is counted before the player joins it.
 	counted := false
 	state, err := m.Join(ctx, replay.Player{ID: player.ID, Name: player.Name, Bot: player.Bot}, seat, func() error {
 		err := s.reserve(ctx, player.ID, request.GetGameId())
@@ -269,7 +269,7 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 	return &pb.JoinGameResponse{Game: translate.Game(state, m.Watchers())}, nil
 }
 
-// leave takes a game off the count of a player who did not get into it.
+// leave releases a game that a player did not get into.
 func (s *Service) leave(ctx context.Context, state *replay.State, playerID string) error {
 	if playerID == state.Creator.ID || len(state.SeatsOf(playerID)) > 0 {
 		return nil
@@ -277,7 +277,7 @@ func (s *Service) leave(ctx context.Context, state *replay.State, playerID strin
 	return s.Accounts.Release(ctx, playerID, state.ID)
 }
 
-// seatNamed reads a seat that a request may name.
+// seatNamed returns the seat that a request names, or game.NoSeat.
 func seatNamed(seat *int32) (int, error) {
 	if seat == nil {
 		return game.NoSeat, nil
@@ -288,7 +288,8 @@ func seatNamed(seat *int32) (int, error) {
 	return int(*seat), nil
 }
 
-// acquire returns the match of a game that has the seat, if one is named.
+// acquire returns the match of a game. It returns an error if the game lacks the seat,
+// unless that is game.NoSeat.
 func (s *Service) acquire(ctx context.Context, givenID string, seat int) (*match.Match, error) {
 	id, err := gameID(givenID)
 	if err != nil {
@@ -383,7 +384,7 @@ func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.Re
 	return &pb.ResignResponse{Event: event}, nil
 }
 
-// do carries out a call on a game at the pace that its player is allowed.
+// do carries out a call on a game, within the player's limit on moves.
 func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.Event, error) {
 	if err := s.checkMoveRate(call.PlayerID); err != nil {
 		return nil, err

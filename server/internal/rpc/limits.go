@@ -23,7 +23,7 @@ const replayShare = 512
 // same time.
 func (s *Service) replaysPerAddress() int { return max(1, s.Limits.WatchesPerAddress/replayShare) }
 
-// newSlots returns a semaphore of size n; nil, which acquire always grants, if limit
+// newSlots returns a semaphore of size n; nil, which acquireSlot always grants, if limit
 // is 0 for no limit.
 func newSlots(limit, n int) *semaphore.Weighted {
 	if limit == 0 {
@@ -32,9 +32,9 @@ func newSlots(limit, n int) *semaphore.Weighted {
 	return semaphore.NewWeighted(int64(n))
 }
 
-// acquire takes a slot, which the caller gives back with release. If none comes free
+// acquireSlot takes a slot, which the caller gives back with release. If none comes free
 // in time it returns the error full.
-func acquire(ctx context.Context, slots *semaphore.Weighted, within time.Duration, full error) (release func(), err error) {
+func acquireSlot(ctx context.Context, slots *semaphore.Weighted, within time.Duration, full error) (release func(), err error) {
 	if slots == nil {
 		return func() {}, nil
 	}
@@ -52,7 +52,7 @@ const turnTime = 20 * time.Millisecond
 
 // turn reads and sends a part of a game's past when a slot of the server is free.
 func (s *Service) turn(ctx context.Context, read, send func() error) error {
-	release, err := acquire(ctx, s.replaying, fullRetry,
+	release, err := acquireSlot(ctx, s.replaying, fullRetry,
 		s.Limits.Exceeded(&s.Limits.ReplaysAtOnce, "streams that are sent a game's past at once", fullRetry))
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 			return &pb.ListGamesResponse{}, nil
 		}
 	}
-	// The lists are hints: what a game is stands in its head.
+	// The lists are hints: a game's head has its current state.
 	games, next, err := directory.Collect(ctx, s.Directory, query, request.GetPageToken(), size,
 		func(ctx context.Context, candidates directory.Page) (map[string]ranked, error) {
 			// Both at once: mostly nobody is hidden, and then it is known without a
@@ -62,13 +62,13 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	return response, nil
 }
 
-// ranked is a game and where it belongs in the list that is asked for.
+// ranked is a game and its rank in the requested list.
 type ranked struct {
 	game *pb.Game
 	rank int64
 }
 
-// query reads which list is asked for.
+// query returns the list that a request describes.
 func (s *Service) query(ctx context.Context, request *pb.ListGamesRequest) (directory.Query, error) {
 	q := directory.Query{Variant: request.GetVariant(), CallerID: caller(ctx).ID}
 	switch status := request.GetStatus(); status {
@@ -106,8 +106,8 @@ func (s *Service) query(ctx context.Context, request *pb.ListGamesRequest) (dire
 	return q, nil
 }
 
-// filter returns the games that belong to the list. It takes those off it that no
-// longer exist, and has the others that do not belong put right within a second.
+// filter returns the games that belong to the list. It removes games that no longer
+// exist from the list, and schedules a repair of others that do not belong.
 func (s *Service) filter(ctx context.Context, q directory.Query, candidates directory.Page, heads []gamelog.Head, anyHidden bool) (map[string]ranked, error) {
 	ids := candidates.GameIDs
 	games := make(map[string]ranked, len(ids))
@@ -153,8 +153,8 @@ func (s *Service) filter(ctx context.Context, q directory.Query, candidates dire
 	return games, s.Directory.Forget(ctx, q, gone...)
 }
 
-// hidden returns which players of the games an operator hid. Their games are on
-// no list but their own.
+// hidden returns the players of the games whom an operator hid. Their games are on
+// their own lists only.
 func (s *Service) hidden(ctx context.Context, q directory.Query, heads []gamelog.Head) (map[string]bool, error) {
 	if q.PlayerID != "" {
 		return nil, nil

@@ -51,7 +51,7 @@ func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenReques
 	return &pb.RotateTokenResponse{Token: token}, nil
 }
 
-// wholePlayer is a player with what only PlayerService shows.
+// wholePlayer returns a player with the fields that only PlayerService shows.
 func wholePlayer(p account.Player) *pb.Player {
 	m := player(p)
 	m.CreateTime = timestamppb.New(p.Created)

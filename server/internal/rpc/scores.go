@@ -13,7 +13,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/page"
 )
 
-// window reads which board is meant.
+// window returns the window of a request.
 func window(w pb.Window) (leaderboard.Window, error) {
 	switch w {
 	case pb.Window_WINDOW_UNSPECIFIED, pb.Window_WINDOW_ALL_TIME:
@@ -73,7 +73,7 @@ func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.
 	if _, ok := variants.Current(request.GetVariant()); !ok {
 		return nil, errVariantNotFound
 	}
-	// In one round trip, for a player who was not met lately.
+	// One round trip also looks up a player who is not cached.
 	lookup := s.Accounts.Lookup(id)
 	own, neighbors, problem := s.Leaderboard.Rank(ctx, request.GetVariant(), w, id, request.GetNeighbors(), lookup)
 	known, err := lookup.Players()
@@ -94,7 +94,7 @@ func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.
 	return &pb.GetRankResponse{Entry: entries[last], Neighbors: entries[:last]}, nil
 }
 
-// entries puts names to the lines of a board.
+// entries adds the players' names to the lines of a board.
 func (s *Service) entries(ctx context.Context, lines []leaderboard.Entry) ([]*pb.Entry, error) {
 	ids := make([]string, len(lines))
 	for i, l := range lines {

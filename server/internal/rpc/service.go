@@ -53,7 +53,7 @@ type Meter interface {
 	StorageFailed(err error)
 }
 
-// Config is what a Service works with. All fields are needed.
+// Config configures a Service. All fields are required.
 type Config struct {
 	Hub         *match.Hub
 	Log         *gamelog.Log

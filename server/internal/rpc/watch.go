@@ -201,7 +201,7 @@ func (v *view) replay() error {
 	ctx, s := v.stream.Context(), v.service
 	full := s.Limits.Exceeded(&s.Limits.WatchesPerAddress, "streams of one address that read a game's past at once", fullRetry)
 	full.Value = s.replaysPerAddress()
-	release, err := acquire(ctx, v.replays, fullRetry, full)
+	release, err := acquireSlot(ctx, v.replays, fullRetry, full)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (v *view) send(m any) error {
 		return errStalled
 	}
 	if err != nil {
-		// The connection or the stream has ended; nobody hears the answer.
+		// The connection or the stream has ended: the client gets no answer.
 		return errors.Join(context.Canceled, err)
 	}
 	return nil

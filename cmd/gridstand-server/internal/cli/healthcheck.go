@@ -21,8 +21,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// healthcheckCommand asks a running server whether it serves: for containers,
-// which hold nothing else that could.
+// healthcheckCommand checks that a server is serving. It is for containers, which have
+// no other program that could.
 func healthcheckCommand() *cobra.Command {
 	config := server.DefaultConfig()
 	var encrypted bool
@@ -66,8 +66,8 @@ requires client certificates. It does not verify the server's certificate.`,
 	return cmd
 }
 
-// local is the address at which a server that listens on what a flag says is
-// found from the same machine.
+// local returns the address for reaching, from the same machine, a server that listens
+// on the address in a flag.
 func local(flag, listen string) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -82,7 +82,7 @@ func local(flag, listen string) (string, error) {
 func healthcheck(ctx context.Context, address string, encrypted bool) error {
 	config := client.Config{Target: address, TLS: encrypted}
 	if encrypted {
-		// Nothing secret is sent, and the certificate need not name localhost.
+		// No secret is sent, and the certificate need not name localhost.
 		transport := credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})
 		config.DialOptions = append(config.DialOptions, grpc.WithTransportCredentials(transport))
 	}
@@ -106,7 +106,7 @@ func healthcheck(ctx context.Context, address string, encrypted bool) error {
 	return nil
 }
 
-// healthz asks at the address for metrics, where nothing is encrypted.
+// healthz checks the server on the address for metrics, which has no TLS.
 func healthz(ctx context.Context, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/healthz", http.NoBody)
 	if err != nil {

@@ -41,7 +41,7 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 			"address that limits count")
 	flags.BoolVar(&c.Reflection, "reflection", c.Reflection, "let tools such as grpcurl list the services")
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls in progress")
-	// For tests, which cannot wait so long.
+	// For tests, which need shorter times.
 	flags.DurationVar(&c.Idle, "idle", c.Idle, "how long a game without players and watchers stays in memory")
 	flags.DurationVar(&c.PauseAfter, "pause-after", c.PauseAfter, "how long a game that only bots play continues after a client last read it")
 	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a watcher may take to read a message")
@@ -103,10 +103,10 @@ func Variable(flag string) string {
 	return usage.Prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// withVariable marks the flags that have one.
+// withVariable marks the flags that have a variable.
 const withVariable = "variable"
 
-// HasVariable reports whether a flag can be given by its environment variable.
+// HasVariable reports whether a flag can be set by its environment variable.
 func HasVariable(f *pflag.Flag) bool {
 	_, ok := f.Annotations[withVariable]
 	return ok
@@ -122,7 +122,7 @@ func Variables(flags *pflag.FlagSet) (variables []string) {
 	return variables
 }
 
-// NameVariables lets each of the flags be given by its environment variable; see
+// NameVariables lets each of the flags be set by its environment variable; see
 // ReadEnvironment.
 func NameVariables(flags *pflag.FlagSet) {
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -130,8 +130,8 @@ func NameVariables(flags *pflag.FlagSet) {
 	})
 }
 
-// ReadEnvironment sets the flags that were not given from their variables. One
-// that is empty counts as not set.
+// ReadEnvironment sets flags that are not on the command line from their variables. An
+// empty variable counts as not set.
 func ReadEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var wrong error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -157,7 +157,7 @@ func (v *levelValue) String() string { return strings.ToLower(slog.Level(*v).Str
 // Type names the value in errors.
 func (v *levelValue) Type() string { return "level" }
 
-// Set takes the names that slog knows.
+// Set accepts the names of slog's levels.
 func (v *levelValue) Set(s string) error {
 	if err := (*slog.Level)(v).UnmarshalText([]byte(s)); err != nil {
 		return fmt.Errorf("must be debug, info, warn or error")

@@ -36,7 +36,7 @@ func Flags(set *pflag.FlagSet) string {
 	return b.String()
 }
 
-// shorten leaves out what says nothing of a duration.
+// shorten removes zero minutes and seconds from the end of a duration.
 func shorten(s string) string {
 	if before, ok := strings.CutSuffix(s, "m0s"); ok {
 		s = before + "m"

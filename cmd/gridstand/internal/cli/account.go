@@ -63,7 +63,7 @@ func (p *program) rotate(ctx context.Context) error {
 	return p.printAccount(c, player)
 }
 
-// login makes an account, unless it is there already.
+// login creates an account, unless the stored one has that name.
 func (p *program) login(ctx context.Context, wanted string, replace bool) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *program) whoamiCommand() *cobra.Command {
 	}
 }
 
-// printAccount writes who the user is, and says where the token is kept.
+// printAccount writes the account, and notes where its token is stored.
 func (p *program) printAccount(c *client.Client, player *pb.Player) error {
 	if p.flags.json {
 		return p.printMessage(player)

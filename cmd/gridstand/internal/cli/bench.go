@@ -57,7 +57,7 @@ measure its memory too, start it with --metrics and pass that address here:
 	return cmd
 }
 
-// bench makes a load and tells how it went.
+// bench runs a load and prints its report.
 func (p *program) bench(ctx context.Context, c load.Config) error {
 	c.Server = p.clientConfig()
 	c.Progress = func(now load.Progress) {
@@ -128,10 +128,10 @@ func latencyRow(name string, n int64, perSecond float64, l load.Latency) []strin
 	return row
 }
 
-// notKnown stands for what was not measured.
+// notKnown stands for a value that was not measured.
 const notKnown = "n/a"
 
-// printMetrics writes what the server says of itself.
+// printMetrics writes the server's metrics.
 func (p *program) printMetrics(m *load.Metrics) error {
 	if m == nil {
 		return p.printf("\nSERVER  %s (set --metrics to its address)\n", notKnown)
@@ -166,7 +166,7 @@ func (p *program) printMetrics(m *load.Metrics) error {
 	})
 }
 
-// printErrors writes what was refused, and what to do about it.
+// printErrors writes the refusals, with advice.
 func (p *program) printErrors(all []load.ErrorCount) error {
 	if len(all) == 0 {
 		return nil
@@ -185,10 +185,10 @@ func (p *program) printErrors(all []load.ErrorCount) error {
 	}, rows)
 }
 
-// maxReason bounds what a server says for itself.
+// maxReason is the maximum length of a server's message.
 const maxReason = 200
 
-// conclusion says in words what the tables do not.
+// conclusion returns the lines below the tables.
 func conclusion(r *load.Report) string {
 	var text strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }

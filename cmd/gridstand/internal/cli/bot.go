@@ -58,7 +58,7 @@ Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
 	return cmd
 }
 
-// botGame is how a game of a bot went.
+// botGame is the result of a bot's game.
 type botGame struct {
 	GameID         string  `json:"gameId"`
 	Score          int32   `json:"score"`
@@ -69,7 +69,7 @@ type botGame struct {
 	MovesPerSecond float64 `json:"movesPerSecond"`
 }
 
-// botSummary is how all of them went.
+// botSummary is the result of all games of a bot.
 type botSummary struct {
 	Bot      string         `json:"bot"`
 	Variant  string         `json:"variant"`
@@ -160,7 +160,7 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 	return p.printf("%s", text)
 }
 
-// summary adds games up.
+// summary aggregates games.
 func summary(name, variant string, all []botGame) botSummary {
 	s := botSummary{
 		Bot: name, Variant: variant, Games: len(all), Lowest: math.MaxInt32, Tiles: map[string]int{},
@@ -189,8 +189,7 @@ func summary(name, variant string, all []botGame) botSummary {
 // progressWidth is the width of the bar.
 const progressWidth = 24
 
-// progress draws how many of the games are played, on a terminal; 0 of 0 takes
-// it away.
+// progress draws a progress bar on a terminal; 0 of 0 removes it.
 func (p *program) progress(done, of int, what string) {
 	if !p.terminal(p.err) || p.flags.json || p.flags.plain {
 		return
@@ -203,7 +202,7 @@ func (p *program) progress(done, of int, what string) {
 	fmt.Fprintf(p.err, "\r%s%s %d/%d  %s\x1b[K", strings.Repeat("█", full), strings.Repeat("░", progressWidth-full), done, of, what)
 }
 
-// progressTime is the time between two looks at the bar.
+// progressTime is the time between two updates of the bar.
 const progressTime = 200 * time.Millisecond
 
 // botGame plays a game to its end.
@@ -233,7 +232,7 @@ func (p *program) botGame(
 		p.noteRetry(wait, err)
 	}
 	var told time.Time
-	turn := int32(-1) // the number of moves before the last one that was chosen
+	turn := int32(-1) // the move count at which a move was chosen last
 	choose := func(ctx context.Context, g client.Game) (client.Move, error) {
 		if now := time.Now(); now.Sub(told) > progressTime {
 			told = now

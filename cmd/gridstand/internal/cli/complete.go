@@ -14,7 +14,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// completeTimeout is how long a shell is kept waiting.
+// completeTimeout is how long a shell waits at most.
 const completeTimeout = time.Second
 
 // completeVariants completes the name of a variant.
@@ -53,8 +53,8 @@ func (p *program) completeGamesAt(cmd *cobra.Command, args []string, at pb.GameS
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// complete asks the server for what an argument or flag may be. A shell gets no
-// errors.
+// complete asks the server for the values of an argument or flag. Errors are not
+// shown to the shell.
 func (p *program) complete(cmd *cobra.Command, args []string, ask func(context.Context, *client.Client) error) {
 	if len(args) > 0 {
 		return
@@ -74,8 +74,8 @@ func fixedCompletion(cmd *cobra.Command, flag string, values ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeSeats completes the last of the seats by who may sit in the variant that
-// stands before it.
+// completeSeats completes the last of the seats with the players that are possible in
+// the variant before it.
 func completeSeats(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	variant := defaultVariant
 	if len(args) > 0 {
@@ -89,8 +89,8 @@ func completeSeats(_ *cobra.Command, args []string, typed string) ([]string, cob
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeNoFiles keeps shells from completing the flags of a command, and of every
-// one below it, by files, but for those that are files.
+// completeNoFiles keeps shells from completing file names for the flags of a command,
+// and of every command below it, except for flags that are files.
 func completeNoFiles(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if kind, _ := pflag.UnquoteUsage(f); kind != "file" {

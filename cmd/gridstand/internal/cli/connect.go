@@ -19,7 +19,7 @@ import (
 // serverVariable is the environment variable for --server.
 const serverVariable = usage.Prefix + "SERVER"
 
-// server is the server that the user means.
+// server returns the server that the user selected.
 func (p *program) server() string {
 	return cmp.Or(p.flags.server, p.getenv(serverVariable), client.DefaultTarget)
 }
@@ -33,8 +33,8 @@ func (p *program) clientConfig() client.Config {
 	}
 }
 
-// dial makes a client without an account, which is all that reading needs.
-// Nothing is sent yet. The caller hangs up in the end.
+// dial makes a client without an account, which is enough for reading. It sends
+// nothing yet. The caller calls hangUp at the end.
 func (p *program) dial() (c *client.Client, hangUp func(), err error) {
 	c, err = client.Dial(p.clientConfig())
 	if err != nil {
@@ -56,8 +56,7 @@ func (p *program) warnExposed(c *client.Client) {
 		"If the server uses TLS, add --tls, or --ca if it has its own certificate authority.", c.Target())
 }
 
-// logIn makes the client act for the user's account. Where there is none yet,
-// it is created.
+// logIn makes the client act for the user's account, and creates it if there is none.
 func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	p.warnExposed(c)
 	names := client.NumberedName(loginName(p))
@@ -79,7 +78,7 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// loginName is the user's name on this machine.
+// loginName returns the user's name on this machine.
 func loginName(p *program) string {
 	if name := cmp.Or(p.getenv("USER"), p.getenv("LOGNAME"), p.getenv("USERNAME")); name != "" {
 		return name
@@ -98,7 +97,7 @@ func (p *program) askName(ctx context.Context, _ int, refused error) (string, er
 	suggestion := client.FitName(loginName(p))
 	fmt.Fprintf(p.err, "Your name on %s [%s]: ", p.server(), suggestion)
 	line := make(chan string, 1)
-	go func() { // a read of a terminal cannot be called off
+	go func() { // a read of a terminal cannot be cancelled
 		defer close(line)
 		if text, err := bufio.NewReader(p.in).ReadString('\n'); err == nil {
 			line <- strings.TrimSpace(text)
@@ -117,8 +116,8 @@ func (p *program) askName(ctx context.Context, _ int, refused error) (string, er
 	}
 }
 
-// known makes the client act for the account that is kept for its server. It
-// is an error where there is none, or the server does not know it.
+// known makes the client act for the account that is stored for its server. It returns
+// an error if there is none, or if the server does not know it.
 func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, error) {
 	cred, found, err := p.store.Load(c.Target())
 	if err != nil {
@@ -136,8 +135,8 @@ func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, erro
 	return player, err
 }
 
-// resolve returns the id of the game that the user means. For a beginning of
-// one it looks among the user's own games too.
+// resolve returns the id of a game from the id, or the beginning of one, that the user
+// gave. It also searches the user's own games.
 func (p *program) resolve(ctx context.Context, c *client.Client, text string) (string, error) {
 	if whole := strings.ToLower(strings.TrimSpace(text)); id.Valid(whole) {
 		return whole, nil

@@ -22,14 +22,14 @@ const (
 	exitInterrupted = 130
 )
 
-// missingError is something asked for that is not there, or not yet.
+// missingError means that something was not found, or is not available yet.
 type missingError struct{ error }
 
 func (e *missingError) Unwrap() error { return e.error }
 
 func missingf(format string, args ...any) error { return &missingError{fmt.Errorf(format, args...)} }
 
-// exitCode is the exit code for an error.
+// exitCode returns the exit code for an error.
 func exitCode(ctx context.Context, err error) int {
 	var wrong *usage.Error
 	var missing *missingError
@@ -47,7 +47,7 @@ func exitCode(ctx context.Context, err error) int {
 	}
 }
 
-// explain is an error in a line for people.
+// explain returns the line that is printed for an error.
 func (p *program) explain(err error) string {
 	if errors.Is(err, client.ErrClearText) {
 		return err.Error() + ". Add --tls, or --ca if the server has its own certificate authority. If it no longer uses TLS, " +
@@ -72,8 +72,7 @@ func (p *program) explain(err error) string {
 	}
 }
 
-// remedies are the flags to change where a server answers and yet there is no
-// connection.
+// remedies say which flags to change if a server answers but there is no connection.
 var remedies = map[client.Cause]string{
 	client.CauseNoTLS:             "Leave out --tls, --ca and --cert",
 	client.CauseNoPlainText:       "Try --tls, or --ca if it has its own certificate authority, or another port",
@@ -81,7 +80,7 @@ var remedies = map[client.Cause]string{
 	client.CauseCertificateWanted: "Add a client certificate with --cert and --key",
 }
 
-// onThisMachine reports whether an address can only be one of this machine's.
+// onThisMachine reports whether an address is a loopback address.
 func onThisMachine(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())

@@ -21,7 +21,7 @@ type gamesOptions struct {
 	limit                  int
 }
 
-// statuses and orders are what the flags may say.
+// statuses and orders are the values of the flags.
 var (
 	statuses = map[string]pb.GameStatus{
 		"live": pb.GameStatus_GAME_STATUS_ACTIVE, "waiting": pb.GameStatus_GAME_STATUS_WAITING,
@@ -32,7 +32,7 @@ var (
 	}
 )
 
-// defaultLimit is how many rows a list has where nothing is said.
+// defaultLimit is the default maximum number of rows.
 const defaultLimit = 20
 
 func (p *program) gamesCommand() *cobra.Command {
@@ -126,8 +126,8 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 	return nil
 }
 
-// maxPage is the most that a server puts on a page. maxPages and maxList, in
-// bytes, bound the lists that are read: a server may go on without an end.
+// maxPage is the largest page of a server. maxPages and maxList, in bytes, bound a
+// list, in case a server sends pages without end.
 const (
 	maxPage  = 200
 	maxPages = 5_000
@@ -136,8 +136,8 @@ const (
 
 var errEndless = fmt.Errorf("the list is too long: more than %d pages or %d MB", maxPages, maxList>>20)
 
-// pages collects pages of a list up to a limit, 0 for none, and reports
-// whether there is more.
+// pages collects the pages of a list, up to limit rows unless that is 0, and reports
+// whether there are more.
 func pages[T proto.Message](limit int, page func(size int32, token string) ([]T, string, error)) ([]T, bool, error) {
 	var all []T
 	token, bytes := "", 0

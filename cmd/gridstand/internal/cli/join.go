@@ -15,7 +15,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// gameFlags say what a new game is like.
+// gameFlags are the flags for a new game.
 type gameFlags struct {
 	private   bool
 	seats     []string
@@ -30,10 +30,10 @@ func (o *gameFlags) add(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("seats", completeSeats)
 }
 
-// set reports whether a new game is described at all.
+// set reports whether any of the flags is set.
 func (o *gameFlags) set() bool { return o.private || len(o.seats) > 0 || o.turnLimit != 0 }
 
-// options of the game that the flags describe, of a variant.
+// options returns the flags as options of a new game of variant v.
 func (o *gameFlags) options(v *pb.Variant) (client.GameOptions, error) {
 	options := client.GameOptions{Private: o.private, TurnLimit: o.turnLimit}
 	if len(o.seats) == 0 {
@@ -61,7 +61,7 @@ func (o *gameFlags) options(v *pb.Variant) (client.GameOptions, error) {
 	return options, nil
 }
 
-// bots are the names of a variant's bots, fit for a terminal.
+// bots returns the names of a variant's bots, safe for a terminal.
 func bots(v *pb.Variant) []string {
 	var names []string
 	for _, bot := range v.GetBots() {
@@ -94,7 +94,7 @@ func (p *program) joinCommand() *cobra.Command {
 	return cmd
 }
 
-// seatIndex is the seat that a flag means.
+// seatIndex parses the value of --seat.
 func seatIndex(text string) (int32, bool) {
 	for i, colour := range []string{"blue", "red", "green"} {
 		if strings.EqualFold(text, colour) {
@@ -105,7 +105,7 @@ func seatIndex(text string) (int32, bool) {
 	return int32(n), err == nil && n >= 0
 }
 
-// join takes a seat, nil for the first that is open.
+// join takes a seat, nil for the first open one.
 func (p *program) join(ctx context.Context, what string, seat *int32) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -131,14 +131,14 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 	return p.playScreen(ctx, c, tui.PlayConfig{Game: g.Game})
 }
 
-// playScreen shows a game that the user plays until he leaves.
+// playScreen shows a game that the user plays, until they leave.
 func (p *program) playScreen(ctx context.Context, c *client.Client, config tui.PlayConfig) error {
 	config.Me, config.Clock, config.Server = c.PlayerID(), p.clock, named(c)
 	return tui.Run(ctx, tui.NewPlayer(ctx, tui.NewServer(c), config), p.screen())
 }
 
-// named is the server as commands name it, as short as can be; empty where they
-// need not.
+// named returns the server as the commands on screens name it, without the default
+// port; empty for the default server.
 func named(c *client.Client) string {
 	short := strings.TrimSuffix(c.Target(), ":2048")
 	switch normal, err := client.NormalTarget(short); {
@@ -151,7 +151,8 @@ func named(c *client.Client) string {
 	}
 }
 
-// watching is how games are watched; of no game it is TV.
+// watching returns the configuration of a screen that shows a game, or TV if gameID is
+// empty.
 func (p *program) watching(c *client.Client, gameID string) tui.WatchConfig {
 	return tui.WatchConfig{GameID: gameID, Server: named(c), Clock: p.clock}
 }

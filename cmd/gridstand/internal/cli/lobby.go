@@ -9,8 +9,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// lobby lets the user choose what to play or to watch, and comes back after
-// it, until he leaves.
+// lobby lets the user choose a game to play or to watch, and returns to the lobby
+// after it, until the user leaves.
 func (p *program) lobby(ctx context.Context) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *program) lobby(ctx context.Context) error {
 	}
 }
 
-// follow does what the user chose.
+// follow runs the screen that the user chose.
 func (p *program) follow(ctx context.Context, c *client.Client, choice tui.Choice) error {
 	if choice.TV || choice.Watch != "" {
 		return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), p.watching(c, choice.Watch)), p.screen())

@@ -13,15 +13,15 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Times of a server in this program.
+// Timeouts of a server in this program.
 const (
 	findTimeout = 3 * time.Second // for a server that is there already
-	stopTimeout = 2 * time.Second // for the calls of those who watch
+	stopTimeout = 2 * time.Second // for the calls of watchers
 )
 
-// startLocal starts a server in this program, where others on the machine find
-// it, or finds the one that is there already. The caller calls stop when it has
-// played; ours says which of the two it is.
+// startLocal starts a server in this program, at the address where other programs on
+// the machine look for one, unless one is already running there; ours reports which
+// of the two it is. The caller calls stop after the game.
 func (p *program) startLocal(ctx context.Context) (address string, ours bool, stop func(), err error) {
 	address, err = client.NormalTarget(p.flags.server)
 	if err == nil {

@@ -50,7 +50,7 @@ the leaderboard.`,
 	return cmd
 }
 
-// parseMove reads a direction, or a cell.
+// parseMove parses a direction or a cell.
 func parseMove(text string) (client.Move, bool) {
 	if d, ok := directions[strings.ToLower(text)]; ok {
 		return client.Slide(d), true
@@ -64,7 +64,7 @@ func parseMove(text string) (client.Move, bool) {
 	return client.Jump(&pb.Cell{X: column, Y: row}), okX && okY
 }
 
-// coordinate reads a number, or one of the letters that head columns from ten on.
+// coordinate parses a number, or one of the letters that label columns from ten on.
 func coordinate(text string) (int32, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if len(text) == 1 && text[0] >= 'a' && text[0] <= 'f' {
@@ -111,8 +111,8 @@ func (p *program) resignCommand() *cobra.Command {
 	}
 }
 
-// ownGame returns the game that the user means, and a client that acts for him.
-// The caller hangs up in the end.
+// ownGame returns the game that the user named, and a client that acts for the user.
+// The caller calls hangUp at the end.
 func (p *program) ownGame(ctx context.Context, what string) (c *client.Client, hangUp func(), g client.Game, err error) {
 	c, hangUp, err = p.dial()
 	if err != nil {
@@ -128,7 +128,7 @@ func (p *program) ownGame(ctx context.Context, what string) (c *client.Client, h
 	return c, hangUp, g, nil
 }
 
-// printEvent writes an event of a game, or the board that it led to.
+// printEvent writes an event of a game as JSON, or the board after it.
 func (p *program) printEvent(g client.Game, e *pb.Event) error {
 	if p.flags.json {
 		return p.printMessage(e)

@@ -43,7 +43,7 @@ func printMessages[M proto.Message](p *program, messages []M) error {
 	return nil
 }
 
-// printJSON writes anything else as a line of JSON.
+// printJSON writes a value as a line of JSON.
 func (p *program) printJSON(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
@@ -52,9 +52,8 @@ func (p *program) printJSON(v any) error {
 	return p.printf("%s\n", harmless(line))
 }
 
-// harmless escapes in JSON what a terminal might obey or what reorders text:
-// control and formatting characters, which JSON allows in strings. The values
-// stay the same.
+// harmless escapes the control and formatting characters that JSON allows in strings:
+// a terminal might obey them, or reorder text. The values stay the same.
 func harmless(line []byte) []byte {
 	out := make([]byte, 0, len(line))
 	for _, r := range string(line) {
@@ -90,20 +89,20 @@ func (p *program) printGame(g *pb.Game, what string) error {
 	return p.printf("%s\n%s\n", line, tui.PlainPosition(g.GetPosition()))
 }
 
-// variantOf is a game's variant, fit for a terminal.
+// variantOf returns a game's variant, safe for a terminal.
 func variantOf(g *pb.Game) string { return clean(g.GetVariant(), 24) }
 
-// clean makes a server's text fit for a terminal.
+// clean makes a server's text safe for a terminal.
 func clean(text string, limit int) string { return client.CleanText(text, limit) }
 
-// shortID is an id as tables show it.
+// shortID returns an id as tables show it.
 func shortID(id string) string { return clean(id, shortIDLength) }
 
 const shortIDLength = 8
 
 func comma(n int32) string { return humanize.Comma(int64(n)) }
 
-// highest is the best of a game's scores, or of its tiles; 0 where there are none.
+// highest returns the largest of a game's scores or tiles; 0 if there are none.
 func highest(all []int32) int32 {
 	var best int32
 	for _, n := range all {
@@ -112,7 +111,7 @@ func highest(all []int32) int32 {
 	return best
 }
 
-// ago says how long ago a time was.
+// ago returns how long ago a time was.
 func (p *program) ago(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
@@ -120,7 +119,7 @@ func (p *program) ago(t *timestamppb.Timestamp) string {
 	return tui.Ago(p.clock().Sub(t.AsTime()))
 }
 
-// status is a stage of a game's life in a word.
+// status returns the word for a game's status.
 func status(s pb.GameStatus) string {
 	switch s {
 	case pb.GameStatus_GAME_STATUS_WAITING:

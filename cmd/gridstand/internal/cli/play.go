@@ -16,7 +16,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// defaultVariant is what is played where nothing is said.
+// defaultVariant is the variant if none is named.
 const defaultVariant = "classic"
 
 // playOptions are the flags of play.
@@ -93,13 +93,13 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	})
 }
 
-// screen is the terminal as a screen needs it.
+// screen returns the terminal's properties for a screen.
 func (p *program) screen() tui.Options {
 	return tui.Options{In: p.keyboard(), Out: p.out, Width: p.width(), Height: 24, Env: p.env, Plain: p.plain()}
 }
 
-// keyboard is where keys come from, nil for the terminal itself where the
-// standard input is something else.
+// keyboard returns where keys come from: nil, for the terminal itself, if the standard
+// input is not a terminal.
 func (p *program) keyboard() io.Reader {
 	if p.terminal(p.in) {
 		return p.in
@@ -107,8 +107,7 @@ func (p *program) keyboard() io.Reader {
 	return nil
 }
 
-// gameToPlay creates the game that the user wants, or finds the one that goes
-// on.
+// gameToPlay creates the game that the user asked for, or finds the one to continue.
 func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string, o playOptions) (client.Game, error) {
 	v, err := variant(ctx, c, cmp.Or(what, defaultVariant))
 	var missing *missingError
@@ -132,7 +131,7 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string,
 	return c.NewGame(ctx, v.GetId(), options)
 }
 
-// gameToGoOn is the game of the user's with that id.
+// gameToGoOn returns the user's game with an id.
 func (p *program) gameToGoOn(ctx context.Context, c *client.Client, what string) (client.Game, error) {
 	g, err := p.game(ctx, c, what)
 	switch {
@@ -152,8 +151,8 @@ func (p *program) gameToGoOn(ctx context.Context, c *client.Client, what string)
 	}
 }
 
-// latest is the user's latest game that is not over, of that variant if one is
-// named.
+// latest returns the user's latest game that is not over, of a variant unless that is
+// empty.
 func latest(ctx context.Context, c *client.Client, variant string) (client.Game, error) {
 	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{
 		Status: pb.GameStatus_GAME_STATUS_ACTIVE, Variant: variant, PlayerId: "me",

@@ -16,8 +16,7 @@ import (
 	"github.com/gridstand/gridstand/internal/version"
 )
 
-// program is a run of the client: what it is connected to and what its global
-// flags say.
+// program is one run of the client: its streams and environment, and its global flags.
 type program struct {
 	in  io.Reader
 	out io.Writer // data, and nothing else
@@ -26,13 +25,13 @@ type program struct {
 
 	store *client.Store
 	clock func() time.Time
-	// terminal reports whether a stream is a terminal, width how many columns
-	// it has, 0 for no end.
+	// terminal reports whether a stream is a terminal, and width returns its number of
+	// columns, 0 for no limit.
 	terminal func(stream any) bool
 	width    func() int
 
 	flags globalFlags
-	// warned is set once the user knows of an exposed connection.
+	// warned is set when the user was warned of a connection in clear text.
 	warned bool
 }
 
@@ -49,7 +48,7 @@ func newProgram() *program {
 		store: client.DefaultStore(), clock: time.Now,
 		terminal: func(stream any) bool {
 			f, ok := stream.(*os.File)
-			// A dumb one is written to as a file is: its cursor stays where it is.
+			// A dumb terminal is written like a file: its cursor cannot be moved.
 			return ok && term.IsTerminal(int(f.Fd())) && (f == os.Stdin || os.Getenv("TERM") != "dumb")
 		},
 		width: func() int {
@@ -109,7 +108,7 @@ available, 130 interrupted.`,
 			return cmd.Help()
 		},
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			// Unknown variables are not reported: a server's may stand beside it.
+			// Unknown variables are not reported: they may be a server's.
 			_, err := usage.CheckEnvironment(name, p.env, []string{serverVariable})
 			return err
 		},
@@ -177,7 +176,7 @@ func (p *program) getenv(key string) string {
 	return ""
 }
 
-// plain reports whether there shall be no colours.
+// plain reports whether colours are off.
 func (p *program) plain() bool { return p.flags.plain || p.getenv("NO_COLOR") != "" }
 
 // printf writes data.
@@ -188,5 +187,5 @@ func (p *program) printf(format string, args ...any) error {
 	return nil
 }
 
-// notef writes a line for people.
+// notef writes a line to standard error.
 func (p *program) notef(format string, args ...any) { fmt.Fprintf(p.err, format+"\n", args...) }

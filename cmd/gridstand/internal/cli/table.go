@@ -10,22 +10,22 @@ import (
 // column is a column of a table.
 type column struct {
 	title string
-	// right aligns it at its right edge, as numbers are.
+	// right aligns it to the right, as numbers are.
 	right bool
-	// drop is how soon the column goes where the table is too wide: the highest
-	// first, 0 never.
+	// drop is the order in which columns are left out if the table is too wide: the
+	// highest first, 0 never.
 	drop int
-	// flexible columns are cut where that is not enough.
+	// flexible columns are cut if the table is still too wide.
 	flexible bool
 }
 
 const columnGap = 2
 
-// minFlexible is the width below which no column is cut.
+// minFlexible is the smallest width to which a column is cut.
 const minFlexible = 8
 
-// table lays rows out under their titles, in no more than width columns where
-// that is not 0. Bold titles are for terminals.
+// table lays out rows under their titles, in at most width columns if that is not 0.
+// Bold titles are for terminals.
 func table(columns []column, rows [][]string, width int, bold bool) string {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -65,7 +65,7 @@ func table(columns []column, rows [][]string, width int, bold bool) string {
 	return out.String()
 }
 
-// fit chooses the columns that are shown and narrows the flexible ones.
+// fit returns the columns that are shown, and narrows the flexible ones in widths.
 func fit(columns []column, widths []int, width int) []int {
 	var shown []int
 	total := -columnGap

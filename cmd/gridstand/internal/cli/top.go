@@ -13,12 +13,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// windows are what --window may say.
+// windows are the values of --window.
 var windows = map[string]pb.Window{
 	"day": pb.Window_WINDOW_DAY, "week": pb.Window_WINDOW_WEEK, "all": pb.Window_WINDOW_ALL_TIME,
 }
 
-// neighbors is how many others --me shows above and below.
+// neighbors is how many other players --me shows above and below.
 const neighbors = 3
 
 func (p *program) topCommand() *cobra.Command {
@@ -93,7 +93,7 @@ func (p *program) top(ctx context.Context, what string, window pb.Window, me boo
 	return nil
 }
 
-// topAround shows where the user stands.
+// topAround shows the user's rank and those around it.
 func (p *program) topAround(ctx context.Context, c *client.Client, v *pb.Variant, window pb.Window) error {
 	player, err := p.known(ctx, c)
 	if err != nil {

@@ -56,7 +56,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// report says what became of a verification.
+// report prints the result of a verification.
 func (p *program) report(r verify.Report, err error) error {
 	var difference *verify.Difference
 	switch {

@@ -88,7 +88,7 @@ func (p *program) watchScreen(ctx context.Context, what []string) error {
 	return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), p.watching(c, first(ids))), p.screen())
 }
 
-// watchLines prints what happens in a game.
+// watchLines prints the updates of a game.
 func (p *program) watchLines(ctx context.Context, what string, after *int32) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -132,7 +132,7 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 	}
 }
 
-// noteRetry says that a server is asked again.
+// noteRetry notes that a call is retried.
 func (p *program) noteRetry(wait time.Duration, err error) {
 	what := err.Error()
 	if errors.Is(err, client.ErrUnreachable) {
@@ -182,7 +182,7 @@ func asOf(g client.Game, version int32) client.Game {
 	return client.Game{Game: &pb.Game{Id: g.GetId(), Variant: g.GetVariant(), Seats: g.GetSeats(), Version: version}}
 }
 
-// action is what an event says in a few words.
+// action describes an event in a few words.
 func action(g *pb.Game, e *pb.Event) string {
 	if e.GetCreated() != nil {
 		return "created"
@@ -197,7 +197,7 @@ func action(g *pb.Game, e *pb.Event) string {
 	return text
 }
 
-// word makes the name of an enum's value fit for people.
+// word returns the name of an enum's value as words.
 func word(value, prefix string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(value, prefix), "_", " "))
 }

@@ -24,12 +24,12 @@ type bare struct {
 
 	encode   sync.Once
 	prepared grpc.PreparedMsg
-	rooms    sync.Map // game id → *room
+	feeds    sync.Map // game id → *feed
 }
 
-// room is where the streams of a game wait.
-type room struct {
-	mu  sync.Mutex // of those who publish
+// feed wakes the streams of a game.
+type feed struct {
+	mu  sync.Mutex // held by publishers
 	now atomic.Pointer[moment]
 }
 
@@ -48,23 +48,23 @@ func newBare(event *pb.Event, publishes, marshals bool) *bare {
 
 func (s *bare) Move(_ context.Context, request *pb.MoveRequest) (*pb.MoveResponse, error) {
 	if s.publishes {
-		s.room(request.GetGameId()).publish()
+		s.feed(request.GetGameId()).publish()
 	}
 	return s.answer, nil
 }
 
-func (s *bare) room(gameID string) *room {
-	if r, ok := s.rooms.Load(gameID); ok {
-		return r.(*room)
+func (s *bare) feed(gameID string) *feed {
+	if r, ok := s.feeds.Load(gameID); ok {
+		return r.(*feed)
 	}
-	r := &room{}
+	r := &feed{}
 	r.now.Store(&moment{more: make(chan struct{})})
-	found, _ := s.rooms.LoadOrStore(gameID, r)
-	return found.(*room)
+	found, _ := s.feeds.LoadOrStore(gameID, r)
+	return found.(*feed)
 }
 
 // publish sends one more message to every stream.
-func (r *room) publish() {
+func (r *feed) publish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	was := r.now.Load()
@@ -78,7 +78,7 @@ func (s *bare) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer
 	if failure != nil {
 		return failure
 	}
-	r := s.room(request.GetGameId())
+	r := s.feed(request.GetGameId())
 	seen, left := r.now.Load().sent, stream.Context().Done()
 	if err := stream.SendHeader(nil); err != nil {
 		return err

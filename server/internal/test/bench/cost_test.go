@@ -51,8 +51,8 @@ func BenchmarkCostOfMetrics(b *testing.B) {
 	metered, bare := startOurs(b), startOurs(b, unmeteredVariable+"=1")
 	b.Run("event", func(b *testing.B) {
 		each := func(server *process) func() float64 {
-			p := begun(b, server, "watched")
-			game := show(b, server, p, watchers, perConnection)
+			p := startedPlayer(b, server, "watched")
+			game := watchGame(b, server, p, watchers, perConnection)
 			return func() float64 { return costOfAnEvent(b, server, "work", game) }
 		}
 		ratio.Compare(b, "µs/event", ratio.Goal{}, each(metered), each(bare))

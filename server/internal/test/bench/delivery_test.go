@@ -39,8 +39,8 @@ func BenchmarkDelivery(b *testing.B) {
 		n /= 10
 	}
 	server := startOurs(b)
-	p := begun(b, server, "player")
-	game := show(b, server, p, n, perConnection)
+	p := startedPlayer(b, server, "player")
+	game := watchGame(b, server, p, n, perConnection)
 	var lags, between, ratios []float64
 	for range ratio.Rounds {
 		before := game.least()
@@ -72,14 +72,14 @@ func BenchmarkStalled(b *testing.B) {
 	// who do not read have stalled.
 	measure := func(stalled bool) (moved, delivered float64) {
 		games++
-		p := begun(b, server, fmt.Sprintf("player %d", games))
-		game := show(b, server, p, readers, perConnection)
-		defer game.leave(b)
+		p := startedPlayer(b, server, fmt.Sprintf("player %d", games))
+		game := watchGame(b, server, p, readers, perConnection)
+		defer game.close(b)
 		if stalled {
-			deaf := gather(b, server.address, crowdPlan{
+			deaf := openAudience(b, server.address, watchPlan{
 				requests: sameRequest(&pb.WatchRequest{GameId: p.game.GetId()}, readers), perConnection: perConnection, deaf: true,
 			})
-			defer deaf.leave(b)
+			defer deaf.close(b)
 		}
 		game.many(b, full)
 		seen := game.least()

@@ -26,48 +26,48 @@ func startOurs(b *testing.B, variables ...string) *process {
 	return startProcess(b, ours, append(variables, redisVariable+"="+startStore(b))...)
 }
 
-// shown is a game with an audience.
-type shown struct {
-	*crowd
+// watchedGame is a game with an audience.
+type watchedGame struct {
+	*audience
 	publish func() error // brings one event to everybody
 }
 
-// show gathers watchers around one of the player's games, so many on each
-// connection.
-func show(b *testing.B, server *process, p *player, n, perConnection int) shown {
+// watchGame opens an audience of one of the player's games, with so many
+// streams on each connection.
+func watchGame(b *testing.B, server *process, p *player, n, perConnection int) watchedGame {
 	b.Helper()
 	version := p.event.GetVersion()
 	request := &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}
-	return shown{
-		gather(b, server.address, crowdPlan{requests: sameRequest(request, n), perConnection: perConnection, versioned: true}),
+	return watchedGame{
+		openAudience(b, server.address, watchPlan{requests: sameRequest(request, n), perConnection: perConnection, versioned: true}),
 		p.move,
 	}
 }
 
-// showBare gathers watchers around a bare server that sends the event.
-func showBare(b *testing.B, server *process, event *pb.Event, n, perConnection int) shown {
+// watchBareGame opens an audience of a bare server that sends the event.
+func watchBareGame(b *testing.B, server *process, event *pb.Event, n, perConnection int) watchedGame {
 	b.Helper()
 	request := &pb.WatchRequest{GameId: event.GetGameId()}
-	return shown{
-		gather(b, server.address, crowdPlan{requests: sameRequest(request, n), perConnection: perConnection}),
+	return watchedGame{
+		openAudience(b, server.address, watchPlan{requests: sameRequest(request, n), perConnection: perConnection}),
 		bareMove(server.dial(b), event),
 	}
 }
 
-// begun returns a player who has moved once in a game on the server.
-func begun(b *testing.B, server *process, name string) *player {
+// startedPlayer returns a player who has moved once in a game on the server.
+func startedPlayer(b *testing.B, server *process, name string) *player {
 	b.Helper()
 	p := newPlayer(b, server.dial(b), name)
 	require.NoError(b, p.move())
 	return p
 }
 
-// shownAnew gathers watchers around a game of the nth player: one game is over
+// watchNewGame opens an audience of a game of the nth player: one game is over
 // before all comparisons are.
-func shownAnew(b *testing.B, server *process, n int) (*player, shown) {
+func watchNewGame(b *testing.B, server *process, n int) (*player, watchedGame) {
 	b.Helper()
-	p := begun(b, server, fmt.Sprintf("player %d", n))
-	return p, show(b, server, p, watchers, perConnection)
+	p := startedPlayer(b, server, fmt.Sprintf("player %d", n))
+	return p, watchGame(b, server, p, watchers, perConnection)
 }
 
 // BenchmarkEvents compares events shown to all watchers of one game with
@@ -83,8 +83,8 @@ func BenchmarkEvents(b *testing.B) {
 		{"beside_messages_encoded_for_each", marshalling, ratio.AtLeast(2)},
 	} {
 		b.Run(bare.name, func(b *testing.B) {
-			p, game := shownAnew(b, server, n)
-			stream := showBare(b, startBareProcess(b, bare.side, p.event), p.event, watchers, perConnection)
+			p, game := watchNewGame(b, server, n)
+			stream := watchBareGame(b, startBareProcess(b, bare.side, p.event), p.event, watchers, perConnection)
 			ratio.Compare(b, "events/s", bare.goal,
 				func() float64 { return game.perSecond(b, game.publish) },
 				func() float64 { return stream.perSecond(b, stream.publish) })
@@ -108,10 +108,10 @@ func BenchmarkCostOfAnEvent(b *testing.B) {
 		{"time_with_a_connection_each", "work", "µs/event", prepared, watchers / 4, 1},
 	} {
 		b.Run(cost.name, func(b *testing.B) {
-			p := begun(b, server, fmt.Sprintf("player %d", n))
-			game := show(b, server, p, cost.watchers, cost.perConnection)
+			p := startedPlayer(b, server, fmt.Sprintf("player %d", n))
+			game := watchGame(b, server, p, cost.watchers, cost.perConnection)
 			plain := startBareProcess(b, cost.side, p.event)
-			stream := showBare(b, plain, p.event, cost.watchers, cost.perConnection)
+			stream := watchBareGame(b, plain, p.event, cost.watchers, cost.perConnection)
 			ratio.Compare(b, cost.unit, ratio.Goal{},
 				func() float64 { return costOfAnEvent(b, server, cost.question, game) },
 				func() float64 { return costOfAnEvent(b, plain, cost.question, stream) })
@@ -121,7 +121,7 @@ func BenchmarkCostOfAnEvent(b *testing.B) {
 
 // costOfAnEvent is what the server answers to a question, for each event that a
 // watcher is shown.
-func costOfAnEvent(b *testing.B, server *process, question string, to shown) float64 {
+func costOfAnEvent(b *testing.B, server *process, question string, to watchedGame) float64 {
 	b.Helper()
 	const events = 50
 	to.many(b, 1) // What the first brings about is not measured.
@@ -131,7 +131,7 @@ func costOfAnEvent(b *testing.B, server *process, question string, to shown) flo
 }
 
 // many publishes so many events, at the pace of the slowest.
-func (s shown) many(b *testing.B, events int64) {
+func (s watchedGame) many(b *testing.B, events int64) {
 	b.Helper()
 	seen := s.least()
 	for i := range events {

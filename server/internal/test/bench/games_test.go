@@ -109,13 +109,13 @@ func newManyGames(b *testing.B) manyGames {
 			return err
 		}
 	}
-	ourCrowd := gather(b, server.address, crowdPlan{requests: requests, perConnection: perConnection, versioned: true})
-	bareCrowd := gather(b, plain.address, crowdPlan{requests: plainRequests, perConnection: perConnection})
-	once := func(c *crowd, works []func() error) func() int {
+	ourCrowd := openAudience(b, server.address, watchPlan{requests: requests, perConnection: perConnection, versioned: true})
+	bareCrowd := openAudience(b, plain.address, watchPlan{requests: plainRequests, perConnection: perConnection})
+	once := func(a *audience, works []func() error) func() int {
 		return func() int {
-			before := c.least()
+			before := a.least()
 			inParallel(atOne, len(works), func(i int) { require.NoError(b, works[i]()) })
-			c.awaitLeast(b, before+1)
+			a.awaitLeast(b, before+1)
 			return len(works)
 		}
 	}

@@ -62,7 +62,7 @@ func growWatchers(b *testing.B) {
 	server := startOurs(b)
 	var at [3]ratio.Side
 	for size, n := range []int{perConnection, 10 * perConnection, 100 * perConnection} {
-		game := show(b, server, begun(b, server, fmt.Sprintf("player %d", size)), n, perConnection)
+		game := watchGame(b, server, startedPlayer(b, server, fmt.Sprintf("player %d", size)), n, perConnection)
 		at[size] = func() float64 {
 			const moves = 50 // few, since a game must not end
 			began := time.Now()

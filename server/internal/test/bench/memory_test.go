@@ -39,18 +39,18 @@ func BenchmarkMemory(b *testing.B) {
 				variables = []string{certVariable + "=" + cert, keyVariable + "=" + key}
 			}
 			server := startOurs(b, variables...)
-			p := begun(b, server, "player")
+			p := startedPlayer(b, server, "player")
 			plain := startBareProcess(b, prepared, p.event, variables...)
 			echo := bareMove(plain.dial(b), p.event)
 			each := func(server *process, request *pb.WatchRequest, publish func() error) float64 {
 				goroutines := server.ask(b, "goroutines")
 				before := server.ask(b, "memory")
-				s := shown{gather(b, server.address, crowdPlan{
+				s := watchedGame{openAudience(b, server.address, watchPlan{
 					requests: sameRequest(request, way.watchers), perConnection: way.perConnection, tls: way.tls,
 				}), publish}
 				s.many(b, 10)
 				after := server.ask(b, "memory")
-				s.leave(b)
+				s.close(b)
 				require.Eventually(b, func() bool {
 					return server.ask(b, "goroutines") < goroutines+10
 				}, time.Minute, 10*time.Millisecond, "the server learns that they left")

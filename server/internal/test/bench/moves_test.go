@@ -39,12 +39,12 @@ func BenchmarkMoves(b *testing.B) {
 			}
 		}
 		// As one connection for a game.
-		ours := gather(b, server.address, crowdPlan{requests: requests, perConnection: 4, versioned: true})
-		theirs := gather(b, plain.address, crowdPlan{requests: plainRequests, perConnection: 4})
-		shown := func(c *crowd, works []func() error) float64 {
-			before := c.total()
+		ours := openAudience(b, server.address, watchPlan{requests: requests, perConnection: 4, versioned: true})
+		theirs := openAudience(b, plain.address, watchPlan{requests: plainRequests, perConnection: 4})
+		shown := func(a *audience, works []func() error) float64 {
+			before := a.total()
 			return perSecond(b, works, func(done int64) {
-				c.await(b, func() bool { return c.total() >= before+4*done })
+				a.await(b, func() bool { return a.total() >= before+4*done })
 			})
 		}
 		ratio.Compare(b, "moves/s", ratio.AtLeast(0.6),

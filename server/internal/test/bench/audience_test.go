@@ -15,24 +15,24 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// crowd are watchers who read as cheaply as one can, frame by frame, so that
-// what is measured is the server and not they.
-type crowd struct {
-	conns []*crowdConn
+// audience is many watchers that read as cheaply as possible, frame by frame,
+// so that the server is measured and not they.
+type audience struct {
+	conns []*audienceConn
 }
 
-// crowdConn is one connection of a crowd and its streams.
-type crowdConn struct {
+// audienceConn is one connection of an audience and its streams.
+type audienceConn struct {
 	conn    *lightwatch.Conn
-	plan    crowdPlan
+	plan    watchPlan
 	opened  chan struct{} // closed when every stream has its header
 	waiting int           // streams that have none
-	closing chan struct{} // closed when the crowd leaves
+	closing chan struct{} // closed when the audience closes
 	done    chan struct{} // closed when a stream has ended
 	end     sync.Once
 	failure error // why, to be read after done
 
-	streams []place
+	streams []watcher
 	// lag counts the events by the milliseconds from their time, which is
 	// that of the append, to their receipt. The last is for whatever is more.
 	lag [maxLag + 1]atomic.Int64
@@ -40,15 +40,16 @@ type crowdConn struct {
 
 const maxLag = 2000
 
-// place is how far a stream has come. It is the stream's lightwatch.Receiver.
-type place struct {
-	conn    *crowdConn
+// watcher is one stream and its progress. It is the stream's
+// lightwatch.Receiver.
+type watcher struct {
+	conn    *audienceConn
 	seen    atomic.Int64 // events
 	version int32        // of the last, 0 before the first
 }
 
-// crowdPlan says how a crowd watches.
-type crowdPlan struct {
+// watchPlan says how an audience watches.
+type watchPlan struct {
 	// requests of the streams, so many on each connection.
 	requests      []*pb.WatchRequest
 	perConnection int
@@ -70,36 +71,36 @@ func sameRequest(request *pb.WatchRequest, n int) []*pb.WatchRequest {
 	return all
 }
 
-// gather opens a crowd's streams and returns when all of them stand. They end
-// with the benchmark or by leave.
-func gather(b *testing.B, address string, plan crowdPlan) *crowd {
+// openAudience opens an audience's streams and returns when all are open. They
+// end with the benchmark or by close.
+func openAudience(b *testing.B, address string, plan watchPlan) *audience {
 	b.Helper()
-	c := &crowd{}
+	a := &audience{}
 	for requests := plan.requests; len(requests) > 0; {
 		n := min(plan.perConnection, len(requests))
 		conn, err := openCrowdConn(b.Context(), address, requests[:n], plan)
 		require.NoError(b, err)
-		c.conns = append(c.conns, conn)
+		a.conns = append(a.conns, conn)
 		requests = requests[n:]
 		// A few at a time: how a server copes with very many concurrent calls
 		// is not measured here.
-		require.NoError(b, c.conns[max(0, len(c.conns)-16)].await())
+		require.NoError(b, a.conns[max(0, len(a.conns)-16)].waitOpen())
 	}
-	for _, conn := range c.conns {
-		require.NoError(b, conn.await())
+	for _, conn := range a.conns {
+		require.NoError(b, conn.waitOpen())
 	}
-	b.Cleanup(func() { c.leave(b) })
-	return c
+	b.Cleanup(func() { a.close(b) })
+	return a
 }
 
-// leave closes all connections. A stream that ended before, or a gap, fails the
+// close closes all connections. A stream that ended before, or a gap, fails the
 // benchmark.
-func (c *crowd) leave(b *testing.B) {
+func (a *audience) close(b *testing.B) {
 	b.Helper()
-	for _, conn := range c.conns {
+	for _, conn := range a.conns {
 		close(conn.closing)
 	}
-	for _, conn := range c.conns {
+	for _, conn := range a.conns {
 		conn.conn.Close()
 		select {
 		case <-conn.done:
@@ -107,15 +108,15 @@ func (c *crowd) leave(b *testing.B) {
 		default:
 		}
 	}
-	c.conns = nil
+	a.conns = nil
 }
 
 // deafWindow is how much a server may send to a client that never reads:
 // HTTP/2's initial window.
 const deafWindow = 1<<16 - 1
 
-func openCrowdConn(ctx context.Context, address string, requests []*pb.WatchRequest, plan crowdPlan) (*crowdConn, error) {
-	options := lightwatch.Options{UserAgent: "crowd", Streams: len(requests)}
+func openCrowdConn(ctx context.Context, address string, requests []*pb.WatchRequest, plan watchPlan) (*audienceConn, error) {
+	options := lightwatch.Options{UserAgent: "audience", Streams: len(requests)}
 	if plan.tls {
 		options.TLS = anyCertificate
 	}
@@ -126,9 +127,9 @@ func openCrowdConn(ctx context.Context, address string, requests []*pb.WatchRequ
 	if err != nil {
 		return nil, err
 	}
-	c := &crowdConn{
+	c := &audienceConn{
 		conn: conn, plan: plan, opened: make(chan struct{}), waiting: len(requests),
-		closing: make(chan struct{}), done: make(chan struct{}), streams: make([]place, len(requests)),
+		closing: make(chan struct{}), done: make(chan struct{}), streams: make([]watcher, len(requests)),
 	}
 	for i, request := range requests {
 		c.streams[i].conn, c.streams[i].version = c, request.GetAfterVersion()
@@ -139,8 +140,8 @@ func openCrowdConn(ctx context.Context, address string, requests []*pb.WatchRequ
 	return c, nil
 }
 
-// await waits until every stream has its header.
-func (c *crowdConn) await() error {
+// waitOpen waits until every stream has its header.
+func (c *audienceConn) waitOpen() error {
 	select {
 	case <-c.opened:
 		return nil
@@ -151,10 +152,10 @@ func (c *crowdConn) await() error {
 	}
 }
 
-// Opened implements lightwatch.Receiver. When the last stream has opened, nothing
-// more is read for a deaf crowd until it leaves.
-func (p *place) Opened() {
-	c := p.conn
+// Opened implements lightwatch.Receiver. When the last stream has opened,
+// nothing more is read for a deaf audience until it closes.
+func (w *watcher) Opened() {
+	c := w.conn
 	if c.waiting--; c.waiting > 0 {
 		return
 	}
@@ -165,29 +166,29 @@ func (p *place) Opened() {
 }
 
 // Update implements lightwatch.Receiver.
-func (p *place) Update(u *lightwatch.Update) error {
+func (w *watcher) Update(u *lightwatch.Update) error {
 	switch u.Kind {
 	case lightwatch.Event:
 	case lightwatch.Game:
-		if p.version == 0 {
+		if w.version == 0 {
 			return nil // The first message of a stream.
 		}
 		return errors.New("a game came in place of events")
 	default:
 		return nil
 	}
-	if p.conn.plan.versioned && p.version > 0 && u.Version != p.version+1 {
-		return fmt.Errorf("version %d after %d", u.Version, p.version)
+	if w.conn.plan.versioned && w.version > 0 && u.Version != w.version+1 {
+		return fmt.Errorf("version %d after %d", u.Version, w.version)
 	}
-	p.version = u.Version
-	p.conn.lag[min(maxLag, max(0, time.Since(u.Time()).Milliseconds()))].Add(1)
-	p.seen.Add(1)
+	w.version = u.Version
+	w.conn.lag[min(maxLag, max(0, time.Since(u.Time()).Milliseconds()))].Add(1)
+	w.seen.Add(1)
 	return nil
 }
 
-// Ended implements lightwatch.Receiver. Only the crowd may end a stream.
-func (p *place) Ended(err error) {
-	c := p.conn
+// Ended implements lightwatch.Receiver. Only the audience may end a stream.
+func (w *watcher) Ended(err error) {
+	c := w.conn
 	select {
 	case <-c.closing:
 		return
@@ -200,18 +201,18 @@ func (p *place) Ended(err error) {
 }
 
 // size is how many streams there are.
-func (c *crowd) size() int {
+func (a *audience) size() int {
 	n := 0
-	for _, conn := range c.conns {
+	for _, conn := range a.conns {
 		n += len(conn.streams)
 	}
 	return n
 }
 
 // total is how many events all streams have seen.
-func (c *crowd) total() int64 {
+func (a *audience) total() int64 {
 	total := int64(0)
-	for _, conn := range c.conns {
+	for _, conn := range a.conns {
 		for i := range conn.streams {
 			total += conn.streams[i].seen.Load()
 		}
@@ -220,9 +221,9 @@ func (c *crowd) total() int64 {
 }
 
 // least is how many events the slowest stream has seen.
-func (c *crowd) least() int64 {
-	least := c.conns[0].streams[0].seen.Load()
-	for _, conn := range c.conns {
+func (a *audience) least() int64 {
+	least := a.conns[0].streams[0].seen.Load()
+	for _, conn := range a.conns {
 		for i := range conn.streams {
 			least = min(least, conn.streams[i].seen.Load())
 		}
@@ -231,9 +232,9 @@ func (c *crowd) least() int64 {
 }
 
 // lags returns how many events took how many milliseconds, and begins anew.
-func (c *crowd) lags() []int64 {
+func (a *audience) lags() []int64 {
 	counts := make([]int64, maxLag+1)
-	for _, conn := range c.conns {
+	for _, conn := range a.conns {
 		for i := range conn.lag {
 			counts[i] += conn.lag[i].Swap(0)
 		}
@@ -257,27 +258,27 @@ func percentile(counts []int64, share float64) float64 {
 
 // perSecond calls publish for a while, the slowest stream never further behind
 // than allowed, and returns how many events arrived in a second.
-func (c *crowd) perSecond(b *testing.B, publish func() error) float64 {
+func (a *audience) perSecond(b *testing.B, publish func() error) float64 {
 	b.Helper()
-	before, began := c.least(), time.Now()
+	before, began := a.least(), time.Now()
 	published := int64(0)
 	for time.Since(began) < span {
-		c.awaitLeast(b, before+published-ahead+1)
+		a.awaitLeast(b, before+published-ahead+1)
 		require.NoError(b, publish())
 		published++
 	}
-	c.awaitLeast(b, before+published)
-	return float64(published) * float64(c.size()) / time.Since(began).Seconds()
+	a.awaitLeast(b, before+published)
+	return float64(published) * float64(a.size()) / time.Since(began).Seconds()
 }
 
 // awaitLeast waits until every stream has seen so many events.
-func (c *crowd) awaitLeast(b *testing.B, events int64) {
+func (a *audience) awaitLeast(b *testing.B, events int64) {
 	b.Helper()
-	c.await(b, func() bool { return c.least() >= events })
+	a.await(b, func() bool { return a.least() >= events })
 }
 
 // await waits until what streams have seen is enough.
-func (c *crowd) await(b *testing.B, enough func() bool) {
+func (a *audience) await(b *testing.B, enough func() bool) {
 	b.Helper()
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
@@ -288,7 +289,7 @@ func (c *crowd) await(b *testing.B, enough func() bool) {
 		case <-late:
 			b.Fatal("events do not arrive")
 		}
-		for _, conn := range c.conns {
+		for _, conn := range a.conns {
 			select {
 			case <-conn.done:
 				b.Fatal("a connection of watchers ended: ", conn.failure)

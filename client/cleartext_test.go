@@ -16,8 +16,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// twoFaced is a server that is reached over TLS and in clear text under the same
-// name, as one on which somebody listens in.
+// twoFaced is a server with one name that answers over TLS and in clear text, as if an
+// attacker intercepted the connections to it.
 type twoFaced struct {
 	secure, plain *accounts
 	ca            string
@@ -60,8 +60,8 @@ var targets = map[string][2]string{
 	"several addresses": {"127.0.0.1:7,localhost:8", "localhost:8, 127.0.0.1:7"},
 }
 
-// Ensure that a token that was used over TLS is not sent in clear text, whoever
-// asks for it, and is still there when TLS is.
+// Ensure no function sends a token in clear text that was used over TLS, and that it
+// still works over TLS afterwards.
 func TestToken_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	for name, target := range targets {
@@ -148,8 +148,8 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 	}
 }
 
-// Ensure that a server that has no TLS any more gets a new account when the
-// user says so, and that the old one stays where that fails.
+// Ensure Replace creates an account on a server that no longer has TLS, and keeps the
+// old one if that fails.
 func TestReplace_InClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)

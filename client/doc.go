@@ -24,7 +24,7 @@
 // Every error of a server, and of the connection to it, is or wraps an *Error.
 // Compare it with ErrGameOver and the others by errors.Is.
 //
-// A call of a Seat, Join and Rotate are retried until ctx ends. If the outcome is still
+// The calls of a Seat, Join and Rotate are retried until ctx ends. If the outcome is still
 // not known then, the error is also ErrUnsettled: the call may have taken effect. After
 // any other error of a server it has not. NewGame and CreatePlayer are retried once; to
 // repeat NewGame safely after an error, give it a GameOptions.RequestID.
@@ -41,10 +41,10 @@
 // Package client follows the contract gridstand.v1. Within v1
 //
 //   - a client works with servers that are older or newer. A newer server may send
-//     messages, fields, kinds of events and reasons for errors that a client does
-//     not know: programs must ignore them. Watch passes over an update that it does
-//     not know, and Game.Apply takes the position out of every event. Reason holds
-//     a reason for which there is no Err… value.
+//     messages, fields, kinds of events and reasons for errors that a client does not
+//     know: programs must ignore them. Watch skips an update that it does not know,
+//     Game.Apply takes the position from every event, and Error.Reason holds a reason
+//     that has no Err… value. Only a game of an unknown kind is an ErrBadStream.
 //   - identifiers of this package are not removed, and their types stay. Fields,
 //     methods, constants and errors may be added: use keyed literals, and give a
 //     switch over constants a default. The file testdata/api.txt lists them all.

@@ -13,8 +13,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// TestJoin goes on where it is not known whether the seat was taken, and
-// reports a refusal at once.
+// Ensure Join is repeated until its outcome is known, and a refusal is returned at
+// once.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	f := &fake{join: func(n int, r *pb.JoinGameRequest) (*pb.Game, error) {

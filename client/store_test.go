@@ -56,7 +56,7 @@ func TestStore_ReadableByOwnerOnly(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o700), d)
 	assert.Equal(t, os.FileMode(0o600), f)
 
-	// A file that somebody made readable is so no longer after the next Save.
+	// The next Save makes a file private that others could read.
 	require.NoError(t, os.Chmod(path, 0o644))
 	require.NoError(t, client.NewStore(path).Save("y:1", client.Credential{Name: "ada"}))
 	_, f = modes()

@@ -8,6 +8,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/periodic"
 )
 
 // embedded is an imitation of Redis inside this process. It listens on a local port,
@@ -36,23 +38,16 @@ const tick = time.Second
 
 // run expires keys until ctx ends: miniredis does not do that by itself.
 func (e *embedded) run(ctx context.Context) {
-	ticker := time.NewTicker(tick)
-	defer ticker.Stop()
 	// Without the monotonic clock: keys expire by the clock of the TIME command, also
 	// after the machine slept.
 	last := time.Now().Round(0)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			now := time.Now().Round(0)
-			if elapsed := now.Sub(last); elapsed > 0 {
-				e.server.FastForward(elapsed)
-			}
-			last = now
+	periodic.Run(ctx, tick, func() {
+		now := time.Now().Round(0)
+		if elapsed := now.Sub(last); elapsed > 0 {
+			e.server.FastForward(elapsed)
 		}
-	}
+		last = now
+	})
 }
 
 func (e *embedded) close() { e.server.Close() }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -100,16 +101,7 @@ func New(l net.Listener, c Config) *Control {
 
 // Run ends streams whose request does not arrive, until ctx ends.
 func (c *Control) Run(ctx context.Context) {
-	ticker := time.NewTicker(sweepEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			c.sweep()
-		case <-ctx.Done():
-			return
-		}
-	}
+	periodic.Run(ctx, sweepEvery, c.sweep)
 }
 
 // Connections returns how many connections are open.

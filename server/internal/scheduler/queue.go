@@ -60,30 +60,23 @@ func (q Queue) Set(ctx context.Context, gameID string, at time.Time) error {
 
 // EnqueueMissing makes jobs due for the games that have none.
 func (q Queue) EnqueueMissing(ctx context.Context, gameIDs ...string) error {
-	if len(gameIDs) == 0 {
-		return nil
-	}
-	now, err := q.client.Time(ctx).Result()
-	if err != nil {
-		return enqueued(err)
-	}
-	members := make([]redis.Z, len(gameIDs))
-	for i, gameID := range gameIDs {
-		members[i] = member(gameID, now)
-	}
-	return enqueued(q.client.ZAddNX(ctx, key, members...).Err())
+	return q.enqueueDue(ctx, redis.ZAddArgs{NX: true}, gameIDs)
 }
 
 // EnqueueNow makes jobs due, also those that are leased.
 func (q Queue) EnqueueNow(ctx context.Context, gameIDs ...string) error {
+	return q.enqueueDue(ctx, redis.ZAddArgs{LT: true}, gameIDs)
+}
+
+// enqueueDue adds jobs for a time that is long past.
+func (q Queue) enqueueDue(ctx context.Context, args redis.ZAddArgs, gameIDs []string) error {
 	if len(gameIDs) == 0 {
 		return nil
 	}
-	members := make([]redis.Z, len(gameIDs))
-	for i, id := range gameIDs {
-		members[i].Member = id // for a time that is long past
+	for _, gameID := range gameIDs {
+		args.Members = append(args.Members, redis.Z{Member: gameID})
 	}
-	return enqueued(q.client.ZAddLT(ctx, key, members...).Err())
+	return enqueued(q.client.ZAddArgs(ctx, key, args).Err())
 }
 
 func member(gameID string, at time.Time) redis.Z {

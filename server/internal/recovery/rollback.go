@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -105,13 +105,11 @@ func (r *Recovery) attest(ctx context.Context, hub *match.Hub, rollback heartbea
 // and quarantines those whose log lacks an entry that the server knows. It returns
 // how many it quarantined, and the intact games that the server has followed since
 // the given time.
-func (r *Recovery) verifyCached(ctx context.Context, hub *match.Hub, since time.Time) (intact []any, lost int64, err error) {
-	cached := hub.Cached()
-	ids := make([]string, len(cached))
-	var quarantined atomic.Int64
+func (r *Recovery) verifyCached(ctx context.Context, hub *match.Hub, since time.Time) (intact []any, lost int, err error) {
+	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(verifiers)
-	for i, m := range cached {
+	for _, m := range hub.Cached() {
 		group.Go(func() error {
 			defer m.Release()
 			state := m.State()
@@ -119,12 +117,16 @@ func (r *Recovery) verifyCached(ctx context.Context, hub *match.Hub, since time.
 			switch outcomeOf(err) {
 			case readable:
 				if m.FollowedSince(since) {
-					ids[i] = state.ID
+					mu.Lock()
+					defer mu.Unlock()
+					intact = append(intact, state.ID)
 				}
 			case damaged:
 				done, err := r.quarantineLost(ctx, state)
 				if done {
-					quarantined.Add(1)
+					mu.Lock()
+					defer mu.Unlock()
+					lost++
 				}
 				return err
 			case failed:
@@ -135,12 +137,7 @@ func (r *Recovery) verifyCached(ctx context.Context, hub *match.Hub, since time.
 		})
 	}
 	err = group.Wait()
-	for _, id := range ids {
-		if id != "" {
-			intact = append(intact, id)
-		}
-	}
-	return intact, quarantined.Load(), err
+	return intact, lost, err
 }
 
 // quarantineLost quarantines a game whose log lacks entries that this server knew.

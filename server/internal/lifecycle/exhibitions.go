@@ -27,10 +27,9 @@ const exhibitionsKey = "exhibitions"
 const (
 	// maxKnown bounds the running games that a server remembers.
 	maxKnown = 1 << 12
-	// maxViewed bounds the games that wait for the next report, which is sent at
-	// once, and maxReported those that one report covers. The other games wait for
-	// the report after it.
-	maxViewed, maxReported = 1000, 64
+	// maxViewed bounds the games that wait for the next report, and maxReported
+	// those that one report covers. The other games wait for the report after it.
+	maxViewed, maxReported = 1000, 500
 	// reportEvery is the interval of reports, and reporters how many games are
 	// reported at the same time.
 	reportEvery = 500 * time.Millisecond
@@ -52,8 +51,6 @@ type exhibitions struct {
 	// resume is called with a game that was paused and runs again.
 	resume func(ctx context.Context, gameIDs ...string) error
 
-	// wake makes report send the next report at once.
-	wake chan struct{}
 	// known are the games that Redis was asked about.
 	known *lru.Cache[string, exhibition]
 
@@ -86,7 +83,7 @@ func newExhibitions(c Config) *exhibitions {
 	return &exhibitions{
 		client: c.Client, logger: c.Logger, limits: c.Limits,
 		pauseAfter: c.PauseAfter, refresh: c.PauseAfter / 12, resume: c.Scheduler.EnqueueNow,
-		wake: make(chan struct{}, 1), known: known, viewed: map[string]*view{}, watched: map[string]*view{},
+		known: known, viewed: map[string]*view{}, watched: map[string]*view{},
 	}
 }
 
@@ -109,7 +106,6 @@ func (m *Manager) Looked(state *replay.State, address string) {
 	defer e.mu.Unlock()
 	if e.viewed[state.ID] == nil && len(e.viewed) < maxViewed {
 		e.viewed[state.ID] = &view{gameID: state.ID, playerID: state.Creator.ID, address: address}
-		e.signal()
 	}
 }
 
@@ -126,7 +122,6 @@ func (m *Manager) Watched(state *replay.State, address string) (left func()) {
 	if v == nil {
 		v = &view{gameID: state.ID, playerID: state.Creator.ID, address: address}
 		e.watched[state.ID] = v
-		e.signal()
 	}
 	v.watchers++
 	return func() {
@@ -149,34 +144,17 @@ func (e *exhibitions) reported(gameID string) bool {
 	return ok && time.Now().Before(known.reportedUntil)
 }
 
-func (e *exhibitions) signal() {
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
-}
-
-// report reports views to Redis until ctx ends.
+// report reports views to Redis.
 func (e *exhibitions) report(ctx context.Context) {
-	ticker := time.NewTicker(reportEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-e.wake:
-		case <-ticker.C:
-		}
-		var group errgroup.Group
-		group.SetLimit(reporters)
-		for _, v := range e.unreported() {
-			group.Go(func() error {
-				e.reportView(ctx, v)
-				return nil
-			})
-		}
-		_ = group.Wait()
+	var group errgroup.Group
+	group.SetLimit(reporters)
+	for _, v := range e.unreported() {
+		group.Go(func() error {
+			e.reportView(ctx, v)
+			return nil
+		})
 	}
+	_ = group.Wait()
 }
 
 // unreported returns the views to be reported now.

@@ -26,6 +26,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/heartbeat"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -152,7 +153,7 @@ func botToMove(state *replay.State) string {
 func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 	stopBots := m.bots.start(ctx, hub)
 	var group sync.WaitGroup
-	group.Go(func() { m.exhibitions.report(ctx) })
+	group.Go(func() { periodic.Run(ctx, reportEvery, func() { m.exhibitions.report(ctx) }) })
 	m.Scheduler.Run(ctx, func(ctx context.Context, job scheduler.Job) (time.Time, error) {
 		return m.process(ctx, hub, job)
 	})

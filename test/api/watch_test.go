@@ -190,8 +190,8 @@ func TestWatch_Audience(t *testing.T) {
 	})
 }
 
-// Ensure that a watcher of a game without watchers for a while is not told of
-// those who left.
+// Ensure that a watcher of a game that had no watchers for a while is not told
+// about watchers who left.
 func TestWatch_AudienceAfterOthers(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -89,7 +89,7 @@ func (c *conn) mustOpen(t *testing.T, forwarded ...string) *call {
 	return s
 }
 
-// requireEmpty requires that nothing is counted any more.
+// requireEmpty requires all counts to be zero.
 func requireEmpty(t *testing.T, c *Control) {
 	t.Helper()
 	open, waiting := c.Streams()

@@ -278,8 +278,8 @@ func TestAppend_MetaWithoutLog(t *testing.T) {
 	})
 }
 
-// Ensure that a meta that is behind or missing stands in nobody's way, and is
-// made good.
+// Ensure that a meta that is behind or missing does not prevent an append, and
+// is corrected.
 func TestAppend_MetaBehind(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

@@ -55,8 +55,8 @@ func TestEntry_RoundTrip(t *testing.T) {
 	}
 }
 
-// Ensure that what is unknown is told from what is wrong: a newer server may
-// read the one, nobody the other.
+// Ensure that unknown entries, which a newer server may read, are told from
+// wrong ones, which no server can.
 func TestDecodeEntry_Refused(t *testing.T) {
 	t.Parallel()
 	sort := func(m *gamelogv1.Entry) []byte {

@@ -15,8 +15,8 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// Ensure that whatever happened to a log is seen by whoever reads it, with the
-// last version that can be read, and that reading leaves it as it is.
+// Ensure that every reader of a damaged log notices, and gets the last version
+// that can be read, and that reading leaves the log as it is.
 func TestLoad_Damaged(t *testing.T) {
 	t.Parallel()
 	const length = 8
@@ -154,8 +154,8 @@ func TestLoad_Damaged(t *testing.T) {
 	})
 }
 
-// Ensure that a game that lacks what somebody has seen of it is damaged, though
-// it fits by itself: Redis went back to an earlier state of it.
+// Ensure that a game that lacks events that were seen is damaged, even if the
+// log is consistent: Redis went back to an earlier state of it.
 func TestLoad_WentBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

@@ -120,8 +120,8 @@ func TestTail_Growing(t *testing.T) {
 	})
 }
 
-// Ensure that a meta that stands behind its log, or is gone, is mended by
-// whoever reads the game, and never set back.
+// Ensure that a meta that is behind its log, or missing, is corrected by the
+// next reader of the game, and never set back.
 func TestLoad_Mends(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -139,7 +139,7 @@ func TestLoad_Mends(t *testing.T) {
 		require.NoError(t, err)
 		r.sound(tip)
 
-		// Somebody who mends slowly comes too late.
+		// A correction that comes late has no effect.
 		r.unwritten(gameID, func() { require.NoError(t, r.log.Mend(ctx, first)) })
 		require.NoError(t, r.client.Del(ctx, logKey(gameID)).Err())
 		r.unwritten(gameID, func() { require.NoError(t, r.log.Mend(ctx, tip)) })
@@ -349,7 +349,7 @@ func TestAudience(t *testing.T) {
 		require.NoError(t, err)
 		assert.Zero(t, tail.Watchers, "nobody spoke of any lately")
 
-		// What nobody renewed is not shown.
+		// Counts that were not renewed are not shown.
 		require.NoError(t, r.client.HSet(ctx, metaKey(gameID), "watchers", ago(AudienceTTL+5*time.Second)).Err())
 		assert.Zero(t, watchers())
 	})

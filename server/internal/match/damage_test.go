@@ -178,8 +178,7 @@ func TestDamage_WentBack(t *testing.T) {
 	})
 }
 
-// Ensure that what somebody publishes is believed only as far as the log bears
-// it out.
+// Ensure that a published event is believed only as far as the log confirms it.
 func TestPublished_Forged(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

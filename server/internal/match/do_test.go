@@ -132,7 +132,7 @@ func TestDo_Repeated(t *testing.T) {
 					other.Action = moved
 					_, err := m.Do(t.Context(), other)
 					require.Equal(t, &VersionConflictError{Version: int32(len(calls) + 1)}, err)
-					// Nor is what somebody else asks for.
+					// Nor is another player's request.
 					other = calls[i]
 					other.PlayerID = bob.ID
 					_, err = m.Do(t.Context(), other)
@@ -197,7 +197,7 @@ func TestDo_Ends(t *testing.T) {
 		assert.Len(t, s.plans.ended, 1, "a repeat ends nothing")
 		w.check(name("a"), s)
 
-		// The server itself ends a game that nobody plays.
+		// The server itself ends an abandoned game.
 		s.create(name("b"), "classic")
 		left := s.match(name("b"))
 		state := left.do(t, Call{Seat: game.NoSeat, Version: 1, Action: replay.Abandoned{}}).State
@@ -206,7 +206,8 @@ func TestDo_Ends(t *testing.T) {
 	})
 }
 
-// Ensure that a game is created once, whoever says so again, and as what.
+// Ensure that a game is created once, however often and with whatever content
+// creation is repeated.
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

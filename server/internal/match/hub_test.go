@@ -54,7 +54,7 @@ func TestAudience(t *testing.T) {
 			update, _ = watcher.Next(1)
 			require.NotNil(t, update.Audience, "told again, lest the stream be thought idle")
 		}
-		// A server on which nobody watches knows it all the same.
+		// A server without watchers knows it all the same.
 		c := w.still(w.addr)
 		mc := c.match(name("a"))
 		mc.play(t, 1)
@@ -113,8 +113,8 @@ func TestAudience_Retracted(t *testing.T) {
 	})
 }
 
-// Ensure that a match that nobody needs leaves memory, no other does, and what
-// comes back is the same.
+// Ensure that an unused match leaves memory, that no other does, and that it is
+// the same when it is loaded again.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -205,8 +205,8 @@ func TestAcquire_Shared(t *testing.T) {
 	})
 }
 
-// Ensure that a game created after a load of it began, which found nothing, is
-// found by whoever asks then.
+// Ensure that a game is found that was created after a load of it began, which
+// found nothing.
 func TestAcquire_CreatedMeanwhile(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -237,8 +237,8 @@ func TestAcquire_CreatedMeanwhile(t *testing.T) {
 	})
 }
 
-// Ensure that a watcher who takes too long over something is given up, once,
-// and nobody else.
+// Ensure that a watcher that takes too long over a message is given up, once,
+// and no other watcher is.
 func TestStalled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -12,8 +12,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// Ensure that a hub that stops tells everybody who waits, whatever for and
-// though Redis does not answer, leaves nothing running, and takes nothing new.
+// Ensure that a hub that stops wakes all waiting calls, even if Redis does not
+// answer, leaves nothing running, and accepts nothing new.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -41,9 +41,9 @@ func (m *Match) undo(t *testing.T, to int32) {
 	m.do(t, Call{PlayerID: ann.ID, Version: m.State().Version, Seat: game.NoSeat, Action: replay.Undone{To: to}})
 }
 
-// Ensure that whoever reads a game's past gets what the log has, from whatever
-// version on and however many read at the same time, that they share it, and that
-// it goes on where the game goes on.
+// Ensure that every reader of a game's past gets what the log has, from any
+// version on and with any number of concurrent readers, which share the reads,
+// and that reading goes on with the game.
 func TestReplay_Shared(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long games")
@@ -110,8 +110,8 @@ func TestReplay_FarBack(t *testing.T) {
 	})
 }
 
-// Ensure that what was read and left memory is read again, and that a reader who
-// ends, or fails, keeps nobody else from reading.
+// Ensure that a past that left memory is read again, and that a reader that
+// ends, or fails, does not keep others from reading.
 func TestReplay_Forgotten(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long games")

@@ -50,8 +50,8 @@ func TestDo_LostReply(t *testing.T) {
 	})
 }
 
-// Ensure that an append whose caller left before it was known what became of it
-// is settled all the same, counts once, and holds up whoever comes until then.
+// Ensure that an append whose caller left before its outcome was known is
+// settled all the same, counts once, and holds up further calls until then.
 func TestDo_Unsettled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -83,7 +83,7 @@ func TestDo_Unsettled(t *testing.T) {
 			w.check(name("a"), s, other)
 		}
 
-		// It may turn out that somebody else was quicker.
+		// It may turn out that another caller was quicker.
 		state := m.State()
 		proxy.Refuse()
 		_, err := m.Do(briefly(t), move(state, 0))
@@ -109,8 +109,8 @@ func TestDo_Unsettled(t *testing.T) {
 	})
 }
 
-// Ensure that an append that turns out to come too early holds nobody up until
-// it does not: the scheduler asks whether a game has expired long before it is
+// Ensure that an append that turns out to come too early holds no call up until
+// it is due: the scheduler asks whether a game has expired long before it is
 // due.
 func TestDo_UnsettledTooEarly(t *testing.T) {
 	t.Parallel()
@@ -156,8 +156,8 @@ func TestDo_RedisStops(t *testing.T) {
 	w.check(name("a"), s)
 }
 
-// Ensure that an answer of Redis that it cannot write is the caller's, and that
-// nobody goes on holding the right to append.
+// Ensure that the caller gets Redis's answer that it cannot write, and that no
+// caller keeps the right to append.
 func TestDo_RedisRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, redistest.NewClient(t, redistest.StartRedis(t).Addr()))

@@ -160,8 +160,8 @@ func TestWatch_Slow(t *testing.T) {
 	})
 }
 
-// Ensure that an event is encoded once, whoever asks, and a waiting watcher is
-// woken for it.
+// Ensure that an event is encoded once for all watchers, and that a waiting
+// watcher is woken for it.
 func TestWatch_Encoded(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

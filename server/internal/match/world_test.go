@@ -113,7 +113,7 @@ func (s *server) match(gameID string) *Match {
 	return m
 }
 
-// newWatcher is one who watches.
+// newWatcher returns a watcher.
 func (m *Match) newWatcher(ctx context.Context, counted bool, giveUp func()) *Watcher {
 	w := &Watcher{}
 	m.Watch(ctx, w, counted, giveUp)

@@ -96,7 +96,7 @@ func TestReadGate_Full(t *testing.T) {
 	assert.True(t, g.running.TryAcquire(4))
 }
 
-// Ensure that without limits nobody waits.
+// Ensure that no call waits without limits.
 func TestReadGate_Unlimited(t *testing.T) {
 	t.Parallel()
 	g := newReadGate(&limits.Limits{})

@@ -15,8 +15,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// TestTranscript verifies what watch printed, and finds a tile that somebody
-// altered in it.
+// TestTranscript verifies what watch printed, and finds an altered tile in it.
 func TestTranscript(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, someServer(t), "ada")
@@ -46,8 +45,8 @@ func TestTranscript(t *testing.T) {
 	ada.fails(exitMissing, "not over", "verify", "-")
 }
 
-// TestLeaderboard shows who is best, where one stands, and what to do where
-// nobody is.
+// TestLeaderboard shows the best players, the player's own rank, and what to do
+// on an empty board.
 func TestLeaderboard(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)

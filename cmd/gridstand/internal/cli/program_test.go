@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 // limit is the time after which a test gives up waiting.
 const limit = 20 * time.Second
 
-// person is somebody with a config directory of his own who runs commands.
+// person is a user with a config directory of their own who runs commands.
 type person struct {
 	t      *testing.T
 	server string

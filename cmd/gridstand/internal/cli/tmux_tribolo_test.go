@@ -33,7 +33,7 @@ func (g *tribolo) shows(pane string, scores []int32) {
 		g.names[0], scores[0], g.names[1], scores[1], g.names[2], scores[2]))
 }
 
-// jump makes the best move of whoever's turn it is in that pane: arrows to the
+// jump makes the best move of the seat to move in that pane: arrows to the
 // cell, and Enter.
 func (g *tribolo) jump(pane string, game *pb.Game) {
 	g.t.Helper()
@@ -173,8 +173,8 @@ func TestTerminal_TriboloAgainstBots_long(t *testing.T) {
 	assert.Contains(t, g.script.ok("verify", g.id), "Verified")
 }
 
-// TestTerminal_StandIn lets the time of somebody run out, who then takes the
-// seat back with a key.
+// TestTerminal_StandIn lets a player's time run out, who then takes the seat
+// back with a key.
 func TestTerminal_StandIn(t *testing.T) {
 	t.Parallel()
 	panes := newPanes(t)

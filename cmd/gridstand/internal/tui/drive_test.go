@@ -122,7 +122,7 @@ type script struct {
 	lists  func(me, variant string, w pb.Window) (Lists, error)
 	// streams are handed out by game; missing ones say nothing.
 	streams map[string]*stream
-	// past is what comes to those who ask for what is after a version.
+	// past is what a watcher that asks for events after a version gets.
 	past []*pb.Event
 }
 

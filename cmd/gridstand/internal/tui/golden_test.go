@@ -75,7 +75,7 @@ func someGame(b *pb.Twenty48Board) *pb.Game {
 	}
 }
 
-// somePlay is a screen on which somebody just moved.
+// somePlay is a screen just after a move.
 func somePlay(g *pb.Game) *Play {
 	p := NewPlay(context.Background(), nil, PlayConfig{Game: g, Clock: atNoon})
 	p.connection.State = client.Live

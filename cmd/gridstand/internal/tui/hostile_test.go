@@ -24,7 +24,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// hostile is a server that sends whatever it is told to those who watch.
+// hostile is a server that sends watchers whatever a test tells it to.
 type hostile struct {
 	pb.UnimplementedGameServiceServer
 	mu      sync.Mutex

@@ -160,7 +160,8 @@ func TestConflict(t *testing.T) {
 	assert.Equal(t, down, take(t, calls).d)
 }
 
-// TestPlay_StreamAndReplies lets the higher version win, whoever brings it.
+// TestPlay_StreamAndReplies lets the higher version win, from the stream or
+// from a reply.
 func TestPlay_StreamAndReplies(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()

@@ -24,7 +24,7 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// adaID is the account of whoever plays in these tests.
+// adaID is the player's account in these tests.
 const adaID = "adaadaadaadaadaadaadaadaad"
 
 // triboloEvent is the state of a game of Tribolo after so many moves, each to
@@ -341,7 +341,7 @@ func TestTribolo_NewGame(t *testing.T) {
 	}
 }
 
-// TestTriboloWaits follows those who sit down until the game begins.
+// TestTriboloWaits follows players who join until the game begins.
 func TestTriboloWaits(t *testing.T) {
 	t.Parallel()
 	seats := adaAndBots()

@@ -13,8 +13,8 @@ var triboloVariant = game.Variant{
 	Manual: "Blue, red and green begin with twelve cells each, among twelve walls. When it is your turn, " +
 		"name an empty cell from which, looking along a row, a column or a diagonal, there is an unbroken " +
 		"line of one opponent's cells with one of yours behind it. That line becomes yours, and so does the " +
-		"cell that you named; lines in several directions are taken at once. Who cannot move is passed over, " +
-		"and when nobody can, the game is over: the most cells win.",
+		"cell that you named; lines in several directions are taken at once. A player who cannot move is " +
+		"skipped; when no player can move, the game is over, and the most cells win.",
 	Kind:     game.Tribolo,
 	Rows:     tribolo.Rows,
 	Columns:  tribolo.Columns,

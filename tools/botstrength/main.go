@@ -107,7 +107,7 @@ func run(ctx context.Context, share float64, names []string) (missed bool, err e
 			table = row.table
 			fmt.Printf("\n%s\n\n", table)
 			columns := []any{
-				"variant", "bot", "games", "mean", "deviation", "lowest", "wins", "2048", "4096", "8192", "16384",
+				"variant", "bot", "depth", "time", "rival", "games", "mean", "deviation", "lowest", "wins", "2048", "4096", "8192", "16384",
 				"a move, ms", "99 %", "expected", "",
 			}
 			printLine(columns...)
@@ -118,10 +118,14 @@ func run(ctx context.Context, share float64, names []string) (missed bool, err e
 			return missed, err
 		}
 		expected, met := row.check(got)
-		printLine(row.variant, row.player.name(row.rival), len(got.scores), whole(got.scores.mean()), whole(got.scores.deviation()),
-			whole(slices.Min(got.scores)), percent(got.wins.mean()), percent(got.tiles.atLeast(2048)), percent(got.tiles.atLeast(4096)),
+		printLine(row.variant, row.player.bot, row.player.options.Depth, row.player.options.Time, row.rival, len(got.scores),
+			whole(got.scores.mean()), whole(got.scores.deviation()), whole(slices.Min(got.scores)),
+			percent(got.wins.mean()), percent(got.tiles.atLeast(2048)), percent(got.tiles.atLeast(4096)),
 			percent(got.tiles.atLeast(8192)), percent(got.tiles.atLeast(16384)), precise(got.took.mean()), precise(got.took.most()), expected, met)
 		missed = missed || met == "MISSED"
+	}
+	if table == "" {
+		return false, fmt.Errorf("no table %s", strings.Join(names, " or "))
 	}
 	return missed, nil
 }

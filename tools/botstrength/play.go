@@ -59,21 +59,6 @@ type player struct {
 	options bot.Options
 }
 
-// name tells players apart, and whom they play against.
-func (p player) name(rival string) string {
-	name := p.bot
-	switch {
-	case p.options.Time > 0:
-		name += ", " + p.options.Time.String()
-	case p.options.Depth > 0:
-		name += fmt.Sprintf(", depth %d", p.options.Depth)
-	}
-	if rival != "" {
-		name += " against " + rival
-	}
-	return name
-}
-
 // results are those of one player's games.
 type results struct {
 	scores sample

@@ -208,8 +208,7 @@ func watchersIf(audience int64, meta string) int {
 	if audience == 0 {
 		return 0
 	}
-	n, _, _ := parseWatchers(meta)
-	return n
+	return watchersAt(meta, time.Time{})
 }
 
 // idOrNone parses an ID for Tail.
@@ -275,24 +274,19 @@ func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 	return heads, nil
 }
 
-// watchersAt returns how many watch according to meta, 0 if that is too old.
+// watchersAt returns how many watch according to meta, which holds "count time" as
+// audience.lua writes it; 0 if that is too old.
 func watchersAt(s string, now time.Time) int {
-	n, at, ok := parseWatchers(s)
-	if !ok || now.Sub(at) > AudienceTTL {
+	count, at, ok := strings.Cut(s, " ")
+	if !ok {
 		return 0
 	}
-	return n
-}
-
-// parseWatchers parses "count time" as audience.lua writes it; false for none.
-func parseWatchers(s string) (int, time.Time, bool) {
-	if s == "" {
-		return 0, time.Time{}, false // Most games: an error would cost more than the rest.
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	if err != nil || now.Sub(time.Unix(seconds, 0)) > AudienceTTL {
+		return 0
 	}
-	count, at, _ := strings.Cut(s, " ")
-	n, err := strconv.Atoi(count)
-	seconds, err2 := strconv.ParseInt(at, 10, 64)
-	return n, time.Unix(seconds, 0), err == nil && err2 == nil
+	n, _ := strconv.Atoi(count)
+	return n
 }
 
 // Mend writes the meta of a log that it fell behind.

@@ -21,7 +21,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	case m.writing <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-m.hub.stopped:
+	case <-m.hub.stopping.Done():
 		return nil, ErrStopping
 	}
 	if m.currentTip().ID != tip.ID {
@@ -37,7 +37,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 	m.pending.Store(draft)
 	now := m.hub.ticks.Load()
-	next, err := m.hub.log.Append(ctx, draft)
+	next, err := m.hub.Log.Append(ctx, draft)
 	if err == nil && next.Watchers >= 0 { // else an earlier attempt appended it, and more may follow
 		m.confirmedAt.Store(now)
 	}
@@ -84,7 +84,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 		if draft.NeedsProcessing() && h.Agenda.EnqueueSoon(ctx, gameID) != nil {
 			continue
 		}
-		next, err := h.log.Append(ctx, draft)
+		next, err := h.Log.Append(ctx, draft)
 		var conflict *gamelog.ConflictError
 		if err == nil || errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
 			return next, err

@@ -89,7 +89,8 @@ func (m *Match) commit(ctx context.Context, decide func(gamelog.Tip) (*Event, *g
 func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event, *gamelog.Draft, error) {
 	state := tip.State
 	entry := replay.Entry{Seat: game.NoSeat, Action: call.Action}
-	if call.callsOff(state) {
+	_, resigning := call.Action.(replay.Resigned)
+	if resigning && call.callsOff(state) {
 		entry.Action = replay.Abandoned{}
 		if state.Status == replay.Finished {
 			event, err := m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Action == entry.Action })
@@ -104,8 +105,10 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 			own = []int{call.Seat} // The same action at another seat is no repeat.
 		}
 		entry.Seat = call.seat(state, own)
-		if event, err := m.repeated(ctx, state, call.Version, entry, own); event != nil || err != nil {
-			return event, nil, err
+		if resigning || call.Version < state.Version {
+			if event, err := m.repeated(ctx, state, call.Version, entry, own); event != nil || err != nil {
+				return event, nil, err
+			}
 		}
 	}
 	switch {
@@ -136,11 +139,10 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 	return nil, draft, err
 }
 
-// callsOff reports whether the call abandons a game that has not started: the
-// creator resigns, seated or not, while seats are open.
+// callsOff reports whether a call to resign abandons a game that has not started: it
+// is the creator's, seated or not, and seats are open.
 func (c Call) callsOff(state *replay.State) bool {
-	_, resigning := c.Action.(replay.Resigned)
-	return resigning && c.PlayerID == state.Creator.ID && slices.ContainsFunc(state.Seats, replay.Seat.Open) &&
+	return c.PlayerID == state.Creator.ID && slices.ContainsFunc(state.Seats, replay.Seat.Open) &&
 		(c.Seat == game.NoSeat || slices.Contains(state.SeatsOf(c.PlayerID), c.Seat))
 }
 
@@ -238,7 +240,7 @@ func (m *Match) repeated(ctx context.Context, state *replay.State, version int32
 		return event, nil
 	}
 	// To read one entry is quick; to replay the log up to it is not.
-	record, found, err := m.hub.log.At(ctx, m.id, version+1)
+	record, found, err := m.hub.Log.At(ctx, m.id, version+1)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -261,7 +263,7 @@ func (m *Match) find(ctx context.Context, fits func(version int32, e replay.Entr
 			return event, nil
 		}
 	}
-	event, err := m.hub.log.Find(ctx, m.id, fits)
+	event, err := m.hub.Log.Find(ctx, m.id, fits)
 	if event == nil || err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
 		return c.tip, c.err
 	case <-ctx.Done():
 		return gamelog.Tip{}, ctx.Err()
-	case <-m.hub.stopped:
+	case <-m.hub.stopping.Done():
 		return gamelog.Tip{}, ErrStopping
 	}
 }
@@ -127,7 +127,7 @@ func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 	// The tip first: a log that is read later can only be longer.
 	tip, now := m.currentTip(), m.hub.ticks.Load()
 	if !m.stale(now) {
-		ends, watchers, err := m.hub.log.EndsWith(ctx, m.id, tip.ID)
+		ends, watchers, err := m.hub.Log.EndsWith(ctx, m.id, tip.ID)
 		if err != nil {
 			return gamelog.Tip{}, err
 		}
@@ -136,7 +136,7 @@ func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 			return tip, nil
 		}
 	}
-	tail, err := m.hub.log.Tail(ctx, m.id)
+	tail, err := m.hub.Log.Tail(ctx, m.id)
 	if err != nil {
 		return gamelog.Tip{}, err
 	}
@@ -157,7 +157,7 @@ func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 		}
 	}
 	// They do not match: read and check the whole log before reporting it damaged.
-	history, err := m.hub.log.Load(ctx, m.id, tip.ID, ringSize)
+	history, err := m.hub.Log.Load(ctx, m.id, tip.ID, ringSize)
 	if err != nil {
 		// A finished game expires, log and meta together.
 		if errors.Is(err, gamelog.ErrNotFound) && tip.State.Status != replay.Finished {

@@ -58,7 +58,6 @@ type Config struct {
 // Hub holds the matches of one server.
 type Hub struct {
 	Config
-	log    *gamelog.Log
 	chunks chunks
 
 	mu      sync.Mutex
@@ -68,7 +67,6 @@ type Hub struct {
 	group    sync.WaitGroup // of the hub's goroutines
 	stopping context.Context
 	stop     context.CancelFunc
-	stopped  <-chan struct{}
 	watchers atomic.Int64
 	ticks    atomic.Int64 // a clock of seconds that is quick to read, from 1
 }
@@ -77,8 +75,7 @@ type Hub struct {
 func NewHub(c Config) *Hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Hub{
-		Config: c, log: c.Log, chunks: newChunks(), matches: map[string]*Match{},
-		stopping: ctx, stop: cancel, stopped: ctx.Done(),
+		Config: c, chunks: newChunks(), matches: map[string]*Match{}, stopping: ctx, stop: cancel,
 	}
 	h.ticks.Store(1)
 	return h
@@ -143,7 +140,7 @@ func (h *Hub) retractCounts() {
 	var group sync.WaitGroup
 	for _, m := range h.all() {
 		if m.watching.reported.Swap(0) > 0 {
-			group.Go(func() { _, _ = h.log.Audience(ctx, m.id, h.ServerID, 0) })
+			group.Go(func() { _, _ = h.Log.Audience(ctx, m.id, h.ServerID, 0) })
 		}
 	}
 	group.Wait()
@@ -312,7 +309,7 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	if err != nil {
 		return nil, err
 	}
-	appended, err := h.log.Append(ctx, draft)
+	appended, err := h.Log.Append(ctx, draft)
 	if errors.Is(err, gamelog.ErrUnsettled) {
 		appended, err = h.settle(ctx, gameID, draft)
 	}
@@ -345,7 +342,7 @@ func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Create
 	if err != nil {
 		return nil, err
 	}
-	first, found, err := h.log.At(ctx, gameID, 1)
+	first, found, err := h.Log.At(ctx, gameID, 1)
 	if err != nil {
 		return nil, err
 	}

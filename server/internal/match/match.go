@@ -77,7 +77,7 @@ func (m *Match) currentTip() gamelog.Tip { return *m.tip.Load() }
 func (m *Match) load(ctx context.Context) {
 	defer close(m.ready)
 	now := m.hub.ticks.Load()
-	history, err := m.hub.log.Load(ctx, m.id, gamelog.ID{}, ringSize)
+	history, err := m.hub.Log.Load(ctx, m.id, gamelog.ID{}, ringSize)
 	if err != nil {
 		m.loadErr = err
 		if ctx.Err() != nil {
@@ -142,7 +142,7 @@ func (m *Match) fail(err error) {
 func (m *Match) catchUp(ctx context.Context) error {
 	tip := m.currentTip()
 	found := false
-	err := m.hub.log.Read(ctx, m.id, tip.ID.Version, func(r gamelog.Record) error {
+	err := m.hub.Log.Read(ctx, m.id, tip.ID.Version, func(r gamelog.Record) error {
 		if !found {
 			if r.ID != tip.ID {
 				return &gamelog.DamagedError{GameID: m.id, Version: tip.ID.Version, Detail: fmt.Sprintf("it has %s where %s was", r.ID, tip.ID)}

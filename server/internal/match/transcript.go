@@ -115,7 +115,7 @@ func (m *Match) extend(ctx context.Context, prev, c *chunk) error {
 		}
 		return nil, errFarBack
 	}
-	err := m.hub.log.After(ctx, m.id, c.tip, chunkSize-len(c.events), past, func(tip gamelog.Tip, e *replay.Event) {
+	err := m.hub.Log.After(ctx, m.id, c.tip, chunkSize-len(c.events), past, func(tip gamelog.Tip, e *replay.Event) {
 		// Events in memory are shared, encoded once for all readers.
 		shared := m.ring.at(e.State.Version)
 		if shared == nil {
@@ -174,7 +174,7 @@ func (m *Match) Replay(ctx context.Context, after int32, turn Turn, do func(*Eve
 		case errors.Is(err, errFarBack):
 			// Nothing is shared of the few games with such an entry.
 			return turn(func() error { return nil }, func() error {
-				return m.hub.log.Replay(ctx, m.id, last, func(e *replay.Event) error { return do(newEvent(e)) })
+				return m.hub.Log.Replay(ctx, m.id, last, func(e *replay.Event) error { return do(newEvent(e)) })
 			})
 		case err != nil:
 			return err

@@ -28,7 +28,7 @@ func (m *Match) pastAfter(t *testing.T, after int32) []*Event {
 func (s *server) logged(t *testing.T, gameID string) []*replay.Event {
 	t.Helper()
 	var events []*replay.Event
-	require.NoError(t, s.log.Replay(t.Context(), gameID, 0, func(e *replay.Event) error {
+	require.NoError(t, s.Log.Replay(t.Context(), gameID, 0, func(e *replay.Event) error {
 		events = append(events, e)
 		return nil
 	}))

@@ -255,7 +255,7 @@ func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 	}
 	if !h.start(m, func(ctx context.Context) {
 		defer c.reporting.Store(false)
-		total, err := h.log.Audience(ctx, m.id, h.ServerID, int(local))
+		total, err := h.Log.Audience(ctx, m.id, h.ServerID, int(local))
 		if err != nil {
 			// Redis may have the count: report also that they left.
 			c.reported.Store(max(before, local))

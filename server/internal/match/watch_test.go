@@ -269,9 +269,51 @@ func TestConfirm_Watched(t *testing.T) {
 	})
 }
 
-// Ensure that a match asks the log again only when that did not bear it out for
-// a while, by an append or by an answer, or when it last said something else,
-// or was to be asked and could not.
+// Ensure that a confirmation begins after the call that asks for it: one that runs
+// already may have read the log before an append that was acknowledged since.
+func TestConfirm_BeginsAfterCall(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		proxy := redistest.StartProxy(t, w.addr)
+		here, there := w.still(w.addr), w.still(proxy.Addr())
+		here.create(name("a"), "6x6")
+		m, elsewhere := here.match(name("a")), there.match(name("a"))
+		waits := func(condition func() bool) {
+			t.Helper()
+			require.Eventually(t, func() bool {
+				elsewhere.mu.Lock()
+				defer elsewhere.mu.Unlock()
+				return condition()
+			}, patience, time.Millisecond)
+		}
+		var group sync.WaitGroup
+		confirm := func(least int32) {
+			group.Go(func() {
+				state, err := elsewhere.Confirm(t.Context())
+				if assert.NoError(t, err) {
+					assert.GreaterOrEqual(t, state.Version, least)
+				}
+			})
+		}
+		for _, first := range []func(){func() { confirm(1) }, elsewhere.refresh} {
+			for range 2 { // The connections stand, for a quick check and a full one.
+				_, err := elsewhere.Confirm(t.Context())
+				require.NoError(t, err)
+			}
+			release := proxy.Hold()
+			first()
+			waits(func() bool { return elsewhere.confirming && elsewhere.next == nil })
+			confirm(m.play(t, 30).Version)
+			waits(func() bool { return elsewhere.next != nil })
+			release()
+			group.Wait()
+			waits(func() bool { return !elsewhere.confirming })
+		}
+	})
+}
+
+// Ensure that a match is stale only if Redis has not confirmed the tip for a while,
+// by an append or a full check, if its log could not be read, or if it missed entries.
 func TestMatch_Stale(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -1,4 +1,5 @@
-// Package recovery repairs what Redis lost, and what differs from the logs.
+// Package recovery finds the games that lost moves in a rollback of Redis and puts
+// them in quarantine, and derives leaderboards and lists from the logs.
 //
 // A rollback of Redis, as when it is restored from a copy or fails over to a
 // replica that lags, loses moves that servers have acknowledged. Package heartbeat
@@ -6,12 +7,14 @@
 // logs, quarantines those whose log lacks an entry, vouches for those that it has
 // followed since before the rollback, and attests that it has done so. That finds
 // every lost move if little was lost and every server that was alive in the copy
-// attests. Otherwise all games of that time are quarantined that no server vouches
-// for.
+// attests. Otherwise all open games of that time are quarantined, except those that a
+// server vouches for.
 //
-//	             every server has attested,         games that lost moves
-//	             or ten seconds have passed           are quarantined
-//	detected ──────────────────────────────▶ attested ─────────────────▶ done
+//	                            all attest, young copy
+//	detected ──▶ servers verify ───────────────────────▶ done
+//	                   │                                   ▲
+//	                   │ ten seconds pass, or old copy     │
+//	                   └──▶ quarantine unattested games ───┘
 //
 // If Redis becomes another process, servers compare their games with the logs, too.
 // If a log lacks an entry, that is a rollback.
@@ -19,7 +22,7 @@
 // This does not help if no server ran before the rollback: then an operator
 // quarantines games. On a cluster it covers the master that holds the heartbeats.
 //
-// A game in quarantine is damaged for good: its log takes no more entries, clients
+// A game in quarantine stays damaged: its log takes no more entries, clients
 // that ask for it are told so, and it is forgotten after Config.KeepFinished.
 //
 //	open ──▶ quarantined ──▶ forgotten

@@ -2,17 +2,23 @@
 // job is the id of a game, with the time, by Redis's clock, at which something is
 // due with the game. There is at most one job for each game.
 //
-//	       EnqueueIn, EnqueueBy,          its time comes,
-//	       EnqueueMissing, Set            or EnqueueNow
-//	none ────────────────────▶ scheduled ────────────────▶ due
-//	 ▲                             ▲                       ▲ │
-//	 │                             │          the lease    │ │ Lease
-//	 │ Remove, or                  │           expires,    │ ▼
-//	 │ Ack without a next time     │       or EnqueueNow  leased
-//	 ├─────────────────────────────┼──────────────────────── │
-//	 │                             │ Ack with a next time    │
-//	 │                             └──────────────────────── ┘
-//	 └── Remove, from any state
+//	        none
+//	         │  EnqueueIn, EnqueueBy, Set
+//	         ▼
+//	┌──▶ scheduled
+//	│        │  its time comes, or EnqueueNow
+//	│        ▼
+//	│       due ◀──────┐
+//	│        │ Lease   │ the lease expires, or EnqueueNow
+//	│        ▼         │
+//	├───── leased ─────┘
+//	│        │ Ack without a next time
+//	│        ▼
+//	│       none
+//	└ Ack with a next time
+//
+// EnqueueNow and EnqueueMissing make a job due that did not exist, too, and Remove
+// removes a job in any state.
 //
 // A lease gives a job to one server for ten seconds. In Redis it is a time to come,
 // like that of a scheduled job, and Ack recognises it by that time to the

@@ -15,8 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// parseRedis reads the value of --redis: one URL, or several separated by
-// commas, of which the later ones may be bare host:port:
+// parseRedis parses the value of --redis: a URL, or several separated by commas. All
+// but the first may be a bare host:port:
 //
 //	redis://user:password@host:6379/0                         one server
 //	rediss://host:6379?ca=/etc/redis/ca.pem                   the same over TLS
@@ -24,14 +24,16 @@ import (
 //	redis://host:6379?cluster=true                            a cluster behind one address
 //	redis://a:26379,b:26379,c:26379/0?master_name=mymaster    Sentinels
 //
-// Path, user and parameters are those of the URL that has them. The parameters
-// are master_name, sentinel_username, sentinel_password, cluster, client_name,
-// protocol, pool_size, min_idle_conns, dial_timeout, read_timeout and
-// write_timeout; with TLS also skip_verify, and the PEM files ca, of the
-// authorities to trust in place of the system's, and cert and key, which are
-// shown to Redis.
+// Any of the URLs may have the path, the user and the parameters. The parameters are
+// master_name, sentinel_username, sentinel_password, cluster, client_name, protocol,
+// pool_size, min_idle_conns, dial_timeout, read_timeout and write_timeout. With TLS
+// there are also skip_verify and three PEM files: ca has the certificate authorities
+// to trust in place of the system's, and cert and key are the client certificate.
 //
-// Its errors never quote what may be a password.
+// go-redis has parsers of its own, which take other forms: ParseFailoverURL reads the
+// user as that of the Sentinels and the password of Redis from a parameter,
+// ParseClusterURL ignores the path, and their errors quote passwords. Errors here
+// never quote text that may be a password.
 func parseRedis(value string) (*redis.UniversalOptions, error) {
 	scheme, rest, ok := strings.Cut(value, "://")
 	if !ok || scheme != "redis" && scheme != "rediss" {
@@ -59,14 +61,14 @@ func parseRedis(value string) (*redis.UniversalOptions, error) {
 	}
 	if several || options.MasterName != "" {
 		if options.TLSConfig != nil {
-			// Each node is to be who its own address says.
+			// Each node's certificate must be for its own address.
 			options.TLSConfig.ServerName = ""
 		}
 	}
 	return options, nil
 }
 
-// readURL adds what one URL says to options.
+// readURL adds the address and settings of one URL to o.
 func readURL(u *url.URL, o *redis.UniversalOptions) error {
 	host, port := u.Hostname(), u.Port()
 	if host == "" {
@@ -102,7 +104,7 @@ func readURL(u *url.URL, o *redis.UniversalOptions) error {
 	return readCertificates(o, query)
 }
 
-// readCertificates reads the files that the parameters name.
+// readCertificates reads the files that the parameters name into o.
 func readCertificates(o *redis.UniversalOptions, query url.Values) error {
 	ca, cert, key := query.Get("ca"), query.Get("cert"), query.Get("key")
 	switch {

@@ -73,17 +73,18 @@ type (
 		update client.Update
 		err    error
 	}
-	movedMsg struct {
+	// reply is the answer to a call: an event, a game, or an error.
+	reply struct {
 		gameID string
 		event  *pb.Event
-		err    error
-	}
-	fetchedMsg struct {
-		gameID string
 		game   *pb.Game
 		err    error
 	}
-	placedMsg struct {
+	movedMsg    reply
+	fetchedMsg  reply
+	resignedMsg reply
+	actedMsg    reply // to any other call
+	placedMsg   struct {
 		gameID   string
 		day, all *Place
 		tries    int
@@ -101,11 +102,6 @@ type (
 		game *pb.Game
 		err  error
 	}
-	resignedMsg struct {
-		gameID string
-		event  *pb.Event
-		err    error
-	}
 )
 
 // ofGame is a message about a game. Screens drop it after they left that game.
@@ -118,6 +114,7 @@ func (m placedMsg) about() string   { return m.gameID }
 func (m rankMsg) about() string     { return m.gameID }
 func (m unmarkMsg) about() string   { return m.gameID }
 func (m resignedMsg) about() string { return m.gameID }
+func (m actedMsg) about() string    { return m.gameID }
 
 // isLate reports whether a message is about another game than the given one.
 func isLate(msg tea.Msg, gameID string) bool {

@@ -50,16 +50,6 @@ func (t *Tribolo) Init() tea.Cmd { return tea.Batch(t.start(), t.follow()) }
 // follow begins to watch the game.
 func (t *Tribolo) follow() tea.Cmd { return tea.Batch(t.watch(), t.changed()) }
 
-// actedMsg brings the answer to a call: an event, or a game.
-type actedMsg struct {
-	gameID string
-	event  *pb.Event
-	game   *pb.Game
-	err    error
-}
-
-func (m actedMsg) about() string { return m.gameID }
-
 // jumpMsg is a click on a cell.
 type jumpMsg struct{ to *pb.Cell }
 

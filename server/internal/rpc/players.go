@@ -2,10 +2,7 @@ package rpc
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
-	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -19,19 +16,10 @@ func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequ
 		return nil, err
 	}
 	p, token, err := s.Accounts.Create(ctx, request.GetName(), request.GetSecret(), request.GetBot())
-	switch {
-	case errors.Is(err, account.ErrNameTaken):
-		return nil, nameTaken("the name %q is already taken", request.GetName())
-	case errors.Is(err, account.ErrNameReserved):
-		return nil, nameTaken("the name %q is reserved; choose another", request.GetName())
-	case err != nil:
+	if err != nil {
 		return nil, err
 	}
 	return &pb.CreatePlayerResponse{Player: wholePlayer(p), Token: token}, nil
-}
-
-func nameTaken(format, name string) error {
-	return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: fmt.Sprintf(format, name)}
 }
 
 // GetPlayer implements the contract.

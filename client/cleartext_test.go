@@ -60,8 +60,8 @@ var targets = map[string][2]string{
 	"several addresses": {"127.0.0.1:7,localhost:8", "localhost:8, 127.0.0.1:7"},
 }
 
-// Ensure no function sends a token in clear text that was used over TLS, and that it
-// still works over TLS afterwards.
+// Ensure that no function sends a token in clear text that was used over TLS,
+// and that it still works over TLS afterwards.
 func TestToken_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	for name, target := range targets {
@@ -148,8 +148,8 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 	}
 }
 
-// Ensure Replace creates an account on a server that no longer has TLS, and keeps the
-// old one if that fails.
+// Ensure that Replace creates an account on a server that no longer has TLS,
+// and keeps the old one if that fails.
 func TestReplace_InClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)

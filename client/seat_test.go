@@ -13,8 +13,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure Join is repeated until its outcome is known, and a refusal is returned at
-// once.
+// Ensure that Join is repeated until its outcome is known, and a refusal is
+// returned at once.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	f := &fake{join: func(n int, r *pb.JoinGameRequest) (*pb.Game, error) {

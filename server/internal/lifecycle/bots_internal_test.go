@@ -22,7 +22,7 @@ func (faulty) Choose(_ context.Context, p game.Position) (game.Move, error) {
 	return p.LegalMoves()[1000], nil
 }
 
-// Ensure a bot that panics returns an error that names it.
+// Ensure that a bot that panics returns an error that names it.
 func TestBots_Fault(t *testing.T) {
 	t.Parallel()
 	b := newBots(0, slog.New(slog.DiscardHandler), nil, nil)

@@ -23,7 +23,7 @@ var quarantined = ID{Version: math.MaxInt32}
 // ErrMoved means that a log no longer ends with the entry that the caller saw last.
 var ErrMoved = errors.New("the log has moved on")
 
-// Quarantine makes a game damaged for good whose log ends with last, zero for a log
+// Quarantine marks a game, whose log ends with last, as damaged; last is zero for a log
 // that is missing but should exist: nothing is appended to it after this, and
 // readers are told that it is damaged. What can be read of it is kept for the given
 // time. It can be repeated. The error is ErrMoved or one of Redis.

@@ -1,4 +1,4 @@
--- Makes a game damaged for good: its meta names an entry that no log holds, so
+-- Marks a game as damaged: its meta names an entry that no log holds, so
 -- that nothing is appended after this and readers are told.
 --
 -- KEYS[1]  the log

@@ -38,8 +38,8 @@ type Match struct {
 	tip atomic.Pointer[gamelog.Tip] // never nil
 
 	mu         sync.Mutex
-	next       *confirmation // shared by calls that came after the running one began
-	confirming bool          // confirmLoop runs
+	next       *confirmation // shared by calls that came after the running check began
+	confirming bool          // a check runs
 
 	// confirmedAt is the tick at which Redis last confirmed that the log ends with the
 	// tip, by a full check or an append.

@@ -18,10 +18,18 @@ type NameSource func(ctx context.Context, attempt int, refused error) (string, e
 func OneName(name string) NameSource {
 	return func(_ context.Context, attempt int, refused error) (string, error) {
 		if attempt > 1 {
-			return "", fmt.Errorf("the name %q: %w", name, refused)
+			return "", refusal(name, refused)
 		}
 		return name, nil
 	}
+}
+
+// refusal returns the error for a name that the server refused.
+func refusal(name string, refused error) error {
+	if errors.Is(refused, ErrNameTaken) {
+		return refused // The server's message has the name.
+	}
+	return fmt.Errorf("the name %q: %w", name, refused)
 }
 
 // NumberedName offers the name, as FitName changes it, and then the same with a
@@ -30,7 +38,7 @@ func NumberedName(name string) NameSource {
 	return func(_ context.Context, attempt int, refused error) (string, error) {
 		switch {
 		case refused != nil && !errors.Is(refused, ErrNameTaken) || attempt > 30:
-			return "", fmt.Errorf("the name %q: %w", name, refused)
+			return "", refusal(name, refused)
 		case attempt == 1:
 			return FitName(name), nil
 		case attempt < 10:

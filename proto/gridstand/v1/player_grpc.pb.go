@@ -50,7 +50,8 @@ type PlayerServiceClient interface {
 	// ALREADY_EXISTS, reason NAME_TAKEN, when the name belongs to another
 	// account, whatever its case, or did until that lapsed, and when the server
 	// reserves it: such as "admin", "me", and what bots, variants and the
-	// client's commands are called, whatever stands between the letters.
+	// client's commands are called, whatever stands between the letters; metadata
+	// name.
 	CreatePlayer(ctx context.Context, in *CreatePlayerRequest, opts ...grpc.CallOption) (*CreatePlayerResponse, error)
 	// Returns what is public about a player. Needs no token, except for "me".
 	//
@@ -134,7 +135,8 @@ type PlayerServiceServer interface {
 	// ALREADY_EXISTS, reason NAME_TAKEN, when the name belongs to another
 	// account, whatever its case, or did until that lapsed, and when the server
 	// reserves it: such as "admin", "me", and what bots, variants and the
-	// client's commands are called, whatever stands between the letters.
+	// client's commands are called, whatever stands between the letters; metadata
+	// name.
 	CreatePlayer(context.Context, *CreatePlayerRequest) (*CreatePlayerResponse, error)
 	// Returns what is public about a player. Needs no token, except for "me".
 	//

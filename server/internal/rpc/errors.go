@@ -170,10 +170,6 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	case errors.Is(err, account.ErrBadToken):
 		s.Refused(wrongToken, s.address(ctx))
 		return errBadToken
-	case errors.Is(err, account.ErrNameTaken):
-		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name is already taken"}
-	case errors.Is(err, account.ErrNameReserved):
-		return &failure{code: codes.AlreadyExists, reason: pb.ReasonNameTaken, message: "the name is reserved; choose another"}
 	case errors.Is(err, account.ErrTooManyGames):
 		exceeded := s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
 		s.Refused(exceeded.Field, s.address(ctx))

@@ -2,7 +2,10 @@ package rpc
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -16,10 +19,24 @@ func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequ
 		return nil, err
 	}
 	p, token, err := s.Accounts.Create(ctx, request.GetName(), request.GetSecret(), request.GetBot())
-	if err != nil {
+	switch {
+	case errors.Is(err, account.ErrNameTaken):
+		return nil, nameTaken("the name %q is already taken", request.GetName())
+	case errors.Is(err, account.ErrNameReserved):
+		return nil, nameTaken("the name %q is reserved; choose another", request.GetName())
+	case err != nil:
 		return nil, err
 	}
 	return &pb.CreatePlayerResponse{Player: wholePlayer(p), Token: token}, nil
+}
+
+// nameTaken returns the refusal of a name; format has a place for it.
+func nameTaken(format, name string) error {
+	return &failure{
+		code: codes.AlreadyExists, reason: pb.ReasonNameTaken,
+		message:  fmt.Sprintf(format, name),
+		metadata: map[string]string{"name": name},
+	}
 }
 
 // GetPlayer implements the contract.

@@ -109,9 +109,24 @@ func decodeEntry(b []byte) (replay.Entry, error) {
 
 // encodeHead returns what lists show of a game at the state s.
 func encodeHead(s *replay.State, board []byte) ([]byte, error) {
-	m := &gamelogv1.Head{
+	fixed, err := encodeFixed(s)
+	if err != nil {
+		return nil, err
+	}
+	return appendHead(fixed, s, board)
+}
+
+// encodeFixed returns the part of a Head that changes only with the seats.
+func encodeFixed(s *replay.State) ([]byte, error) {
+	return proto.Marshal(&gamelogv1.Head{
 		Variant: s.Variant.ID, RulesRevision: s.Variant.Revision, Seats: encodeSeats(s.Seats), Private: s.Private,
 		SeedCommitment: s.Commitment[:], TurnLimit: encodeSpan(s.TurnLimit), Creator: encodePlayer(s.Creator),
+	})
+}
+
+// appendHead appends the rest of a Head.
+func appendHead(fixed []byte, s *replay.State, board []byte) ([]byte, error) {
+	m := &gamelogv1.Head{
 		Status: uint32(s.Status), Position: board, Ranked: s.Ranked, Seed: s.RevealedSeed().SeedBytes(),
 	}
 	if s.Version > 1 {
@@ -128,7 +143,7 @@ func encodeHead(s *replay.State, board []byte) ([]byte, error) {
 			m.Result.Winners = append(m.Result.Winners, int32(w))
 		}
 	}
-	return proto.Marshal(m)
+	return proto.MarshalOptions{}.MarshalAppend(fixed, m)
 }
 
 func encodePlayer(p replay.Player) *gamelogv1.Player {

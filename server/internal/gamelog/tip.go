@@ -14,6 +14,10 @@ type Tip struct {
 	ID ID
 	// State is nil before the first entry.
 	State *replay.State
+
+	// fixed is the encoded part of the Head that changes only with the seats, nil if
+	// it was not encoded yet.
+	fixed []byte
 }
 
 // Past returns the state of a game at an earlier version, for an entry that goes back

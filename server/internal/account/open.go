@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-//go:embed reserve.lua
+//go:embed reserve_game.lua
 var reserveSource string
 
 var reserveScript = redis.NewScript(reserveSource)

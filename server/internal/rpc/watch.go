@@ -229,7 +229,7 @@ var errStalled = serverUnavailable("nothing was read from this stream for too lo
 //
 // gRPC keeps the messages that it accepted, and the status, until the client reads
 // them: some 100 kB for as long as the connection is open. So a client that goes on
-// reading nothing loses the connection, too. match/stall.go finds such streams.
+// reading nothing loses the connection, too. match/watch_stalled.go finds such streams.
 func (s *Service) onStall(ctx context.Context) {
 	stream, ok := grpc.ServerTransportStreamFromContext(ctx).(interface {
 		SetTrailer(md metadata.MD) error

@@ -17,7 +17,10 @@ import (
 
 // Commands returns the commands.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{rebuild(), hide(), unhide(), quarantine()}
+	// The name of quarantine before; scripts may still use it.
+	fence := quarantine()
+	fence.Use, fence.Hidden = "fence [game]...", true
+	return []*cobra.Command{rebuild(), hide(), unhide(), quarantine(), fence}
 }
 
 // command makes a command of work on the store: do, with the arguments.
@@ -55,8 +58,8 @@ kept. Servers may run at the same time.
 Entries that no log has are removed from the leaderboards, missing ones are added,
 and open games get a job in the scheduler's queue if they have none. Scores that
 counted by earlier rules and do not by today's are removed, too: those of Tribolo
-games with more than one human seat. Accounts that were made when accounts did not
-lapse do so from now on, after --keep-accounts. Players who are hidden stay hidden.`,
+games with more than one human seat. Accounts that were created before
+accounts expired expire from now on, after --keep-accounts. Players who are hidden stay hidden.`,
 	}, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
 		fmt.Fprintf(cmd.OutOrStdout(), "%d games read, %d of them over; %d entries taken off the leaderboards.\n", r.Games, r.Finished, r.Pruned)
@@ -106,16 +109,15 @@ func told(cmd *cobra.Command, what string) func(name, id string, err error) erro
 func quarantine() *cobra.Command {
 	var before string
 	cmd := command(&cobra.Command{
-		Use:     "quarantine [game]...",
-		Aliases: []string{"fence"}, // its name before; the help does not show it
-		Short:   "Freeze games whose moves Redis may have lost",
-		Long: `Freezes games that are not over and whose moves Redis may have lost, as when it
-was restored from an older copy: they are damaged for good, take no more moves, and
-are forgotten after --keep-finished. Clients that ask for them are told so.
+		Use:   "quarantine [game]...",
+		Short: "Freeze games whose moves Redis may have lost",
+		Long: `Freezes unfinished games whose moves Redis may have lost, for example after it was
+restored from an older copy. A frozen game is reported as damaged, takes no more
+moves, and is deleted after --keep-finished.
 
-Servers that ran before and after a rollback find such games themselves. If none
-did, it is not known which games lost moves. Then quarantine all of them before you
-start the servers on the restored copy:
+Servers that ran before and after a rollback find such games themselves. If no
+server ran before it, it is not known which games lost moves: quarantine all of them
+before you start the servers on the restored copy:
 
     gridstand-server quarantine --before now
 

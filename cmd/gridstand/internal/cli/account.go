@@ -16,12 +16,12 @@ func (p *program) loginCommand() *cobra.Command {
 	var replace, rotate bool
 	cmd := &cobra.Command{
 		Use:   "login [name]",
-		Short: "Create an account with that name on this server",
+		Short: "Create an account on this server, or replace its token",
 		Long: `Create an account with that name on this server and store its token on this
 machine. A name has 1 to 24 letters, digits, spaces and - _ . and cannot be changed.
 
 With --rotate and no name it replaces the token of the stored account, for example
-because someone may have seen it. The old one works for another half minute.
+because someone may have seen it. The old one may work for another 30 seconds.
 
 A token that was used over TLS is never sent in clear text: without --tls the
 program refuses to use it. If the server no longer uses TLS, --replace creates a

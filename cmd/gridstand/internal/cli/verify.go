@@ -22,8 +22,9 @@ func (p *program) verifyCommand() *cobra.Command {
 appeared, every board and score. It reports what it checked, or the first
 difference. - reads the output of ` + name + ` watch <game> --from 0 --json.
 
-It proves that nothing was altered after the game was created. It cannot prove that
-the seed was chosen fairly: only the server saw it drawn.`,
+This proves that the seed was fixed before the first move, and that every tile
+follows from it. It cannot prove who made the moves, or that the seed was chosen
+fairly: only the server saw it drawn.`,
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "-" {

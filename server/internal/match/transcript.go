@@ -69,8 +69,9 @@ func (c chunks) of(m *Match, n int32) *chunk {
 // errFarBack means that an entry goes back to a state before the previous chunk.
 var errFarBack = errors.New("a state before the previous chunk is needed")
 
-// readWithin bounds how long a chunk is waited for.
-const readWithin = 5 * time.Second
+// readWithin bounds how long a chunk is waited for: less than a replay waits for its
+// turn, so that one of another game gets it if this game's Redis does not answer.
+const readWithin = 2 * time.Second
 
 // readChunk returns the events that chunk n has after a version, and the chunk. prev
 // is the chunk before, nil for none. There are no events if the log ends there.

@@ -55,7 +55,7 @@ func (s *Service) turn(ctx context.Context, read, send func() error) error {
 	release, err := acquireSlot(ctx, s.replaying, fullRetry,
 		s.Limits.Exceeded(&s.Limits.ReplaysAtOnce, "streams that are sent a game's past at once", fullRetry))
 	if err != nil {
-		return err
+		return s.slotError(err)
 	}
 	defer release()
 	if err := read(); err != nil {

@@ -131,9 +131,15 @@ func (s *Service) read(ctx context.Context, request any) (leave func(), err erro
 		return func() {}, nil
 	}
 	leave, err = s.reads.enter(ctx, address)
+	return leave, s.slotError(err)
+}
+
+// slotError returns the error of a call that got no slot. If the store does not
+// answer, the slots are held by calls that wait for it.
+func (s *Service) slotError(err error) error {
 	var full *limits.ExceededError
 	if errors.As(err, &full) && !s.StoreAnswers() {
-		return nil, storageUnavailable // The gate is full of calls that the store does not answer.
+		return storageUnavailable
 	}
-	return leave, err
+	return err
 }

@@ -71,7 +71,7 @@ var errFarBack = errors.New("a state before the previous chunk is needed")
 
 // readWithin bounds how long a chunk is waited for: less than a replay waits for its
 // turn, so that one of another game gets it if this game's Redis does not answer.
-const readWithin = 2 * time.Second
+const readWithin = 3 * time.Second
 
 // readChunk returns the events that chunk n has after a version, and the chunk. prev
 // is the chunk before, nil for none. There are no events if the log ends there.

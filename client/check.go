@@ -16,6 +16,11 @@ const maxSide = 255
 // indexing its slices.
 func CheckGame(g *pb.Game) error { return checkGame(g, g.GetId()) }
 
+// CheckEvent returns an ErrBadStream for a message that cannot be an event. Methods of
+// this package check the events that they return; check one from elsewhere before
+// indexing its slices.
+func CheckEvent(e *pb.Event) error { return checkEvent(e, e.GetGameId()) }
+
 // checkedGame returns the game of that id out of a reply, or an ErrBadStream.
 func checkedGame(g *pb.Game, gameID string) (Game, error) {
 	if err := checkGame(g, gameID); err != nil {
@@ -44,7 +49,7 @@ func checkEvent(e *pb.Event, gameID string) error {
 	switch {
 	case e == nil:
 		return fmt.Errorf("%w: no event", ErrBadStream)
-	case e.GetGameId() != gameID:
+	case !id.Valid(e.GetGameId()) || e.GetGameId() != gameID:
 		return fmt.Errorf("%w: an event of another game", ErrBadStream)
 	case e.GetVersion() < 1:
 		return fmt.Errorf("%w: an event with version %d", ErrBadStream, e.GetVersion())
@@ -52,6 +57,9 @@ func checkEvent(e *pb.Event, gameID string) error {
 	seats := len(e.GetPosition().GetScores())
 	if e.Seat != nil && (e.GetSeat() < 0 || int(e.GetSeat()) >= seats) {
 		return fmt.Errorf("%w: an event at seat %d, of %d", ErrBadStream, e.GetSeat(), seats)
+	}
+	if c := e.GetCreated(); c != nil && len(c.GetSeats()) != seats {
+		return fmt.Errorf("%w: a game of %d seats with %d scores", ErrBadStream, len(c.GetSeats()), seats)
 	}
 	if e.GetJoined() != nil && e.GetJoined().GetSeat() == nil {
 		return fmt.Errorf("%w: a player joined no seat", ErrBadStream)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"google.golang.org/grpc"
 	grpcbackoff "google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
@@ -64,6 +66,9 @@ type Client struct {
 	encrypted bool // as the Config says
 	exposed   bool
 	bearer    *bearer
+
+	closed context.Context // ends with Close
+	end    context.CancelFunc
 
 	// newBackOff returns the waits between retries; tests shorten them.
 	newBackOff func() *backoff.ExponentialBackOff
@@ -120,6 +125,7 @@ func Dial(config Config) (*Client, error) {
 		newBackOff:  newBackOff,
 		idleTimeout: idleTimeout,
 	}
+	c.closed, c.end = context.WithCancel(context.Background())
 
 	wire := &wire{encrypted: config.encrypted()}
 	uri, options := to.dial()
@@ -145,6 +151,7 @@ func Dial(config Config) (*Client, error) {
 	)
 	c.conn, err = grpc.NewClient(uri, append(options, config.DialOptions...)...)
 	if err != nil {
+		c.end()
 		return nil, fmt.Errorf("server %q: %w", config.Target, err)
 	}
 	return c.As(config.Token), nil
@@ -205,8 +212,29 @@ func (c Config) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// Close ends the connection, and every call and Watch that uses it.
-func (c *Client) Close() error { return c.conn.Close() }
+// Close ends the connection, and every call and Watch that uses it. Their errors are
+// then also context.Canceled.
+func (c *Client) Close() error {
+	c.end()
+	return c.conn.Close()
+}
+
+// ended returns the error of ctx if it has ended, an *Error if the client is closed,
+// else nil.
+func (c *Client) ended(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.closedError()
+}
+
+// closedError returns the error of a closed client, nil of an open one.
+func (c *Client) closedError() error {
+	if c.closed.Err() == nil {
+		return nil
+	}
+	return &Error{Code: codes.Canceled, Message: "the client is closed"}
+}
 
 // Conn returns the connection, for services outside the contract, such as health
 // checks. Calls on it carry the account's token, and their errors are *Error.

@@ -72,14 +72,15 @@ func (g *Game) setWatchers(n int32) {
 
 // Apply brings the game to the version of an event and reports whether it is
 // newer. It ignores an event that it has applied already, so that the reply to a
-// move and the same event from a Watch may come in either order.
+// move and the same event from a Watch may come in either order. It also ignores an
+// event of another game, or with scores for another number of seats.
 //
 // The position, the result and everything else that an event carries is right
 // even after a gap. The seats are not, if one of the missing events changed them;
 // nor are their resigned and stand_in after Undone, which does not say what they
 // were. Replace the game with Client.Game if that matters.
 func (g *Game) Apply(event *pb.Event) bool {
-	if event.GetVersion() <= g.GetVersion() {
+	if event.GetVersion() <= g.GetVersion() || g.Game != nil && event.GetGameId() != g.GetId() {
 		return false
 	}
 	next := g.copy()
@@ -90,6 +91,9 @@ func (g *Game) Apply(event *pb.Event) bool {
 		next.Variant, next.Seats, next.Private = created.GetVariant(), created.GetSeats(), created.GetPrivate()
 		next.TurnLimit, next.SeedCommitment = created.GetTurnLimit(), created.GetSeedCommitment()
 		next.RulesRevision, next.CreateTime = created.GetRulesRevision(), event.GetTime()
+	}
+	if len(next.Seats) != len(next.GetPosition().GetScores()) {
+		return false
 	}
 	if seat := g.seatAfter(event); seat != nil {
 		next.Seats = slices.Clone(next.Seats)

@@ -113,6 +113,28 @@ func TestGame_Apply(t *testing.T) {
 	assert.Len(t, seen, 8, "the games held every kind of event: %v", seen)
 }
 
+// TestGame_Apply_NotItsEvent ignores events after which the game would not be one.
+func TestGame_Apply_NotItsEvent(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(e *pb.Event){
+		"another game": func(e *pb.Event) { e.GameId = otherID },
+		"two scores":   func(e *pb.Event) { e.Position.Scores = []int32{4, 4} },
+		"no scores":    func(e *pb.Event) { e.Position.Scores = nil },
+		"two new seats": func(e *pb.Event) {
+			e.Action = &pb.Event_Created{Created: &pb.Created{Seats: make([]*pb.Seat, 2)}}
+		},
+	} {
+		g, e := knownAt(3), eventAt(4)
+		edit(e)
+		assert.False(t, g.Apply(e), name)
+		assert.False(t, g.Update(client.Update{Event: e}), name)
+		assert.EqualValues(t, 3, g.GetVersion(), name)
+		assert.NoError(t, client.CheckGame(g.Game), name)
+	}
+	var unknown client.Game
+	assert.False(t, unknown.Apply(eventAt(4)), "its seats are not known")
+}
+
 func TestGame_Update(t *testing.T) {
 	t.Parallel()
 	var g client.Game

@@ -29,16 +29,16 @@ func pause(b *backoff.ExponentialBackOff, e *Error) time.Duration {
 	return min(e.RetryAfter, maxRetryAfter) + b.NextBackOff()
 }
 
-// wait waits, or returns the error of ctx when it ends.
-func wait(ctx context.Context, d time.Duration) error {
+// wait waits, or returns an error when ctx ends or the client is closed.
+func (c *Client) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+	case <-c.closed.Done():
 	}
+	return c.ended(ctx)
 }
 
 // unsettled reports whether a call with this error may have taken effect, or may take
@@ -61,13 +61,17 @@ func (e *Error) brokenOff() bool {
 }
 
 // retry makes a call until its outcome is known, with growing waits. It stops when ctx
-// ends, and the error then is ErrUnsettled as well, or after a number of tries unless
-// that is 0. The call must take effect once however often it is made.
+// ends or the client is closed, or after a number of tries unless that is 0; the error
+// then is ErrUnsettled as well. The call must take effect once however often it is made.
 func retry[T any](
 	ctx context.Context, c *Client, tries int,
 	onRetry func(attempt int, wait time.Duration, err error),
 	call func(context.Context) (T, error),
 ) (T, error) {
+	if err := c.closedError(); err != nil {
+		var none T
+		return none, err
+	}
 	pace := c.newBackOff()
 	for attempt := 1; ; attempt++ {
 		result, err := call(ctx)
@@ -75,19 +79,18 @@ func retry[T any](
 			return result, nil
 		}
 		e := FromError(err)
-		if !e.unsettled() || attempt == tries {
+		if !e.unsettled() {
 			return result, err
 		}
+		if attempt == tries {
+			return result, fmt.Errorf("%w: %w", ErrUnsettled, err)
+		}
 		d := pause(pace, e)
-		if onRetry != nil && ctx.Err() == nil {
+		if onRetry != nil && c.ended(ctx) == nil {
 			onRetry(attempt, d, e)
 		}
-		if wait(ctx, d) == nil {
-			continue
+		if ended := c.wait(ctx, d); ended != nil {
+			return result, fmt.Errorf("%w: %w (%w)", ErrUnsettled, err, ended)
 		}
-		if tries == 0 {
-			err = fmt.Errorf("%w: %w", ErrUnsettled, err)
-		}
-		return result, err
 	}
 }

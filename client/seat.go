@@ -134,7 +134,8 @@ func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) {
 // time that it is the account's turn, in any of its seats, it calls choose and
 // makes the move, declared as a program's. In between it watches the game. If the
 // game moves on before the move arrives, choose is called again, with the newer
-// game. A seat that timed out is taken back from its stand-in.
+// game. If the server has no newer one, Play waits before it tries again. A seat that
+// timed out is taken back from its stand-in.
 //
 // The error is that of choose, ErrNotSeated, or one of Seat.Move, Client.Join and
 // Watch.Next that trying again does not help; the game is then the newest known.
@@ -144,6 +145,7 @@ func (s *Seat) Play(ctx context.Context, game Game, choose func(context.Context,
 	}
 	watch := s.client.Watch(ctx, WatchOptions{GameID: s.gameID})
 	defer watch.Close()
+	pace := s.client.newBackOff()
 	for !game.Over() {
 		turn := game.Turn()
 		if !s.client.owns(turn) {
@@ -152,31 +154,46 @@ func (s *Seat) Play(ctx context.Context, game Game, choose func(context.Context,
 			}
 			continue
 		}
-		var event *pb.Event
-		var err error
-		if turn.GetStandIn() != "" {
-			_, err = s.client.Join(ctx, s.gameID, &turn.Index)
-		} else {
-			move, refused := choose(ctx, game)
-			if refused != nil {
-				return game, refused
-			}
-			event, err = s.Move(ctx, game.GetVersion(), move, true)
+		before := game.GetVersion()
+		if err := s.playTurn(ctx, &game, turn, choose); err != nil {
+			return game, err
 		}
-		switch {
-		case event != nil:
-			game.Apply(event)
-		case err == nil, errors.Is(err, ErrVersionConflict), errors.Is(err, ErrNotYourTurn), errors.Is(err, ErrGameOver):
-			current, err := s.client.Game(ctx, s.gameID)
-			if err != nil {
-				return game, err
-			}
-			game.Replace(current.Game)
-		default:
+		if game.GetVersion() > before {
+			pace.Reset()
+		} else if err := s.client.wait(ctx, pace.NextBackOff()); err != nil {
 			return game, err
 		}
 	}
 	return game, nil
+}
+
+// playTurn makes the move of a seat of the account, or takes the seat back from its
+// stand-in. If the game has moved on, it only fetches the newer one.
+func (s *Seat) playTurn(
+	ctx context.Context, game *Game, turn *pb.Seat, choose func(context.Context, Game) (Move, error),
+) error {
+	var current Game
+	var err error
+	if turn.GetStandIn() != "" {
+		current, err = s.client.Join(ctx, s.gameID, &turn.Index)
+	} else {
+		move, refused := choose(ctx, *game)
+		if refused != nil {
+			return refused
+		}
+		var event *pb.Event
+		if event, err = s.Move(ctx, game.GetVersion(), move, true); err == nil {
+			game.Apply(event)
+			return nil
+		}
+	}
+	if errors.Is(err, ErrVersionConflict) || errors.Is(err, ErrNotYourTurn) || errors.Is(err, ErrGameOver) {
+		current, err = s.client.Game(ctx, s.gameID)
+	}
+	if err == nil {
+		game.Replace(current.Game)
+	}
+	return err
 }
 
 // follow waits for the next update of the game and applies it.

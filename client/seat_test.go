@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -140,6 +142,53 @@ func TestSeat_Play(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrNotSeated)
 }
 
+// Ensure that a bot waits before it tries again on a server that refuses its call,
+// but shows no newer game.
+func TestSeat_Play_WaitsForProgress(t *testing.T) {
+	t.Parallel()
+	const calls = 10
+	for name, refused := range map[string]error{
+		"a stand-in that stays": nil,
+		"a version conflict":    conflict("3"),
+		"not its turn":          refuse(codes.FailedPrecondition, pb.ReasonNotYourTurn),
+		"a game that is over":   refuse(codes.FailedPrecondition, pb.ReasonGameOver),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show := func(n int) (*pb.Game, error) {
+				g := gameAt(3)
+				g.Position.Turn = proto.Int32(0)
+				if refused == nil {
+					g.Seats[0].StandIn = "greedy"
+				}
+				if n > calls {
+					g.Version, g.Status = 4, pb.GameStatus_GAME_STATUS_FINISHED
+				}
+				return g, nil
+			}
+			f := &fake{
+				join:    func(n int, _ *pb.JoinGameRequest) (*pb.Game, error) { return show(n) },
+				getGame: func(n int, _ *pb.GetGameRequest) (*pb.Game, error) { return show(n) },
+				move:    func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return nil, refused },
+			}
+			g, err := show(1)
+			require.NoError(t, err)
+			known := client.Game{Game: g}
+			begin := time.Now()
+			last, err := f.client(t).Seat(known).Play(within(t), known,
+				func(context.Context, client.Game) (client.Move, error) {
+					return client.Slide(pb.Direction_DIRECTION_UP), nil
+				})
+			require.NoError(t, err)
+			assert.True(t, last.Over())
+			assert.GreaterOrEqual(t, time.Since(begin), 60*time.Millisecond, "the least that these waits take together")
+			if refused == nil {
+				assert.Zero(t, f.made("getGame"), "Join returns the game")
+			}
+		})
+	}
+}
+
 // TestGame does not believe a board that is none.
 func TestGame(t *testing.T) {
 	t.Parallel()
@@ -156,4 +205,16 @@ func TestGame(t *testing.T) {
 	_, err = c.Game(within(t), gameID)
 	require.ErrorIs(t, err, client.ErrBadStream)
 	require.ErrorIs(t, client.CheckGame(g), client.ErrBadStream)
+}
+
+func TestCheckEvent(t *testing.T) {
+	t.Parallel()
+	e := eventAt(3)
+	require.NoError(t, client.CheckEvent(e))
+	e.Action = &pb.Event_Created{Created: &pb.Created{Seats: []*pb.Seat{{}, {}}}}
+	require.ErrorIs(t, client.CheckEvent(e), client.ErrBadStream)
+	e = eventAt(3)
+	e.GameId = ""
+	require.ErrorIs(t, client.CheckEvent(e), client.ErrBadStream)
+	require.ErrorIs(t, client.CheckEvent(nil), client.ErrBadStream)
 }

@@ -79,11 +79,11 @@ func (w *Watch) Close() {
 // step connects, or receives one message. It reports whether there is an update for
 // the caller.
 func (w *Watch) step() (Update, bool, error) {
-	if err := w.ctx.Err(); err != nil {
+	if err := w.client.ended(w.ctx); err != nil {
 		return Update{}, false, err
 	}
 	if w.stream == nil {
-		if err := wait(w.ctx, w.conn.Delay); err != nil {
+		if err := w.client.wait(w.ctx, w.conn.Delay); err != nil {
 			return Update{}, false, err
 		}
 		if err := w.open(); err != nil {
@@ -141,7 +141,7 @@ func (w *Watch) drop() {
 // lost returns nil if a lost stream can be replaced by another.
 func (w *Watch) lost(err error) error {
 	w.drop()
-	if ended := w.ctx.Err(); ended != nil {
+	if ended := w.client.ended(w.ctx); ended != nil {
 		return ended
 	}
 	conn, err := w.cursor.Lost(err)

@@ -32,6 +32,9 @@ func TestWatch_HostileServer(t *testing.T) {
 		"a seat too high": func(e *pb.Event) { e.Seat = proto.Int32(1) },
 		"a negative seat": func(e *pb.Event) { e.Seat = proto.Int32(-1) },
 		"joining nowhere": func(e *pb.Event) { e.Action = &pb.Event_Joined{Joined: &pb.Joined{}} },
+		"too many seats": func(e *pb.Event) {
+			e.Action = &pb.Event_Created{Created: &pb.Created{Seats: []*pb.Seat{{}, {}}}}
+		},
 		"version 0":       func(e *pb.Event) { e.Version = 0 },
 		"lowest version":  func(e *pb.Event) { e.Version = math.MinInt32 },
 		"highest version": func(e *pb.Event) { e.Version = math.MaxInt32 },

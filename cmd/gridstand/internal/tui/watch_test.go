@@ -113,6 +113,7 @@ func TestTV(t *testing.T) {
 
 	live = []*pb.Game{liveGame("third", 0, 0)}
 	e := lastEvent(614, pb.Result_REASON_NO_MOVES)
+	e.GameId = "second"
 	second.push(client.Update{Event: e})
 	d.until("the end", w.over)
 	_, cmd := w.Update(waited)

@@ -1,0 +1,100 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// closable returns a client of the fake that the test closes.
+func (f *fake) closable(t *testing.T) *client.Client {
+	t.Helper()
+	c, err := client.Dial(client.Config{Target: f.start(t), Token: playerID + ".secret"})
+	require.NoError(t, err)
+	c.Hurry()
+	return c
+}
+
+func assertClosed(t *testing.T, err error) {
+	t.Helper()
+	require.ErrorIs(t, err, context.Canceled)
+	assert.ErrorContains(t, err, "the client is closed")
+}
+
+func TestClose_EndsWatch(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]act{
+		"while it receives":   hang,
+		"while it reconnects": away,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{}
+			f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
+				return errors.Join(header(f, s), do(f, s))
+			}
+			c := f.closable(t)
+			w := c.As("").Watch(within(t), client.WatchOptions{GameID: gameID})
+			defer w.Close()
+			_, err := w.Next()
+			require.NoError(t, err)
+			ended := make(chan error, 1)
+			go func() {
+				for {
+					if _, err := w.Next(); err != nil {
+						ended <- err
+						return
+					}
+				}
+			}()
+			require.NoError(t, c.Close())
+			err = <-ended
+			assertClosed(t, err)
+			_, again := w.Next()
+			assert.Equal(t, err, again)
+		})
+	}
+}
+
+func TestClose_EndsRetry(t *testing.T) {
+	t.Parallel()
+	up := client.Slide(pb.Direction_DIRECTION_UP)
+	for _, during := range []string{"the call", "the wait"} {
+		t.Run("during "+during, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{}
+			c := f.closable(t)
+			f.move = func(_ int, ctx context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
+				if during == "the call" {
+					assert.NoError(t, c.Close())
+					<-ctx.Done()
+				}
+				return nil, storageAway()
+			}
+			seat := c.Seat(knownAt(3))
+			seat.OnRetry = func(attempt int, _ time.Duration, _ error) {
+				if attempt == 1 {
+					assert.NoError(t, c.Close())
+				}
+			}
+			_, err := seat.Move(within(t), 3, up, false)
+			assertClosed(t, err)
+			require.ErrorIs(t, err, client.ErrUnsettled)
+			made := f.made("move")
+
+			_, err = seat.Move(within(t), 3, up, false)
+			assertClosed(t, err)
+			assert.Equal(t, codes.Canceled, client.FromError(err).Code)
+			require.NotErrorIs(t, err, client.ErrUnsettled, "it was not made")
+			assert.Equal(t, made, f.made("move"))
+		})
+	}
+}

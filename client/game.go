@@ -73,7 +73,8 @@ func (g *Game) setWatchers(n int32) {
 // Apply brings the game to the version of an event and reports whether it is
 // newer. It ignores an event that it has applied already, so that the reply to a
 // move and the same event from a Watch may come in either order. It also ignores an
-// event of another game, or with scores for another number of seats.
+// event of another game, or with scores for another number of seats than the game has.
+// A zero Game may start in the middle; its seats stay unknown then.
 //
 // The position, the result and everything else that an event carries is right
 // even after a gap. The seats are not, if one of the missing events changed them;
@@ -92,7 +93,8 @@ func (g *Game) Apply(event *pb.Event) bool {
 		next.TurnLimit, next.SeedCommitment = created.GetTurnLimit(), created.GetSeedCommitment()
 		next.RulesRevision, next.CreateTime = created.GetRulesRevision(), event.GetTime()
 	}
-	if len(next.Seats) != len(next.GetPosition().GetScores()) {
+	seatsKnown := len(next.Seats) > 0 || event.GetCreated() != nil
+	if seatsKnown && len(next.Seats) != len(next.GetPosition().GetScores()) {
 		return false
 	}
 	if seat := g.seatAfter(event); seat != nil {

@@ -132,7 +132,11 @@ func TestGame_Apply_NotItsEvent(t *testing.T) {
 		assert.NoError(t, client.CheckGame(g.Game), name)
 	}
 	var unknown client.Game
-	assert.False(t, unknown.Apply(eventAt(4)), "its seats are not known")
+	assert.True(t, unknown.Apply(eventAt(4)), "its seats are not known")
+	assert.True(t, unknown.Apply(eventAt(5)), "its seats are not known")
+	e := eventAt(1)
+	e.Action = &pb.Event_Created{Created: &pb.Created{}}
+	assert.False(t, new(client.Game).Apply(e), "a game without seats")
 }
 
 func TestGame_Update(t *testing.T) {

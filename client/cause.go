@@ -53,6 +53,8 @@ func (c Cause) String() string {
 // plainMessage. encrypted says whether TLS was asked for.
 func causeIn(message string, encrypted bool) Cause {
 	switch {
+	case strings.Contains(message, "use of closed network connection"), strings.Contains(message, "i/o timeout"):
+		return CauseUnknown // The peer did not answer in time.
 	case strings.Contains(message, "does not look like a TLS handshake"):
 		return CauseNoTLS
 	case strings.Contains(message, "remote error: tls: ") && strings.Contains(message, "certificate"):

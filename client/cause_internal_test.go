@@ -35,6 +35,14 @@ func TestCauseIn(t *testing.T) {
 			`connection error: desc = "error reading server preface: remote error: tls: unknown certificate authority"`,
 			true, CauseCertificateWanted, "error reading server preface: remote error: tls: unknown certificate authority",
 		},
+		{
+			`connection error: desc = "error reading server preface: read tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection"`,
+			false, CauseUnknown, "error reading server preface: read tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection",
+		},
+		{
+			`connection error: desc = "error reading server preface: read tcp 127.0.0.1:2->127.0.0.1:1: i/o timeout"`,
+			false, CauseUnknown, "error reading server preface: read tcp 127.0.0.1:2->127.0.0.1:1: i/o timeout",
+		},
 		{"the server stops", false, CauseUnknown, "the server stops"},
 	} {
 		assert.Equal(t, tt.cause, causeIn(tt.message, tt.encrypted), tt.message)

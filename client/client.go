@@ -45,14 +45,18 @@ type Config struct {
 	// UserAgent names the program to the server; it may be empty.
 	UserAgent string
 
-	// DialOptions override the client's own.
+	// DialOptions override the client's own. Set TLS by the fields above: with
+	// transport credentials given here, Client.Exposed and Credential.TLS are wrong.
 	DialOptions []grpc.DialOption
 }
 
 // Client is a connection to a server, or to several that serve the same games, and
-// the account that it acts for. Its methods are safe for concurrent use. The errors
-// of all calls, also of those through its fields, are or wrap an *Error unless a
-// comment says otherwise.
+// the account that it acts for. Its methods are safe for concurrent use. An error that
+// a server or gRPC returns, also to a call through its fields, is or wraps an *Error.
+//
+// A call through its fields ends after 10 seconds at most, except Watch, and is made up
+// to 4 times if no server is available. So set CreateGameRequest.request_id,
+// CreatePlayerRequest.secret and ResignRequest.seat; NewGame, CreatePlayer and Seat do.
 type Client struct {
 	// Games creates, lists, plays and shows games.
 	Games pb.GameServiceClient
@@ -78,8 +82,8 @@ type Client struct {
 
 // serviceConfig spreads calls over all addresses and retries those that failed with
 // UNAVAILABLE, after the pause that the server asks for (grpc-retry-pushback-ms) if
-// it does. Calls do not wait for a server to appear: without one they fail after
-// 0.1 + 0.2 + 0.4 seconds. It does not retry Watch, which resumes by itself.
+// it does. Calls do not wait for a server to appear: if connections are refused they
+// fail after 0.1 + 0.2 + 0.4 seconds. It does not retry Watch, which resumes by itself.
 const serviceConfig = `{
   "loadBalancingConfig": [{"round_robin": {}}],
   "methodConfig": [
@@ -107,8 +111,8 @@ const serviceConfig = `{
 const idleTimeout = 60 * time.Second
 
 // Dial returns a client, to be closed after use. It does not connect yet: the first
-// call does, and fails within about a second if no server answers. The error says
-// what is wrong with the Config.
+// call does. It fails within about a second if the connection is refused, and within
+// 10 seconds if nothing answers. The error says what is wrong with the Config.
 func Dial(config Config) (*Client, error) {
 	to, err := parseTarget(config.Target)
 	if err != nil {
@@ -212,8 +216,8 @@ func (c Config) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// Close ends the connection, and every call and Watch that uses it. Their errors are
-// then also context.Canceled.
+// Close ends the connection, and every call and Watch that uses it. The error of a
+// Watch, or of a call that is retried until ctx ends, is then also context.Canceled.
 func (c *Client) Close() error {
 	c.end()
 	return c.conn.Close()

@@ -2,8 +2,9 @@
 // or watch its games. The gridstand program is built on it.
 //
 // These docs explain the types. The contract, proto/gridstand/v1, explains the rules
-// of the games and each call and error. The five examples are complete programs, but
-// for the server that each of them starts as a test would: see startServer.
+// of the games and each call and error. The five examples are tests: they share
+// startServer (example_server_test.go) and playedGame (example_watch_test.go). Against
+// a real server, use its address as the target.
 //
 // # Use
 //
@@ -21,13 +22,15 @@
 //
 // # Errors
 //
-// Every error of a server, and of the connection to it, is or wraps an *Error.
-// Compare it with ErrGameOver and the others by errors.Is.
+// An error that a server or gRPC returns is or wraps an *Error. ErrBadStream,
+// ErrClearText and the errors of a Store are not. Compare errors with ErrGameOver and the
+// other Err… values by errors.Is.
 //
-// The calls of a Seat, Join and Rotate are retried until ctx ends. If the outcome is still
-// not known then, the error is also ErrUnsettled: the call may have taken effect. After
-// any other error of a server it has not. NewGame and CreatePlayer are retried once; to
-// repeat NewGame safely after an error, give it a GameOptions.RequestID.
+// The calls of a Seat, Join and Rotate are retried until ctx ends or the client is
+// closed; NewGame and CreatePlayer are retried once. If the outcome is not known then,
+// the error is also ErrUnsettled: the call may have taken effect. After ErrBadStream it
+// may have, too; after any other error it has not. To repeat NewGame safely after an
+// error, give it a GameOptions.RequestID.
 //
 // # Servers that are not trusted
 //
@@ -46,7 +49,7 @@
 //     Game.Apply takes the position from every event, and Error.Reason holds a reason
 //     that has no Err… value. Only a game of an unknown kind is an ErrBadStream.
 //   - identifiers of this package are not removed, and their types stay. Fields,
-//     methods, constants and errors may be added: use keyed literals, and give a
+//     functions, types, methods, constants and errors may be added: use keyed literals, and give a
 //     switch over constants a default. The file testdata/api.txt lists them all.
 //   - texts may change: those of errors, and String of Cause and ConnectionState.
 //     So may timeouts and the waits between retries.

@@ -19,7 +19,7 @@ import (
 // errors.Is.
 var (
 	// ErrVersionConflict is returned if the game is no longer at the version that
-	// the call named. CurrentVersion tells the newer one.
+	// the call named. CurrentVersion returns the newer one.
 	ErrVersionConflict = errors.New("the game has moved on")
 	// ErrIllegalMove is returned for a move that the rules forbid.
 	ErrIllegalMove = errors.New("the rules forbid this move")
@@ -58,7 +58,7 @@ var (
 	// server allows.
 	ErrTooManyGames = errors.New("too many open games")
 	// ErrGameDamaged is returned if events of a game were lost or altered in the
-	// store. CurrentVersion tells the last one that can be read.
+	// store. CurrentVersion returns the last one that can be read.
 	ErrGameDamaged = errors.New("the game is damaged")
 	// ErrServerUnavailable is returned by a server that stops or is full, and if
 	// none was reached.
@@ -67,7 +67,7 @@ var (
 	ErrStorageUnavailable = errors.New("the server's store is not available")
 
 	// ErrInvalid is returned for a request with a malformed field;
-	// Error.Violations names the fields.
+	// Error.Violations names the fields, if a server refused it.
 	ErrInvalid = errors.New("invalid request")
 )
 
@@ -78,8 +78,9 @@ var (
 	ErrUnreachable = errors.New("no server answers")
 	// ErrUnsettled wraps the error of a call that may have taken effect.
 	ErrUnsettled = errors.New("it is not known whether this took effect")
-	// ErrClearText is returned instead of sending a token in clear text that was used
-	// over TLS before.
+	// ErrClearText is returned by LogIn, Restore and RotateStored instead of sending a
+	// token in clear text that was used over TLS before. Config.Token, SetToken and As
+	// send any token.
 	ErrClearText = errors.New("a token that was used over TLS is not sent in clear text")
 	// ErrBadStream is returned for an answer that breaks a promise of the contract.
 	ErrBadStream = errors.New("the server sent something that does not fit")

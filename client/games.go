@@ -75,7 +75,8 @@ func (c *Client) Join(ctx context.Context, gameID string, seat *int32) (Game, er
 }
 
 // Resign gives up all seats of the account in a game, one after the other, and
-// returns the last event of that. A game of the account that still waits for
+// returns the last event of that. After an error, seats may already have been given
+// up. A game of the account that still waits for
 // players is called off.
 func (c *Client) Resign(ctx context.Context, game Game) (*pb.Event, error) {
 	var last *pb.Event

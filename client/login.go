@@ -83,7 +83,7 @@ func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred
 	if err != nil {
 		return Credential{}, "", err
 	}
-	return next, fmt.Sprintf("%s does not know the account %s any more: you play under a new one, %s.",
+	return next, fmt.Sprintf("%s no longer knows the account %s: you play under a new one, %s.",
 		c.Target(), CleanName(cred.Name), next.Name), nil
 }
 
@@ -143,7 +143,7 @@ func (l login) restore(ctx context.Context, cred Credential) (Credential, *pb.Pl
 }
 
 // RotateStored is Client.Rotate for the account that the store keeps for the client's
-// server, for which the client must act. It stores the new token. If a reply is lost,
+// server. It returns an error if the client acts for another one. It stores the new token. If a reply is lost,
 // the next LogIn or Restore finds out which token is valid.
 func RotateStored(ctx context.Context, c *Client, store *Store) error {
 	cred, found, err := store.Load(c.Target())
@@ -152,6 +152,10 @@ func RotateStored(ctx context.Context, c *Client, store *Store) error {
 	}
 	if err == nil {
 		err = login{c, store}.mayUse(cred)
+	}
+	if err == nil && c.PlayerID() != idOf(cred.Token) {
+		err = fmt.Errorf("the client does not act for %s, the account that is kept for %s",
+			CleanName(cred.Name), c.Target())
 	}
 	if err != nil {
 		return err

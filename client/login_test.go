@@ -246,6 +246,28 @@ func TestLogIn_LostReply(t *testing.T) {
 	assert.Equal(t, 2, a.made("createPlayer"))
 }
 
+func TestRotateStored_AnotherAccount(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	c := dial(t, client.Config{Target: a.start(t)})
+	store := newStore(t)
+	cred, _, err := client.LogIn(within(t), c, store, client.OneName("ada"))
+	require.NoError(t, err)
+	_, other, err := c.CreatePlayer(within(t), "eve", false)
+	require.NoError(t, err)
+	for _, token := range []string{other, ""} {
+		c.SetToken(token)
+		require.ErrorContains(t, client.RotateStored(within(t), c, store), "ada")
+	}
+	kept, _, err := store.Load(c.Target())
+	require.NoError(t, err)
+	assert.Equal(t, cred, kept)
+	assert.Zero(t, a.made("rotate"))
+
+	c.SetToken(cred.Token)
+	require.NoError(t, client.RotateStored(within(t), c, store))
+}
+
 func TestRotate(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)

@@ -111,6 +111,26 @@ func TestMove_OutcomeUnknown(t *testing.T) {
 	assert.ErrorIs(t, err, client.ErrUnsettled)
 }
 
+func TestMove_ContextEndsDuringWait(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(within(t))
+	f := &fake{move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return nil, storageAway() }}
+	seat := f.client(t).Seat(knownAt(3))
+	seat.OnRetry = func(int, time.Duration, error) { cancel() }
+	_, err := seat.Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+	assert.ErrorIs(t, err, client.ErrUnsettled)
+	assert.ErrorIs(t, err, client.ErrStorageUnavailable)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+func TestNewGame_OutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	f := &fake{createGame: func(int, *pb.CreateGameRequest) (*pb.Game, error) { return nil, storageAway() }}
+	_, err := f.client(t).NewGame(within(t), "twos", client.GameOptions{})
+	assert.ErrorIs(t, err, client.ErrUnsettled)
+	assert.ErrorIs(t, err, client.ErrStorageUnavailable)
+}
+
 func TestMove_WrongReply(t *testing.T) {
 	t.Parallel()
 	for name, event := range map[string]*pb.Event{

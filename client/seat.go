@@ -66,8 +66,9 @@ func (s *Seat) GameID() string { return s.gameID }
 //
 // It takes effect at most once. If a reply is lost, or the server or its store is
 // unavailable or asks to wait, the same call is made again with growing waits
-// until ctx ends; the error then is also ErrUnsettled. Every other error means
-// that the move did not take effect: ErrVersionConflict if the game has moved on,
+// until ctx ends or the client is closed; the error then is also ErrUnsettled, and
+// ctx's. Every other error except ErrBadStream means that the move did not take
+// effect: ErrVersionConflict if the game has moved on,
 // ErrIllegalMove, ErrNotYourTurn, ErrGameOver, ErrGameNotStarted or ErrNotSeated.
 func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb.Event, error) {
 	request := &pb.MoveRequest{GameId: s.gameID, Version: version, ByBot: byBot}

@@ -109,7 +109,7 @@ func (s *Store) read() (content, error) {
 		return content{}, fmt.Errorf("credentials: %w", err)
 	}
 	if err := json.Unmarshal(data, &all); err != nil {
-		return content{}, fmt.Errorf("credentials: %s is damaged, mend it or move it away: %w", s.path, err)
+		return content{}, fmt.Errorf("credentials: %s is damaged, repair it or move it away: %w", s.path, err)
 	}
 	if all.Servers == nil {
 		all.Servers = map[string]Credential{}

@@ -43,14 +43,19 @@ func (c *Client) Watch(ctx context.Context, opts WatchOptions) *Watch {
 //
 // A lost connection is not an error: Next returns an update with the state
 // Reconnecting, and the next call waits, connects and resumes after the last version,
-// until ctx ends. A caller that wants to give up earlier checks Connection.Attempt and
-// Connection.Err.
+// until ctx ends or the client is closed. A server that is full or unavailable, or that
+// asks to wait, is retried in the same way. A caller that wants to give up earlier
+// checks Connection.Attempt and Connection.Err.
 //
 // The error is io.EOF after the last event of a finished game, the context's after
-// Close or the end of ctx, ErrGameDamaged if the server has fewer events than it sent
-// before, ErrBadStream for a server that breaks the contract, else the error with
-// which the server refused the stream. All are final: later calls return the same.
-// Next must not be called concurrently with itself.
+// Close or the end of ctx, context.Canceled after Client.Close, ErrGameDamaged if the
+// server has fewer events than it sent before, ErrVersionConflict for an AfterVersion
+// that the server does not have, ErrBadStream for a server that breaks the contract,
+// else the error with which the server refused the stream. All are final: later calls
+// return the same. Next must not be called concurrently with itself.
+//
+// A caller that stops before Next returns an error must call Close; otherwise the
+// stream stays open until ctx ends.
 func (w *Watch) Next() (Update, error) {
 	w.next.Lock()
 	defer w.next.Unlock()

@@ -65,7 +65,7 @@ func (c *Cursor) Game(version int32, over bool) (skipped int32, err error) {
 		return 0, fmt.Errorf("%w: a game after its end", ErrBadStream)
 	case !c.known:
 	case c.opts.EveryEvent:
-		return 0, fmt.Errorf("%w: a game in the place of events", ErrBadStream)
+		return 0, fmt.Errorf("%w: a game instead of events", ErrBadStream)
 	case version <= c.version:
 		return 0, &SequenceError{Version: version, After: c.version}
 	default:

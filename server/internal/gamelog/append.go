@@ -25,7 +25,7 @@ type Draft struct {
 
 	// head goes into meta with the entry; seed is nil but for the first entry.
 	raw, head, seed []byte
-	fixed           []byte // part of head
+	fixed           *fixedHead // part of head
 	notBefore       time.Time
 }
 
@@ -67,7 +67,7 @@ func newDraft(prev Tip, event *replay.Event, seed []byte, notBefore time.Time) (
 			return nil, err
 		}
 	}
-	head, err := appendHead(slices.Clip(fixed), event.State, b)
+	head, err := fixed.head(event.State, b)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package gamelog
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -113,19 +114,22 @@ func encodeHead(s *replay.State, board []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return appendHead(fixed, s, board)
+	return fixed.head(s, board)
 }
 
-// encodeFixed returns the part of a Head that changes only with the seats.
-func encodeFixed(s *replay.State) ([]byte, error) {
-	return proto.Marshal(&gamelogv1.Head{
+// fixedHead is the encoded part of a Head that changes only with the seats.
+type fixedHead struct{ bytes []byte }
+
+func encodeFixed(s *replay.State) (*fixedHead, error) {
+	encoded, err := proto.Marshal(&gamelogv1.Head{
 		Variant: s.Variant.ID, RulesRevision: s.Variant.Revision, Seats: encodeSeats(s.Seats), Private: s.Private,
 		SeedCommitment: s.Commitment[:], TurnLimit: encodeSpan(s.TurnLimit), Creator: encodePlayer(s.Creator),
 	})
+	return &fixedHead{encoded}, err
 }
 
-// appendHead appends the rest of a Head.
-func appendHead(fixed []byte, s *replay.State, board []byte) ([]byte, error) {
+// head returns the Head at the state s.
+func (f *fixedHead) head(s *replay.State, board []byte) ([]byte, error) {
 	m := &gamelogv1.Head{
 		Status: uint32(s.Status), Position: board, Ranked: s.Ranked, Seed: s.RevealedSeed().SeedBytes(),
 	}
@@ -143,7 +147,7 @@ func appendHead(fixed []byte, s *replay.State, board []byte) ([]byte, error) {
 			m.Result.Winners = append(m.Result.Winners, int32(w))
 		}
 	}
-	return proto.MarshalOptions{}.MarshalAppend(fixed, m)
+	return proto.MarshalOptions{}.MarshalAppend(slices.Clip(f.bytes), m)
 }
 
 func encodePlayer(p replay.Player) *gamelogv1.Player {

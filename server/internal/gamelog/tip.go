@@ -15,9 +15,9 @@ type Tip struct {
 	// State is nil before the first entry.
 	State *replay.State
 
-	// fixed is the encoded part of the Head that changes only with the seats, nil if
-	// it was not encoded yet.
-	fixed []byte
+	// fixed is nil if it was not encoded yet. It is a pointer to keep the tip small: 16
+	// bytes more make the stack of a Watch outgrow 8 kB, and joining take a fifth longer.
+	fixed *fixedHead
 }
 
 // Past returns the state of a game at an earlier version, for an entry that goes back

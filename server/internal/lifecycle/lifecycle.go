@@ -121,11 +121,15 @@ func (m *Manager) firstDelay(state *replay.State) time.Duration {
 // turn it is. If that fails or takes long, the scheduler does it.
 func (m *Manager) Appended(ctx context.Context, state *replay.State) {
 	m.Heartbeat.NoteAppend(state.UpdateTime)
+	deadline := state.Deadline()
+	if state.Status != replay.Finished && botToMove(state) == "" && deadline.IsZero() {
+		return // as after most moves
+	}
 	// Also if the caller has left, and on a server that stops.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
 	var err error
-	switch deadline := state.Deadline(); {
+	switch {
 	case state.Status == replay.Finished:
 		err = m.record(ctx, state)
 	case botToMove(state) != "":

@@ -32,6 +32,9 @@ const (
 
 const name = "gridstand-server"
 
+// Once, since cobra keeps the functions of templates in a global map.
+func init() { cobra.AddTemplateFunc("flagHelp", help.Flags) }
+
 // Main runs the program with the process's arguments and returns its exit code.
 func Main() int {
 	ctx, stop := stopSignals()
@@ -110,7 +113,6 @@ second one ends it at once.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(usage.Flag)
-	cobra.AddTemplateFunc("flagHelp", help.Flags)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".LocalFlags.FlagUsages", ".LocalFlags | flagHelp"))
 	root.Flags().SortFlags = false
 	flags.Add(root.Flags(), &config)

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,29 +23,22 @@ func TestCluster_long(t *testing.T) {
 	env.serversDie = true
 	doomed := env.serveProcess(env.addr)
 	name := behind(env.serveProcess(env.addr), env.serveProcess(env.addr), doomed)
-	t.Run("games", func(t *testing.T) {
-		for _, v := range solo() {
-			t.Run(v.ID, func(t *testing.T) {
-				t.Parallel()
-				watchWholeGame(t, env, v.ID, name, name)
-			})
-		}
-		for title, table := range tables {
-			t.Run("tribolo, "+title, func(t *testing.T) {
-				t.Parallel()
-				playTable(t, env, table, name, name)
-			})
-		}
-		t.Run("faults", func(t *testing.T) {
-			t.Parallel()
-			env.awaitProgress(t, 300)
-			cluster.Nodes[1].Restart()
-			cluster.Await()
-			env.awaitProgress(t, 300)
-			doomed.stop()
-			env.awaitProgress(t, 100)
-		})
-	})
+	// Goroutines, not parallel subtests: -parallel may let no other subtest run
+	// beside the one that waits for progress.
+	var all sync.WaitGroup
+	for _, v := range solo() {
+		all.Go(func() { watchWholeGame(t, env, v.ID, name, name) })
+	}
+	for _, table := range tables {
+		all.Go(func() { playTable(t, env, table, name, name) })
+	}
+	defer all.Wait()
+	env.awaitProgress(t, 300)
+	cluster.Nodes[1].Restart()
+	cluster.Await()
+	env.awaitProgress(t, 300)
+	doomed.stop()
+	env.awaitProgress(t, 100)
 }
 
 // awaitProgress waits until clients have observed so many more versions.

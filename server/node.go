@@ -39,7 +39,7 @@ type node struct {
 	// refusals counts and logs refused calls.
 	refusals *refusals
 
-	store     *store
+	store     *connection
 	log       *gamelog.Log // as callers read it
 	follower  *gamelog.Follower
 	directory *directory.Directory

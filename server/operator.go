@@ -18,7 +18,7 @@ import (
 
 // Operator does an operator's work on a store, also while servers run on it.
 type Operator struct {
-	store    *store
+	store    *connection
 	accounts *account.Store
 	boards   *leaderboard.Boards
 	recovery *recovery.Recovery
@@ -128,7 +128,7 @@ func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]st
 
 // recovery returns what recovery works with on a store. A server adds its
 // heartbeat.
-func (c *Config) recovery(s *store, logger *slog.Logger) (recovery.Config, error) {
+func (c *Config) recovery(s *connection, logger *slog.Logger) (recovery.Config, error) {
 	log, err := gamelog.New(s.appends, s.scheduler)
 	if err != nil {
 		return recovery.Config{}, fmt.Errorf("opening the log: %w", err)

@@ -12,10 +12,13 @@ import (
 	"github.com/redis/go-redis/v9"
 	redislog "github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+	redisstore "github.com/gridstand/gridstand/server/internal/store/redis"
 )
 
 // store is the Redis that the server works on.
-type store struct {
+type connection struct {
 	// appends is for short commands that players wait for. It never retries: its
 	// callers know whether an append may be repeated.
 	appends redis.UniversalClient
@@ -29,11 +32,13 @@ type store struct {
 	embedded *embedded
 	// name identifies the Redis in logs, without the password.
 	name string
+	// ports is the store as the other packages see it.
+	ports *store.Store
 }
 
 // openStore starts the embedded store or connects to the Redis at value. The
 // caller closes it. The error for an invalid value is a *ConfigError.
-func openStore(value string) (*store, error) {
+func openStore(value string) (*connection, error) {
 	// The library logs to standard error, where play --local draws its screen. The
 	// same texts are in its errors.
 	redislog.Disable()
@@ -42,16 +47,16 @@ func openStore(value string) (*store, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newStore(e.options(), e), nil
+		return newStore(e.options(), e)
 	}
 	options, err := parseRedis(value)
 	if err != nil {
 		return nil, &ConfigError{"redis", err}
 	}
-	return newStore(options, nil), nil
+	return newStore(options, nil)
 }
 
-func newStore(base *redis.UniversalOptions, e *embedded) *store {
+func newStore(base *redis.UniversalOptions, e *embedded) (*connection, error) {
 	// Maintenance notifications are a feature of hosted products. Subscribing costs
 	// each connection a command that other servers refuse.
 	base.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
@@ -77,16 +82,21 @@ func newStore(base *redis.UniversalOptions, e *embedded) *store {
 	if e != nil {
 		name = Embedded
 	}
-	return &store{
+	s := &connection{
 		appends:   redis.NewUniversalClient(&appends),
 		reads:     redis.NewUniversalClient(&reads),
 		scheduler: redis.NewUniversalClient(&reads),
 		once:      redis.NewUniversalClient(&once),
 		embedded:  e, name: name,
 	}
+	var err error
+	s.ports, err = redisstore.New(redisstore.Clients{
+		Appends: s.appends, Calls: s.reads, Background: s.scheduler, Once: s.once, Name: name,
+	})
+	return s, err
 }
 
-func (s *store) close() {
+func (s *connection) close() {
 	for _, client := range []redis.UniversalClient{s.appends, s.reads, s.scheduler, s.once} {
 		_ = client.Close()
 	}
@@ -103,7 +113,7 @@ const (
 )
 
 // waitReady waits until Redis answers for the first time.
-func (s *store) waitReady(ctx context.Context) error {
+func (s *connection) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var reason error
@@ -145,7 +155,7 @@ const (
 
 // monitor pings Redis until ctx ends. It calls up, and logs, when Redis stops or
 // starts to answer.
-func (s *store) monitor(ctx context.Context, logger *slog.Logger, every time.Duration, up func(bool)) {
+func (s *connection) monitor(ctx context.Context, logger *slog.Logger, every time.Duration, up func(bool)) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	var away time.Time // when it stopped to answer; zero while it answers

@@ -16,7 +16,7 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-func mustOpen(t *testing.T, value string) *store {
+func mustOpen(t *testing.T, value string) *connection {
 	t.Helper()
 	s, err := openStore(value)
 	require.NoError(t, err)

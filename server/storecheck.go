@@ -15,7 +15,7 @@ const oldestRedis = 7
 
 // check returns an error if a node's version is too old. It logs a warning for
 // settings under which Redis may lose acknowledged writes.
-func (s *store) check(ctx context.Context, logger *slog.Logger) error {
+func (s *connection) check(ctx context.Context, logger *slog.Logger) error {
 	if s.embedded != nil {
 		return nil
 	}

@@ -1,0 +1,103 @@
+// Package redis is the store on a Redis, which any number of servers share: logs are
+// streams, boards and lists are sorted sets, and what must happen at once is a Lua
+// script. All names of keys stand in this package.
+package redis
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// Clients are the connections to one Redis. The store closes them.
+type Clients struct {
+	// Appends is for short commands that players wait for. It must not retry
+	// (MaxRetries −1): its callers know whether an append may be repeated.
+	Appends goredis.UniversalClient
+	// Calls is for the reads of calls.
+	Calls goredis.UniversalClient
+	// Background is for the heartbeat, the scheduler and health checks, and Once for
+	// those of its commands that must not be retried. They have connections of their
+	// own, so that calls cannot keep them waiting.
+	Background, Once goredis.UniversalClient
+	// Name identifies the Redis in logs, without the password.
+	Name string
+}
+
+// New returns the store on a Redis.
+func New(c Clients) (*store.Store, error) {
+	return &store.Store{
+		Engine:     engine{c, c.Calls},
+		Background: &store.Store{Engine: engine{c, c.Background}},
+	}, nil
+}
+
+type engine struct {
+	clients Clients
+	client  goredis.UniversalClient
+}
+
+func (e engine) Name() string          { return e.clients.Name }
+func (e engine) Durable() bool         { return true }
+func (e engine) Shared() bool          { return true }
+func (e engine) Run(_ context.Context) {}
+
+func (e engine) Ping(ctx context.Context) error { return failed(e.client.Ping(ctx).Err()) }
+
+func (e engine) Time(ctx context.Context) (time.Time, error) {
+	now, err := e.client.Time(ctx).Result()
+	return now, failed(err)
+}
+
+func (e engine) Close() error {
+	var errs []error
+	for _, client := range []goredis.UniversalClient{e.clients.Appends, e.clients.Calls, e.clients.Background, e.clients.Once} {
+		errs = append(errs, client.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// answers are Redis's errors that an operator must act on. All others are counted
+// together, since the number of a label's values must be bounded.
+var answers = []string{
+	"LOADING", "READONLY", "OOM", "MISCONF", "BUSY", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
+	"NOAUTH", "WRONGPASS", "NOPERM",
+}
+
+// failed wraps an error of Redis, or of the connection to it, as a *store.Error. It
+// returns the errors of contexts, and nil, as they are.
+func failed(err error) error {
+	var (
+		answer  goredis.Error
+		network net.Error
+		kind    store.Kind
+	)
+	switch {
+	case err == nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, goredis.ErrAutoPipelineQueueFull):
+		kind = store.QueueFull
+	case errors.Is(err, goredis.ErrPoolTimeout), errors.As(err, &network) && network.Timeout():
+		kind = store.Timeout
+	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, goredis.ErrClosed), errors.Is(err, goredis.ErrPoolExhausted):
+		kind = store.Connection
+	case errors.As(err, &answer):
+		kind = "answer"
+		for _, prefix := range answers {
+			if goredis.HasErrorPrefix(answer, prefix) {
+				kind = store.Kind(strings.ToLower(prefix))
+			}
+		}
+	default:
+		return err
+	}
+	return &store.Error{Kind: kind, Err: err}
+}

@@ -1,0 +1,65 @@
+package storetest_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m) }
+
+// suites are the contract, by port. Their subtests run one after another, each on an
+// empty store.
+var suites = map[string]func(t *testing.T, open storetest.Open){
+	"engine": storetest.Engine,
+}
+
+func TestMiniredis(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T) storetest.Open {
+		return func(t *testing.T) *store.Store { return storetest.OnRedis(t, redistest.StartMiniredis(t).Addr()) }
+	})
+}
+
+func TestRedis(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T) storetest.Open {
+		server := redistest.StartRedis(t)
+		return func(t *testing.T) *store.Store {
+			client := redistest.NewClient(t, server.Addr())
+			require.NoError(t, client.FlushAll(t.Context()).Err())
+			return storetest.OnRedis(t, server.Addr())
+		}
+	})
+}
+
+func TestCluster_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	run(t, func(t *testing.T) storetest.Open {
+		cluster := redistest.StartCluster(t, 3)
+		return func(t *testing.T) *store.Store {
+			for _, node := range cluster.Nodes {
+				require.NoError(t, redistest.NewClient(t, node.Addr()).FlushAll(t.Context()).Err())
+			}
+			return storetest.OnRedis(t, cluster.Addrs()...)
+		}
+	})
+}
+
+// run runs all suites in parallel, each with an engine of its own.
+func run(t *testing.T, start func(t *testing.T) storetest.Open) {
+	t.Helper()
+	for name, suite := range suites {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			suite(t, start(t))
+		})
+	}
+}

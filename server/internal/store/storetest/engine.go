@@ -1,0 +1,28 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Engine is the contract of store.Engine.
+func Engine(t *testing.T, open Open) {
+	t.Run("answers", func(t *testing.T) {
+		s := open(t)
+		assert.NotEmpty(t, s.Name())
+		require.NoError(t, s.Ping(t.Context()))
+		require.NoError(t, s.Background.Ping(t.Context()))
+	})
+	t.Run("time goes on", func(t *testing.T) {
+		s := open(t)
+		first, err := s.Time(t.Context())
+		require.NoError(t, err)
+		second, err := s.Background.Time(t.Context())
+		require.NoError(t, err)
+		assert.False(t, second.Before(first))
+		assert.WithinDuration(t, time.Now(), second, time.Minute)
+	})
+}

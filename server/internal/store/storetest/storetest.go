@@ -1,0 +1,46 @@
+// Package storetest is the contract of the store's ports as tests, which every engine
+// passes, and gives other tests a store of each engine.
+package storetest
+
+import (
+	"strings"
+	"testing"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/redis"
+)
+
+// Each runs test once on an empty store of each engine, as parallel subtests. Those
+// that need redis-server are skipped if it is not installed, and with -short. The
+// subtests go on after Each returned, as parallel subtests do: whatever must follow
+// them belongs into t.Cleanup.
+func Each(t *testing.T, test func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
+		single, ok := client.(*goredis.Client)
+		require.True(t, ok)
+		test(t, OnRedis(t, single.Options().Addr))
+	})
+}
+
+// Open returns an empty store that closes with the test.
+type Open func(t *testing.T) *store.Store
+
+// OnRedis returns a store on the Redis at the addresses, several for a cluster, that
+// closes with the test.
+func OnRedis(t testing.TB, addrs ...string) *store.Store {
+	t.Helper()
+	connect := func(retries int) goredis.UniversalClient {
+		return goredis.NewUniversalClient(&goredis.UniversalOptions{Addrs: addrs, MaxRetries: retries, ContextTimeoutEnabled: true})
+	}
+	s, err := redis.New(redis.Clients{
+		Appends: connect(-1), Calls: connect(0), Background: connect(0), Once: connect(-1), Name: strings.Join(addrs, ","),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}

@@ -1,4 +1,4 @@
-package scan_test
+package redis
 
 import (
 	"context"
@@ -7,33 +7,32 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
-	"github.com/gridstand/gridstand/server/internal/scan"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
 // Ensure that every key is found that matches, and no other.
-func TestKeys(t *testing.T) {
+func TestScanKeys(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, keys)
+	redistest.Each(t, testScanKeys)
 }
 
 // Ensure the same of every master of a cluster.
-func TestKeys_Cluster(t *testing.T) {
+func TestScanKeys_Cluster(t *testing.T) {
 	t.Parallel()
-	keys(t, redistest.StartCluster(t, 3).Client())
+	testScanKeys(t, redistest.StartCluster(t, 3).Client())
 }
 
-func keys(t *testing.T, client redis.UniversalClient) {
+func testScanKeys(t *testing.T, client goredis.UniversalClient) {
 	ctx := t.Context()
 	var want []string
-	_, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, err := client.Pipelined(ctx, func(p goredis.Pipeliner) error {
 		for i := range 1200 {
 			key := fmt.Sprintf("a:{%d}", i)
 			want = append(want, key)
@@ -52,12 +51,12 @@ func keys(t *testing.T, client redis.UniversalClient) {
 	}{
 		"everywhere": {
 			func(ctx context.Context, visit func([]string) error) error {
-				return scan.Keys(ctx, client, "a:{*}", visit)
+				return scanKeys(ctx, client, "a:{*}", visit)
 			}, want,
 		},
 		"beside a key": {
 			func(ctx context.Context, visit func([]string) error) error {
-				return scan.Beside(ctx, client, key, "a:{*}", visit)
+				return scanBeside(ctx, client, key, "a:{*}", visit)
 			}, beside(t, client, key, want),
 		},
 	} {
@@ -74,10 +73,38 @@ func keys(t *testing.T, client redis.UniversalClient) {
 	}
 }
 
+// Ensure that every member of a sorted set is found, with its score.
+func TestScanMembers(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
+		ctx := t.Context()
+		want := map[string]float64{}
+		var members []goredis.Z
+		for i := range 1200 {
+			member := goredis.Z{Member: fmt.Sprint(i), Score: float64(i) - 0.5}
+			members, want[fmt.Sprint(i)] = append(members, member), member.Score
+		}
+		require.NoError(t, client.ZAdd(ctx, "members", members...).Err())
+		found := map[string]float64{}
+		require.NoError(t, scanMembers(ctx, client, "members", func(members []goredis.Z) error {
+			for _, m := range members {
+				member, ok := m.Member.(string)
+				require.True(t, ok)
+				found[member] = m.Score
+			}
+			return nil
+		}))
+		assert.Equal(t, want, found)
+
+		enough := errors.New("enough")
+		assert.ErrorIs(t, scanMembers(ctx, client, "members", func([]goredis.Z) error { return enough }), enough)
+	})
+}
+
 // beside returns the keys that are on one master with the given key.
-func beside(t *testing.T, client redis.UniversalClient, key string, keys []string) []string {
+func beside(t *testing.T, client goredis.UniversalClient, key string, keys []string) []string {
 	t.Helper()
-	cluster, ok := client.(*redis.ClusterClient)
+	cluster, ok := client.(*goredis.ClusterClient)
 	if !ok {
 		return keys
 	}

@@ -1,0 +1,85 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// scanCount is how many keys or members one step looks at: few enough that it does not
+// keep other clients of Redis waiting.
+const scanCount = 500
+
+// scanKeys calls visit with the keys that match a pattern, of all masters of a cluster,
+// some at a time and never two calls at once. A key that exists throughout is visited
+// at least once. It ends at the first error, also one of visit's.
+func scanKeys(ctx context.Context, client goredis.UniversalClient, pattern string, visit func(keys []string) error) error {
+	cluster, ok := client.(*goredis.ClusterClient)
+	if !ok {
+		return scanNode(ctx, client, pattern, visit)
+	}
+	var mu sync.Mutex
+	return cluster.ForEachMaster(ctx, func(ctx context.Context, master *goredis.Client) error {
+		return scanNode(ctx, master, pattern, func(keys []string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return visit(keys)
+		})
+	})
+}
+
+// scanBeside is scanKeys for the keys that are on the same master as the given key, and
+// so are lost with it.
+func scanBeside(ctx context.Context, client goredis.UniversalClient, key, pattern string, visit func(keys []string) error) error {
+	cluster, ok := client.(*goredis.ClusterClient)
+	if !ok {
+		return scanNode(ctx, client, pattern, visit)
+	}
+	master, err := cluster.MasterForKey(ctx, key)
+	if err != nil {
+		return fmt.Errorf("finding a master: %w", failed(err))
+	}
+	return scanNode(ctx, master, pattern, visit)
+}
+
+func scanNode(ctx context.Context, client goredis.Cmdable, pattern string, visit func(keys []string) error) error {
+	return scanEach(visit, func(cursor uint64) *goredis.ScanCmd { return client.Scan(ctx, cursor, pattern, scanCount) })
+}
+
+// scanMembers calls visit with the members of a sorted set, some at a time. A member
+// that stays in the set throughout is visited at least once. It ends at the first
+// error, also one of visit's.
+func scanMembers(ctx context.Context, client goredis.Cmdable, key string, visit func(members []goredis.Z) error) error {
+	return scanEach(func(elements []string) error {
+		members := make([]goredis.Z, 0, len(elements)/2)
+		for i := 0; i+1 < len(elements); i += 2 { // member, score, member, score, …
+			score, err := strconv.ParseFloat(elements[i+1], 64)
+			if err != nil {
+				return fmt.Errorf("reading a sorted set: %w", err)
+			}
+			members = append(members, goredis.Z{Member: elements[i], Score: score})
+		}
+		return visit(members)
+	}, func(cursor uint64) *goredis.ScanCmd { return client.ZScan(ctx, key, cursor, "", scanCount) })
+}
+
+// scanEach calls visit with what each step of a scan brings.
+func scanEach(visit func([]string) error, step func(cursor uint64) *goredis.ScanCmd) error {
+	for cursor := uint64(0); ; {
+		found, next, err := step(cursor).Result()
+		if err != nil {
+			return fmt.Errorf("scanning Redis: %w", failed(err))
+		}
+		if len(found) > 0 {
+			if err := visit(found); err != nil {
+				return err
+			}
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}

@@ -4,40 +4,56 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/redis"
 )
 
-// embedded is an imitation of Redis inside this process. It listens on a local port,
-// with a random password.
+// embedded is the engine of an imitation of Redis inside this process. It listens on
+// a local port, with a random password.
 type embedded struct {
-	server   *miniredis.Miniredis
-	password string
+	store.Engine
+	clients redis.Clients
+	server  *miniredis.Miniredis
 }
 
-func startEmbedded() (*embedded, error) {
-	e := &embedded{server: miniredis.NewMiniRedis(), password: rand.Text()}
-	e.server.RequireAuth(e.password)
+func openEmbedded(ctx context.Context) (*store.Store, error) {
+	e := &embedded{server: miniredis.NewMiniRedis()}
+	password := rand.Text()
+	e.server.RequireAuth(password)
 	if err := e.server.Start(); err != nil {
 		return nil, fmt.Errorf("starting the embedded store: %w", err)
 	}
-	return e, nil
+	s, err := redis.Open(ctx, "redis://:"+password+"@"+e.server.Addr(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		e.server.Close()
+		return nil, err
+	}
+	e.Engine, e.clients = s.Engine, redis.ClientsOf(s)
+	s.Engine = e
+	return s, nil
 }
 
-func (e *embedded) options() *redis.UniversalOptions {
-	return &redis.UniversalOptions{Addrs: []string{e.server.Addr()}, Password: e.password}
-}
+// Name, Durable, Shared, Run and Close implement store.Engine.
+func (e *embedded) Name() string { return Embedded }
+
+// Durable reports that nothing outlives the program.
+func (e *embedded) Durable() bool { return false }
+
+// Shared reports that no other server can connect.
+func (e *embedded) Shared() bool { return false }
 
 // tick is how often keys expire. Each time it visits every key, which would cost too
 // much at each command.
 const tick = time.Second
 
-// run expires keys until ctx ends: miniredis does not do that by itself.
-func (e *embedded) run(ctx context.Context) {
+// Run expires keys until ctx ends: miniredis does not do that by itself.
+func (e *embedded) Run(ctx context.Context) {
 	// Without the monotonic clock: keys expire by the clock of the TIME command, also
 	// after the machine slept.
 	last := time.Now().Round(0)
@@ -50,4 +66,9 @@ func (e *embedded) run(ctx context.Context) {
 	})
 }
 
-func (e *embedded) close() { e.server.Close() }
+// Close closes the connections and the imitation.
+func (e *embedded) Close() error {
+	err := e.Engine.Close()
+	e.server.Close()
+	return err
+}

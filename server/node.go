@@ -29,6 +29,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/recovery"
 	"github.com/gridstand/gridstand/server/internal/rpc"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // node is the parts of one server, connected to each other.
@@ -39,7 +40,7 @@ type node struct {
 	// refusals counts and logs refused calls.
 	refusals *refusals
 
-	store     *connection
+	store     *store.Store
 	log       *gamelog.Log // as callers read it
 	follower  *gamelog.Follower
 	directory *directory.Directory
@@ -83,13 +84,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.store, err = openStore(c.Redis); err != nil {
-		return nil, err
-	}
-	if err := n.store.waitReady(ctx); err != nil {
-		return nil, err
-	}
-	if err := n.store.check(ctx, n.logger); err != nil {
+	if n.store, err = openStore(ctx, c.Redis, n.logger); err != nil {
 		return nil, err
 	}
 	if err := n.listen(); err != nil {
@@ -132,6 +127,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	if err != nil {
 		return err
 	}
+	clients := clientsOf(n.store)
 	serverID := id.New()
 	n.heartbeat = heartbeat.New(heartbeat.Config{
 		ServerID: serverID, Client: c.Client, Logger: n.logger, OnMissing: c.Scheduler.Reclaim,
@@ -144,8 +140,8 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, KeepFinished: n.KeepFinished,
 		Limits: n.Limits, PauseAfter: n.PauseAfter, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
-	n.log = c.Log.ReadingFrom(n.store.reads)
-	n.follower = gamelog.NewFollower(n.store.reads, n.logger)
+	n.log = c.Log.ReadingFrom(clients.Calls)
+	n.follower = gamelog.NewFollower(clients.Calls, n.logger)
 	n.hub = match.NewHub(match.Config{
 		Log: n.log, Follower: n.follower, Agenda: n.lifecycle, Observer: observer{n.metrics, n.directory},
 		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall,
@@ -153,12 +149,12 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
 	games := rpc.New(rpc.Config{
-		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.reads, n.KeepAccounts), Leaderboard: leaderboard.New(n.store.reads, n.Now), Directory: n.directory,
+		Hub: n.hub, Log: n.log, Accounts: account.New(clients.Calls, n.KeepAccounts), Leaderboard: leaderboard.New(clients.Calls, n.Now), Directory: n.directory,
 		Planner: n.lifecycle, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		StoreAnswers: n.storeAnswers.Load,
-		Version:      version.String(), Durable: n.store.embedded == nil, MinTurnLimit: n.MinTurnLimit,
+		Version:      version.String(), Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
-		Quotas: ratelimit.NewQuotas(n.store.reads), Proxies: n.proxies,
+		Quotas: ratelimit.NewQuotas(clients.Calls), Proxies: n.proxies,
 		HangUp: n.admission.HangUp,
 	})
 	n.serveGRPC(games, transport)
@@ -236,6 +232,6 @@ func (n *node) close() {
 		_ = n.admin.listener.Close()
 	}
 	if n.store != nil {
-		n.store.close()
+		_ = n.store.Close()
 	}
 }

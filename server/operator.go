@@ -14,11 +14,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/recovery"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Operator does an operator's work on a store, also while servers run on it.
 type Operator struct {
-	store    *connection
+	store    *store.Store
 	accounts *account.Store
 	boards   *leaderboard.Boards
 	recovery *recovery.Recovery
@@ -38,7 +39,7 @@ func Operate(ctx context.Context, c Config) (_ *Operator, err error) {
 		return nil, wrong("redis", "an embedded store exists only inside its server")
 	}
 	o := &Operator{}
-	if o.store, err = openStore(c.Redis); err != nil {
+	if o.store, err = openStore(ctx, c.Redis, slog.New(slog.DiscardHandler)); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -46,9 +47,6 @@ func Operate(ctx context.Context, c Config) (_ *Operator, err error) {
 			o.Close()
 		}
 	}()
-	if err := o.store.waitReady(ctx); err != nil {
-		return nil, err
-	}
 	config, err := c.recovery(o.store, c.NewLogger())
 	if err != nil {
 		return nil, err
@@ -58,7 +56,7 @@ func Operate(ctx context.Context, c Config) (_ *Operator, err error) {
 }
 
 // Close closes the store.
-func (o *Operator) Close() { o.store.close() }
+func (o *Operator) Close() { _ = o.store.Close() }
 
 // Rebuild derives leaderboards and lists again from the logs of the games. What
 // it did is returned with an error too.
@@ -113,11 +111,11 @@ func (o *Operator) Quarantine(ctx context.Context, gameID string) error {
 }
 
 // QuarantineBefore quarantines all games that are not over and were created before
-// a time, the zero time for now by Redis's clock. It returns their ids, also with
+// a time, the zero time for now by the store's clock. It returns their ids, also with
 // an error.
 func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]string, error) {
 	if before.IsZero() {
-		now, err := o.store.reads.Time(ctx).Result()
+		now, err := o.store.Time(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("asking for the time: %w", err)
 		}
@@ -128,16 +126,17 @@ func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]st
 
 // recovery returns what recovery works with on a store. A server adds its
 // heartbeat.
-func (c *Config) recovery(s *connection, logger *slog.Logger) (recovery.Config, error) {
-	log, err := gamelog.New(s.appends, s.scheduler)
+func (c *Config) recovery(s *store.Store, logger *slog.Logger) (recovery.Config, error) {
+	clients := clientsOf(s)
+	log, err := gamelog.New(clients.Appends, clients.Background)
 	if err != nil {
 		return recovery.Config{}, fmt.Errorf("opening the log: %w", err)
 	}
 	return recovery.Config{
-		Client: s.scheduler, Log: log,
-		Accounts: account.New(s.scheduler, c.KeepAccounts), Leaderboard: leaderboard.New(s.scheduler, time.Now),
-		Directory: directory.New(s.scheduler, s.reads, max(c.KeepFinished, c.AbandonAfter), logger),
-		Scheduler: scheduler.New(s.scheduler, s.once, logger), Logger: logger,
+		Client: clients.Background, Log: log,
+		Accounts: account.New(clients.Background, c.KeepAccounts), Leaderboard: leaderboard.New(clients.Background, time.Now),
+		Directory: directory.New(clients.Background, clients.Calls, max(c.KeepFinished, c.AbandonAfter), logger),
+		Scheduler: scheduler.New(clients.Background, clients.Once, logger), Logger: logger,
 		KeepFinished: c.KeepFinished, Memory: c.Idle,
 	}, nil
 }

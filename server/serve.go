@@ -53,11 +53,9 @@ func (n *node) serve(ctx context.Context) error {
 	defer fail(nil)
 
 	base := newStage(ctx, fail)
-	if n.store.embedded != nil {
-		base.run("embedded store", without(n.store.embedded.run))
-	}
-	base.run("redis", without(func(ctx context.Context) {
-		n.store.monitor(ctx, n.logger, pingEvery, func(up bool) {
+	base.run("store", without(n.store.Run))
+	base.run("monitor", without(func(ctx context.Context) {
+		monitor(ctx, n.store.Background, n.logger, pingEvery, func(up bool) {
 			n.storeAnswers.Store(up)
 			n.metrics.StorageUp(up)
 		})
@@ -143,10 +141,10 @@ func (n *node) drain() {
 
 // announce logs the addresses and the store.
 func (n *node) announce() {
-	if n.store.embedded != nil {
+	if !n.store.Durable() {
 		n.logger.Warn("everything is kept in this process and gone when it ends; --redis names a store that stays", "id", "store-volatile")
 	}
-	n.logger.Info("serving", "address", n.admission.Addr().String(), "redis", n.store.name,
+	n.logger.Info("serving", "address", n.admission.Addr().String(), "redis", n.store.Name(),
 		"tls", n.TLSCert != "", "version", version.String())
 	if n.admin != nil {
 		n.logger.Info("serving metrics", "address", n.admin.listener.Addr().String(), "pprof", n.Pprof)

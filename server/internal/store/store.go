@@ -58,6 +58,15 @@ type Engine interface {
 	Close() error
 }
 
+// NameError says that the name of a store, which Open of an engine takes, is not valid.
+// It never quotes text that may be a password.
+type NameError struct{ Err error }
+
+func (e *NameError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *NameError) Unwrap() error { return e.Err }
+
 // Error is an error of an engine, or of the way to it. Nothing is wrong with the
 // call: it may succeed later.
 type Error struct {

@@ -39,6 +39,10 @@ func New(c Clients) (*store.Store, error) {
 	}, nil
 }
 
+// ClientsOf returns the connections of a store that New returned, for packages that
+// do not use the ports yet.
+func ClientsOf(s *store.Store) Clients { return s.Engine.(engine).clients }
+
 type engine struct {
 	clients Clients
 	client  goredis.UniversalClient
@@ -56,9 +60,11 @@ func (e engine) Time(ctx context.Context) (time.Time, error) {
 	return now, failed(err)
 }
 
-func (e engine) Close() error {
+func (e engine) Close() error { return e.clients.close() }
+
+func (c Clients) close() error {
 	var errs []error
-	for _, client := range []goredis.UniversalClient{e.clients.Appends, e.clients.Calls, e.clients.Background, e.clients.Once} {
+	for _, client := range []goredis.UniversalClient{c.Appends, c.Calls, c.Background, c.Once} {
 		errs = append(errs, client.Close())
 	}
 	return errors.Join(errs...)

@@ -1,23 +1,23 @@
-package server
+package redis
 
 import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-func TestParseRedis(t *testing.T) {
+func TestParseURL(t *testing.T) {
 	t.Parallel()
-	for value, check := range map[string]func(*testing.T, *redis.UniversalOptions){
-		"redis://localhost": func(t *testing.T, o *redis.UniversalOptions) {
+	for value, check := range map[string]func(*testing.T, *goredis.UniversalOptions){
+		"redis://localhost": func(t *testing.T, o *goredis.UniversalOptions) {
 			assert.Equal(t, []string{"localhost:6379"}, o.Addrs)
 			assert.Nil(t, o.TLSConfig)
-			assert.IsType(t, &redis.Client{}, client(t, o))
+			assert.IsType(t, &goredis.Client{}, client(t, o))
 		},
-		"redis://me:p%40ss@host:7000/3?client_name=x&dial_timeout=3s&pool_size=7": func(t *testing.T, o *redis.UniversalOptions) {
+		"redis://me:p%40ss@host:7000/3?client_name=x&dial_timeout=3s&pool_size=7": func(t *testing.T, o *goredis.UniversalOptions) {
 			assert.Equal(t, []string{"host:7000"}, o.Addrs)
 			assert.Equal(t, "me", o.Username)
 			assert.Equal(t, "p@ss", o.Password)
@@ -26,48 +26,48 @@ func TestParseRedis(t *testing.T) {
 			assert.Equal(t, 3*time.Second, o.DialTimeout)
 			assert.Equal(t, 7, o.PoolSize)
 		},
-		"rediss://[::1]:6380": func(t *testing.T, o *redis.UniversalOptions) {
+		"rediss://[::1]:6380": func(t *testing.T, o *goredis.UniversalOptions) {
 			assert.Equal(t, []string{"[::1]:6380"}, o.Addrs)
 			assert.Equal(t, "::1", o.TLSConfig.ServerName)
 			assert.False(t, o.TLSConfig.InsecureSkipVerify)
 		},
-		"rediss://h?skip_verify=true": func(t *testing.T, o *redis.UniversalOptions) {
+		"rediss://h?skip_verify=true": func(t *testing.T, o *goredis.UniversalOptions) {
 			assert.True(t, o.TLSConfig.InsecureSkipVerify)
 		},
-		"rediss://:pw@a:1,b:2,rediss://c:3/": func(t *testing.T, o *redis.UniversalOptions) {
+		"rediss://:pw@a:1,b:2,rediss://c:3/": func(t *testing.T, o *goredis.UniversalOptions) {
 			assert.Equal(t, []string{"a:1", "b:2", "c:3"}, o.Addrs)
 			assert.Equal(t, "pw", o.Password)
 			assert.Empty(t, o.TLSConfig.ServerName, "each node has its own name")
-			assert.IsType(t, &redis.ClusterClient{}, client(t, o))
+			assert.IsType(t, &goredis.ClusterClient{}, client(t, o))
 		},
-		"redis://one:6379?cluster=true": func(t *testing.T, o *redis.UniversalOptions) {
-			assert.IsType(t, &redis.ClusterClient{}, client(t, o))
+		"redis://one:6379?cluster=true": func(t *testing.T, o *goredis.UniversalOptions) {
+			assert.IsType(t, &goredis.ClusterClient{}, client(t, o))
 		},
-		"redis://a:26379,b/2?master_name=main&sentinel_username=u&sentinel_password=s": func(t *testing.T, o *redis.UniversalOptions) {
+		"redis://a:26379,b/2?master_name=main&sentinel_username=u&sentinel_password=s": func(t *testing.T, o *goredis.UniversalOptions) {
 			assert.Equal(t, []string{"a:26379", "b:6379"}, o.Addrs)
 			assert.Equal(t, "main", o.MasterName)
 			assert.Equal(t, "u", o.SentinelUsername)
 			assert.Equal(t, "s", o.SentinelPassword)
 			assert.Equal(t, 2, o.DB)
-			assert.IsType(t, &redis.Client{}, client(t, o))
+			assert.IsType(t, &goredis.Client{}, client(t, o))
 		},
 	} {
 		t.Run(value, func(t *testing.T) {
 			t.Parallel()
-			o, err := parseRedis(value)
+			o, err := parseURL(value)
 			require.NoError(t, err)
 			check(t, o)
 		})
 	}
 }
 
-func client(t *testing.T, o *redis.UniversalOptions) redis.UniversalClient {
-	c := redis.NewUniversalClient(o)
+func client(t *testing.T, o *goredis.UniversalOptions) goredis.UniversalClient {
+	c := goredis.NewUniversalClient(o)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
-func TestParseRedis_Wrong(t *testing.T) {
+func TestParseURL_Wrong(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{
 		"", "localhost:6379", "http://localhost", "redis:/localhost", "redis://",
@@ -76,7 +76,7 @@ func TestParseRedis_Wrong(t *testing.T) {
 		"redis://:opensesame@h/-1", "redis://:opensesame@a,rediss://b", "redis://:opensesame@a,b/1", "redis://:opensesame@a,,b",
 		"redis://:opensesame@h?%zz",
 	} {
-		_, err := parseRedis(value)
+		_, err := parseURL(value)
 		if assert.Error(t, err, value) {
 			assert.NotContains(t, err.Error(), "opens", "a password was printed")
 			assert.NotContains(t, err.Error(), "esame", "a password was printed")

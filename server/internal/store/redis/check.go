@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 )
 
 // oldestRedis is the first major version that has all the commands used.
@@ -15,13 +15,10 @@ const oldestRedis = 7
 
 // check returns an error if a node's version is too old. It logs a warning for
 // settings under which Redis may lose acknowledged writes.
-func (s *connection) check(ctx context.Context, logger *slog.Logger) error {
-	if s.embedded != nil {
-		return nil
-	}
+func (c Clients) check(ctx context.Context, logger *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	node := func(ctx context.Context, client *redis.Client) error {
+	node := func(ctx context.Context, client *goredis.Client) error {
 		logger := logger.With("redis", client.Options().Addr)
 		text, err := client.Info(ctx).Result()
 		if err != nil {
@@ -35,10 +32,10 @@ func (s *connection) check(ctx context.Context, logger *slog.Logger) error {
 		checkSettings(ctx, client, info, logger)
 		return nil
 	}
-	switch client := s.reads.(type) {
-	case *redis.ClusterClient:
+	switch client := c.Calls.(type) {
+	case *goredis.ClusterClient:
 		return client.ForEachMaster(ctx, node)
-	case *redis.Client:
+	case *goredis.Client:
 		return node(ctx, client)
 	}
 	return nil
@@ -79,7 +76,7 @@ var durability = []struct {
 // checkSettings logs a warning for each setting of durability that differs. Two are
 // in INFO. The third needs CONFIG GET, which also reveals passwords, so the
 // servers' user need not be allowed to call it (see SECURITY.md).
-func checkSettings(ctx context.Context, client *redis.Client, info map[string]string, logger *slog.Logger) {
+func checkSettings(ctx context.Context, client *goredis.Client, info map[string]string, logger *slog.Logger) {
 	settings := map[string]string{"maxmemory-policy": info["maxmemory_policy"], "appendonly": "no"}
 	if info["aof_enabled"] == "1" {
 		settings["appendonly"] = "yes"

@@ -1,4 +1,4 @@
-package server
+package redis
 
 import (
 	"crypto/tls"
@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 )
 
-// parseRedis parses the value of --redis: a URL, or several separated by commas. All
-// but the first may be a bare host:port:
+// parseURL parses the name of a Redis: a URL, or several separated by commas. All but
+// the first may be a bare host:port:
 //
 //	redis://user:password@host:6379/0                         one server
 //	rediss://host:6379?ca=/etc/redis/ca.pem                   the same over TLS
@@ -34,12 +34,12 @@ import (
 // user as that of the Sentinels and the password of Redis from a parameter,
 // ParseClusterURL ignores the path, and their errors quote passwords. Errors here
 // never quote text that may be a password.
-func parseRedis(value string) (*redis.UniversalOptions, error) {
+func parseURL(value string) (*goredis.UniversalOptions, error) {
 	scheme, rest, ok := strings.Cut(value, "://")
 	if !ok || scheme != "redis" && scheme != "rediss" {
 		return nil, errors.New(`must be "embedded" or begin with redis:// or rediss://`)
 	}
-	options := &redis.UniversalOptions{}
+	options := &goredis.UniversalOptions{}
 	for part := range strings.SplitSeq(rest, ",") {
 		if s, after, ok := strings.Cut(part, "://"); ok {
 			if s != scheme {
@@ -69,7 +69,7 @@ func parseRedis(value string) (*redis.UniversalOptions, error) {
 }
 
 // readURL adds the address and settings of one URL to o.
-func readURL(u *url.URL, o *redis.UniversalOptions) error {
+func readURL(u *url.URL, o *goredis.UniversalOptions) error {
 	host, port := u.Hostname(), u.Port()
 	if host == "" {
 		return errors.New("an address has no host")
@@ -105,7 +105,7 @@ func readURL(u *url.URL, o *redis.UniversalOptions) error {
 }
 
 // readCertificates reads the files that the parameters name into o.
-func readCertificates(o *redis.UniversalOptions, query url.Values) error {
+func readCertificates(o *goredis.UniversalOptions, query url.Values) error {
 	ca, cert, key := query.Get("ca"), query.Get("cert"), query.Get("key")
 	switch {
 	case ca == "" && cert == "" && key == "":
@@ -135,7 +135,7 @@ func readCertificates(o *redis.UniversalOptions, query url.Values) error {
 	return nil
 }
 
-func readParameter(o *redis.UniversalOptions, name, value string) error {
+func readParameter(o *goredis.UniversalOptions, name, value string) error {
 	var err error
 	switch name {
 	case "ca", "cert", "key":

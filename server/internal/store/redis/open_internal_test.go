@@ -1,0 +1,127 @@
+package redis
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
+
+// open opens the Redis at a URL, closes it with the test, and returns what it logged.
+func open(ctx context.Context, t *testing.T, url string) (log string, err error) {
+	t.Helper()
+	var text bytes.Buffer
+	s, err := Open(ctx, url, slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	if err == nil {
+		t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	}
+	return text.String(), err
+}
+
+func TestOpen_Waits(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+
+	t.Run("no server", func(t *testing.T) {
+		t.Parallel()
+		_, err := open(t.Context(), t, "redis://:sesame@127.0.0.1:1")
+		assert.EqualError(t, err, "redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused")
+	})
+
+	t.Run("a silent server", func(t *testing.T) {
+		t.Parallel()
+		silent, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer func() { _ = silent.Close() }()
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		_, err = open(ctx, t, "redis://"+silent.Addr().String())
+		assert.ErrorContains(t, err, "does not answer")
+	})
+
+	t.Run("wrong password", func(t *testing.T) {
+		t.Parallel()
+		server := redistest.StartMiniredis(t)
+		server.RequireAuth("open sesame")
+		_, err := open(t.Context(), t, "redis://:sesame@"+server.Addr())
+		assert.ErrorContains(t, err, "refuses: WRONGPASS")
+		assert.NotContains(t, err.Error(), "sesame")
+	})
+
+	t.Run("still loading", func(t *testing.T) {
+		t.Parallel()
+		server := redistest.StartMiniredis(t)
+		server.SetError("LOADING Redis is loading the dataset in memory")
+		time.AfterFunc(300*time.Millisecond, func() { server.SetError("") })
+		_, err := open(t.Context(), t, "redis://"+server.Addr())
+		assert.NoError(t, err)
+	})
+}
+
+func TestOpen_Checks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"as it should be", []string{"--appendonly", "yes", "--appendfsync", "always"}, nil},
+		{"nothing kept", nil, []string{"setting=appendonly"}},
+		{
+			"kept loosely",
+			[]string{"--appendonly", "yes", "--maxmemory-policy", "allkeys-lru"},
+			[]string{"setting=appendfsync", "setting=maxmemory-policy"},
+		},
+		{
+			"not told",
+			[]string{"--appendonly", "yes", "--rename-command", "CONFIG", ""},
+			[]string{`level=INFO msg="redis does not tell its appendfsync`},
+		},
+		{
+			"not told, and kept nowhere",
+			[]string{"--rename-command", "CONFIG", "", "--maxmemory-policy", "allkeys-lru"},
+			[]string{"setting=appendonly", "setting=maxmemory-policy"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.StartRedis(t, tt.args...)
+			log, err := open(t.Context(), t, server.URL())
+			require.NoError(t, err)
+			assert.Equal(t, len(tt.want), strings.Count(log, "\n"), log)
+			for _, want := range tt.want {
+				assert.Contains(t, log, want)
+			}
+		})
+	}
+}
+
+func TestCheckVersion(t *testing.T) {
+	t.Parallel()
+	for info, want := range map[string]string{
+		"# Server\r\nredis_version:7.0.0\r\nredis_mode:standalone\r\n": "",
+		"# Server\r\nredis_version:8.2.1\r\n":                          "",
+		"# Server\r\nredis_version:6.2.14\r\n":                         "redis at r:1 is version 6.2.14; it must be 7.0 or newer",
+		"# Server\r\nserver_name:other\r\n":                            "",
+	} {
+		err := checkVersion("r:1", parseInfo(info))
+		if want == "" {
+			assert.NoError(t, err)
+		} else {
+			assert.EqualError(t, err, want)
+		}
+	}
+}

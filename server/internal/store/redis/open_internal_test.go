@@ -13,10 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	"github.com/gridstand/gridstand/internal/testkit/testmain"
 )
-
-func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 // open opens the Redis at a URL, closes it with the test, and returns what it logged.
 func open(ctx context.Context, t *testing.T, url string) (log string, err error) {

@@ -12,10 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	"github.com/gridstand/gridstand/internal/testkit/testmain"
 )
-
-func TestMain(m *testing.M) { testmain.Run(m) }
 
 // Ensure that every key is found that matches, and no other.
 func TestScanKeys(t *testing.T) {

@@ -136,7 +136,7 @@ func (c *Config) recovery(s *store.Store, logger *slog.Logger) (recovery.Config,
 		Client: clients.Background, Log: log,
 		Accounts: account.New(clients.Background, c.KeepAccounts), Leaderboard: leaderboard.New(clients.Background, time.Now),
 		Directory: directory.New(clients.Background, clients.Calls, max(c.KeepFinished, c.AbandonAfter), logger),
-		Scheduler: scheduler.New(clients.Background, clients.Once, logger), Logger: logger,
+		Scheduler: scheduler.New(s.Background.Queue, logger), Logger: logger,
 		KeepFinished: c.KeepFinished, Memory: c.Idle,
 	}, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
+	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -22,7 +23,7 @@ import (
 func exhibitionsOn(client redis.UniversalClient, pauseAfter time.Duration, l limits.Limits) *exhibitions {
 	logger := slog.New(slog.DiscardHandler)
 	return newExhibitions(Config{
-		Client: client, Scheduler: scheduler.New(client, client, logger), Logger: logger, Limits: l, PauseAfter: pauseAfter,
+		Client: client, Scheduler: scheduler.New(struct{ store.Queue }{}, logger), Logger: logger, Limits: l, PauseAfter: pauseAfter,
 	})
 }
 

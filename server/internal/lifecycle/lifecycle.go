@@ -28,6 +28,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
+	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -158,7 +159,7 @@ func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 	stopBots := m.bots.start(ctx, hub)
 	var group sync.WaitGroup
 	group.Go(func() { periodic.Run(ctx, reportEvery, func() { m.exhibitions.report(ctx) }) })
-	m.Scheduler.Run(ctx, func(ctx context.Context, job scheduler.Job) (time.Time, error) {
+	m.Scheduler.Run(ctx, func(ctx context.Context, job store.Job) (time.Time, error) {
 		return m.process(ctx, hub, job)
 	})
 	group.Wait()

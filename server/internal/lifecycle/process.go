@@ -11,7 +11,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
-	"github.com/gridstand/gridstand/server/internal/scheduler"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 
 // process does what is due with a game and returns the time when something is due
 // next, zero for never.
-func (m *Manager) process(ctx context.Context, hub *match.Hub, job scheduler.Job) (time.Time, error) {
+func (m *Manager) process(ctx context.Context, hub *match.Hub, job store.Job) (time.Time, error) {
 	next, err := m.advance(ctx, hub, job)
 	var damaged *gamelog.DamagedError
 	switch {
@@ -44,7 +44,7 @@ func (m *Manager) process(ctx context.Context, hub *match.Hub, job scheduler.Job
 }
 
 // advance is process for a game that can be read.
-func (m *Manager) advance(ctx context.Context, hub *match.Hub, job scheduler.Job) (time.Time, error) {
+func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (time.Time, error) {
 	served, err := hub.Acquire(ctx, job.GameID)
 	if err != nil {
 		return time.Time{}, err

@@ -1,5 +1,5 @@
 // Package scheduler is a delayed-job queue with leases that all servers share. A
-// job is the id of a game, with the time, by Redis's clock, at which something is
+// job is the id of a game, with the time, by the store's clock, at which something is
 // due with the game. There is at most one job for each game.
 //
 //	        none
@@ -20,10 +20,9 @@
 // EnqueueNow and EnqueueMissing make a job due that did not exist, too, and Remove
 // removes a job in any state.
 //
-// A lease gives a job to one server for ten seconds. In Redis it is a time to come,
-// like that of a scheduled job, and Ack recognises it by that time to the
-// millisecond. If anything was enqueued for the game in between, the time differs
-// and Ack changes nothing, so that the job is processed again.
+// A lease gives a job to one server for ten seconds. If anything was enqueued for
+// the game in between, Ack changes nothing, so that the job is processed again
+// (store.Queue).
 //
 // A job may be processed more than once, also by two servers at the same time, so
 // processing must be repeatable. A server that dies loses nothing: its leases

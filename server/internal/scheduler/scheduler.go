@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
@@ -30,18 +30,21 @@ const (
 	// processed at the same time.
 	batch   = 64
 	workers = 8
+	// maxReclaimed bounds the jobs that are looked for after a lost reply, or of
+	// missing servers. The leases of the others expire.
+	maxReclaimed = 10_000
 	// handOverWithin bounds how long a server that stops takes to hand over.
 	handOverWithin = time.Second
 )
 
 // Handler processes a job and returns when it is due next, zero for never. If it
 // fails the job is due again when its lease expires, or earlier after Retry.
-type Handler func(ctx context.Context, job Job) (next time.Time, err error)
+type Handler func(ctx context.Context, job store.Job) (next time.Time, err error)
 
 // Scheduler is the queue, and processes jobs on this server. Its methods may be
 // called concurrently, but Run only once.
 type Scheduler struct {
-	Queue
+	store.Queue
 	logger *slog.Logger
 
 	// unackedLease is the start of the oldest lease request whose reply was lost,
@@ -53,13 +56,13 @@ type Scheduler struct {
 	mu sync.Mutex
 	// retries are the games whose jobs this server could not process and makes due
 	// again with the next poll. They are at most those that it has in memory and
-	// those that leased found.
+	// those that were looked for.
 	retries map[string]struct{}
 }
 
-// New makes a Scheduler. Once must be a client that does not retry commands.
-func New(client, once redis.UniversalClient, logger *slog.Logger) *Scheduler {
-	return &Scheduler{Queue: Queue{client, once}, logger: logger, retries: map[string]struct{}{}}
+// New makes a Scheduler.
+func New(queue store.Queue, logger *slog.Logger) *Scheduler {
+	return &Scheduler{Queue: queue, logger: logger, retries: map[string]struct{}{}}
 }
 
 // Run leases jobs and has them processed until ctx ends.
@@ -119,8 +122,8 @@ func (s *Scheduler) poll(ctx context.Context, handle Handler) {
 			s.logger.Debug("cannot lease jobs", "error", err)
 			return
 		}
-		// In random order, so that games on a Redis master that does not answer do
-		// not delay the same others each time.
+		// In random order, so that games that a part of the store does not answer for
+		// do not delay the same others each time.
 		rand.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
 		leased, cancel := context.WithDeadline(ctx, began.Add(LeaseFor))
 		var group errgroup.Group
@@ -161,8 +164,15 @@ func (s *Scheduler) requeue(ctx context.Context) error {
 	return s.enqueueRetries(ctx)
 }
 
+// leased returns the games whose jobs may have been leased, by any server, for d
+// and since that long ago. Scheduled jobs of the same times are among them.
+func (s *Scheduler) leased(ctx context.Context, ago, d time.Duration) ([]string, error) {
+	ago += time.Second // The question may take long to arrive.
+	return s.Due(ctx, d-ago, d, maxReclaimed)
+}
+
 // process has a job processed and acknowledges it.
-func (s *Scheduler) process(ctx context.Context, job Job, handle Handler) {
+func (s *Scheduler) process(ctx context.Context, job store.Job, handle Handler) {
 	next, err := handle(ctx, job)
 	if err == nil {
 		if err = s.Ack(ctx, job, next); err != nil {

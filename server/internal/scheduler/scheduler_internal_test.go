@@ -7,18 +7,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// ever is longer than any job waits, or has been due.
+const ever = 100 * 365 * 24 * time.Hour
 
 // polls makes a function that polls once and returns the games that were processed.
 func polls(t *testing.T, s *Scheduler, handle Handler) func() []string {
 	return func() (ids []string) {
 		games := make(chan string, 100)
-		s.poll(t.Context(), func(ctx context.Context, job Job) (time.Time, error) {
+		s.poll(t.Context(), func(ctx context.Context, job store.Job) (time.Time, error) {
 			games <- job.GameID
 			return handle(ctx, job)
 		})
@@ -34,10 +40,10 @@ func polls(t *testing.T, s *Scheduler, handle Handler) func() []string {
 // Retry.
 func TestScheduler_Retry(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		s := New(client, client, slog.New(slog.DiscardHandler))
+	storetest.Each(t, func(t *testing.T, on *store.Store) {
+		s := New(on.Background.Queue, slog.New(slog.DiscardHandler))
 		retry := false
-		poll := polls(t, s, func(_ context.Context, job Job) (time.Time, error) {
+		poll := polls(t, s, func(_ context.Context, job store.Job) (time.Time, error) {
 			if retry {
 				s.Retry(job.GameID)
 			}
@@ -51,23 +57,57 @@ func TestScheduler_Retry(t *testing.T) {
 		assert.Equal(t, []string{"g"}, poll())
 		assert.Equal(t, []string{"g"}, poll())
 		s.HandOver(t.Context())
-		other := New(client, client, slog.New(slog.DiscardHandler))
-		assert.Equal(t, []string{"g"}, polls(t, other, func(context.Context, Job) (time.Time, error) { return time.Time{}, nil })())
-		assert.Zero(t, client.ZCard(t.Context(), key).Val())
+		other := New(on.Background.Queue, slog.New(slog.DiscardHandler))
+		assert.Equal(t, []string{"g"}, polls(t, other, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil })())
+		ids, err := s.Due(t.Context(), -ever, ever, 1)
+		require.NoError(t, err)
+		assert.Empty(t, ids)
 	})
 }
 
 // Ensure that another server's lease is processed after Reclaim.
 func TestScheduler_Reclaim(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		s := New(client, client, slog.New(slog.DiscardHandler))
-		poll := polls(t, s, func(context.Context, Job) (time.Time, error) { return time.Time{}, nil })
+	storetest.Each(t, func(t *testing.T, on *store.Store) {
+		s := New(on.Background.Queue, slog.New(slog.DiscardHandler))
+		poll := polls(t, s, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil })
 		require.NoError(t, s.EnqueueNow(t.Context(), "g"))
 		_, err := s.Lease(t.Context(), 1, LeaseFor)
 		require.NoError(t, err)
 		assert.Empty(t, poll())
 		s.Reclaim()
 		assert.Equal(t, []string{"g"}, poll())
+	})
+}
+
+// lossy is a queue that loses the replies to the next leases.
+type lossy struct {
+	store.Queue
+	lost int
+}
+
+func (q *lossy) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
+	jobs, err := q.Queue.Lease(ctx, n, d)
+	if q.lost > 0 {
+		q.lost--
+		return nil, errors.New("the reply was lost")
+	}
+	return jobs, err
+}
+
+// Ensure that the jobs of leases whose replies were lost are processed with the next
+// poll that succeeds, and no others.
+func TestScheduler_LostReply(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, on *store.Store) {
+		queue := &lossy{on.Background.Queue, 2}
+		s := New(queue, slog.New(slog.DiscardHandler))
+		poll := polls(t, s, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil })
+		require.NoError(t, s.EnqueueIn(t.Context(), "later", time.Hour))
+		require.NoError(t, s.EnqueueNow(t.Context(), "g"))
+		assert.Empty(t, poll())
+		assert.Empty(t, poll())
+		assert.Equal(t, []string{"g"}, poll())
+		assert.Empty(t, poll())
 	})
 }

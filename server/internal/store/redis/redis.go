@@ -34,8 +34,12 @@ type Clients struct {
 // New returns the store on a Redis.
 func New(c Clients) (*store.Store, error) {
 	return &store.Store{
-		Engine:     engine{c, c.Calls},
-		Background: &store.Store{Engine: engine{c, c.Background}},
+		Engine: engine{c, c.Calls},
+		Queue:  queue{c.Calls, c.Once},
+		Background: &store.Store{
+			Engine: engine{c, c.Background},
+			Queue:  queue{c.Background, c.Once},
+		},
 	}, nil
 }
 

@@ -18,6 +18,7 @@ func TestMain(m *testing.M) { testmain.Run(m) }
 // empty store.
 var suites = map[string]func(t *testing.T, open storetest.Open){
 	"engine": storetest.Engine,
+	"queue":  storetest.Queue,
 }
 
 func TestMiniredis(t *testing.T) {

@@ -1,0 +1,143 @@
+package redis
+
+import (
+	"context"
+	_ "embed" // scripts
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+var (
+	//go:embed enqueue_in.lua
+	enqueueInSource string
+	//go:embed lease.lua
+	leaseSource string
+	//go:embed ack.lua
+	ackSource string
+
+	enqueueInScript = goredis.NewScript(enqueueInSource)
+	leaseScript     = goredis.NewScript(leaseSource)
+	ackScript       = goredis.NewScript(ackSource)
+)
+
+// queueKey is the sorted set of jobs: game id by Unix milliseconds.
+const queueKey = "due"
+
+type queue struct {
+	client goredis.UniversalClient
+	// once sends a command only once: repeating a lease would hide the jobs that
+	// the first attempt leased.
+	once goredis.UniversalClient
+}
+
+// EnqueueIn implements store.Queue.
+func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error {
+	return enqueued(enqueueInScript.Run(ctx, q.client, []string{queueKey}, gameID, delay.Milliseconds()).Err())
+}
+
+// EnqueueBy implements store.Queue.
+func (q queue) EnqueueBy(ctx context.Context, gameID string, at time.Time) error {
+	return enqueued(q.client.ZAddLT(ctx, queueKey, jobMember(gameID, at)).Err())
+}
+
+// Set implements store.Queue.
+func (q queue) Set(ctx context.Context, gameID string, at time.Time) error {
+	return enqueued(q.client.ZAdd(ctx, queueKey, jobMember(gameID, at)).Err())
+}
+
+// EnqueueMissing implements store.Queue.
+func (q queue) EnqueueMissing(ctx context.Context, gameIDs ...string) error {
+	return q.enqueueDue(ctx, goredis.ZAddArgs{NX: true}, gameIDs)
+}
+
+// EnqueueNow implements store.Queue.
+func (q queue) EnqueueNow(ctx context.Context, gameIDs ...string) error {
+	return q.enqueueDue(ctx, goredis.ZAddArgs{LT: true}, gameIDs)
+}
+
+// enqueueDue adds jobs for a time that is long past.
+func (q queue) enqueueDue(ctx context.Context, args goredis.ZAddArgs, gameIDs []string) error {
+	if len(gameIDs) == 0 {
+		return nil
+	}
+	for _, gameID := range gameIDs {
+		args.Members = append(args.Members, goredis.Z{Member: gameID})
+	}
+	return enqueued(q.client.ZAddArgs(ctx, queueKey, args).Err())
+}
+
+func jobMember(gameID string, at time.Time) goredis.Z {
+	return goredis.Z{Score: float64(at.UnixMilli()), Member: gameID}
+}
+
+// enqueued wraps an error of enqueueing.
+func enqueued(err error) error {
+	if err != nil {
+		return fmt.Errorf("enqueueing: %w", failed(err))
+	}
+	return nil
+}
+
+// Remove implements store.Queue.
+func (q queue) Remove(ctx context.Context, gameID string) error {
+	if err := q.client.ZRem(ctx, queueKey, gameID).Err(); err != nil {
+		return fmt.Errorf("removing a job: %w", failed(err))
+	}
+	return nil
+}
+
+// Lease implements store.Queue.
+func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
+	reply, err := leaseScript.Run(ctx, q.once, []string{queueKey}, n, d.Milliseconds()).StringSlice()
+	if err == nil && len(reply) == 0 {
+		err = errors.New("an empty reply")
+	}
+	var expires int64
+	if err == nil {
+		expires, err = strconv.ParseInt(reply[0], 10, 64)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("leasing jobs: %w", failed(err))
+	}
+	jobs := make([]store.Job, len(reply)-1)
+	for i, gameID := range reply[1:] {
+		at := time.UnixMilli(expires)
+		jobs[i] = store.Job{GameID: gameID, Leased: at.Add(-d), Expires: at}
+	}
+	return jobs, nil
+}
+
+// Ack implements store.Queue.
+func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
+	at := ""
+	if !next.IsZero() {
+		at = strconv.FormatInt(next.UnixMilli(), 10)
+	}
+	if err := ackScript.Run(ctx, q.client, []string{queueKey}, job.GameID, job.Expires.UnixMilli(), at).Err(); err != nil {
+		return fmt.Errorf("acknowledging a job: %w", failed(err))
+	}
+	return nil
+}
+
+// Due implements store.Queue.
+func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string, error) {
+	now, err := q.client.Time(ctx).Result()
+	var ids []string
+	if err == nil {
+		ids, err = q.client.ZRangeByScore(ctx, queueKey, &goredis.ZRangeBy{
+			Min:   strconv.FormatInt(now.Add(from).UnixMilli(), 10),
+			Max:   strconv.FormatInt(now.Add(to).UnixMilli(), 10),
+			Count: int64(n),
+		}).Result()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for jobs: %w", failed(err))
+	}
+	return ids, nil
+}

@@ -1,0 +1,236 @@
+package storetest
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// queue is a Queue of a test. Its times count from the test's beginning, in hours,
+// since Due tells them apart only roughly.
+type queue struct {
+	store.Queue
+	t     *testing.T
+	began time.Time
+}
+
+// newQueue returns the queue of an empty store with jobs that are due at the given
+// times.
+func newQueue(t *testing.T, open Open, due map[string]time.Duration) queue {
+	t.Helper()
+	s := open(t)
+	began, err := s.Time(t.Context())
+	require.NoError(t, err)
+	q := queue{s.Background.Queue, t, began.Truncate(time.Millisecond)}
+	for id, in := range due {
+		require.NoError(t, s.Queue.Set(t.Context(), id, q.began.Add(in)))
+	}
+	return q
+}
+
+// at requires that exactly these jobs are due about then.
+func (q queue) at(in time.Duration, want ...string) {
+	q.t.Helper()
+	got, err := q.Due(q.t.Context(), in-10*time.Minute, in+10*time.Minute, 100)
+	require.NoError(q.t, err)
+	assert.ElementsMatch(q.t, want, got, "due in %v", in)
+}
+
+// lease leases jobs and returns their games.
+func (q queue) lease(n int, d time.Duration) (jobs []store.Job, ids []string) {
+	q.t.Helper()
+	jobs, err := q.Lease(q.t.Context(), n, d)
+	require.NoError(q.t, err)
+	for _, job := range jobs {
+		assert.Equal(q.t, d, job.Expires.Sub(job.Leased))
+		assert.WithinRange(q.t, job.Leased, q.began, q.began.Add(time.Minute))
+		ids = append(ids, job.GameID)
+	}
+	return jobs, ids
+}
+
+// Queue is the contract of store.Queue.
+func Queue(t *testing.T, open Open) {
+	queueSchedules(t, open)
+	queueLeases(t, open)
+	queueAcks(t, open)
+}
+
+func queueSchedules(t *testing.T, open Open) {
+	const early, middle, late = 2 * time.Hour, 4 * time.Hour, 6 * time.Hour
+	for _, c := range []struct {
+		name     string
+		schedule func(t *testing.T, q queue, id string) error
+		early    []string // of the jobs that are due then
+		middle   []string
+	}{
+		{"EnqueueIn", func(t *testing.T, q queue, id string) error {
+			return q.EnqueueIn(t.Context(), id, middle)
+		}, []string{"early"}, []string{"late", "new"}},
+		{"EnqueueBy", func(t *testing.T, q queue, id string) error {
+			return q.EnqueueBy(t.Context(), id, q.began.Add(middle))
+		}, []string{"early"}, []string{"late", "new"}},
+		{"Set", func(t *testing.T, q queue, id string) error {
+			return q.Set(t.Context(), id, q.began.Add(middle))
+		}, nil, []string{"early", "late", "new"}},
+		{"EnqueueMissing", func(t *testing.T, q queue, id string) error {
+			return q.EnqueueMissing(t.Context(), id)
+		}, []string{"early"}, nil},
+	} {
+		t.Run(c.name+" moves a job as its name says", func(t *testing.T) {
+			q := newQueue(t, open, map[string]time.Duration{"early": early, "late": late})
+			for _, id := range []string{"early", "late", "new"} {
+				require.NoError(t, c.schedule(t, q, id))
+			}
+			q.at(early, c.early...)
+			q.at(middle, c.middle...)
+		})
+	}
+	t.Run("EnqueueNow makes jobs due that were scheduled, leased or absent", func(t *testing.T) {
+		q := newQueue(t, open, map[string]time.Duration{"leased": -time.Hour, "later": time.Hour, "other": time.Hour})
+		_, ids := q.lease(10, time.Hour)
+		require.Equal(t, []string{"leased"}, ids)
+		require.NoError(t, q.EnqueueNow(t.Context()))
+		require.NoError(t, q.EnqueueNow(t.Context(), "leased", "later", "new"))
+		_, ids = q.lease(10, time.Hour)
+		assert.ElementsMatch(t, []string{"leased", "later", "new"}, ids)
+	})
+	t.Run("EnqueueMissing makes jobs due for games that have none", func(t *testing.T) {
+		q := newQueue(t, open, map[string]time.Duration{"later": time.Hour})
+		require.NoError(t, q.EnqueueMissing(t.Context()))
+		require.NoError(t, q.EnqueueMissing(t.Context(), "later", "new"))
+		q.at(time.Hour, "later")
+		_, ids := q.lease(10, 2*time.Hour)
+		assert.Equal(t, []string{"new"}, ids)
+	})
+	t.Run("Remove removes a job in any state", func(t *testing.T) {
+		q := newQueue(t, open, map[string]time.Duration{"leased": -2 * time.Hour, "due": -time.Hour, "later": time.Hour})
+		q.lease(1, time.Hour)
+		for _, id := range []string{"leased", "due", "later", "later"} {
+			require.NoError(t, q.Remove(t.Context(), id))
+		}
+		_, ids := q.lease(10, time.Hour)
+		assert.Empty(t, ids)
+		q.at(time.Hour)
+	})
+	t.Run("Due finds jobs by their time, also leased ones", func(t *testing.T) {
+		q := newQueue(t, open, map[string]time.Duration{"due": -time.Hour, "a": time.Hour, "b": 2 * time.Hour, "c": 3 * time.Hour})
+		q.lease(1, 2*time.Hour)
+		q.at(time.Hour, "a")
+		q.at(2*time.Hour, "b", "due")
+		got, err := q.Due(t.Context(), 0, 5*time.Hour, 2)
+		require.NoError(t, err)
+		assert.Len(t, got, 2)
+	})
+}
+
+func queueLeases(t *testing.T, open Open) {
+	t.Run("a job is leased once, the longest due first, and again when the lease has ended", func(t *testing.T) {
+		q := newQueue(t, open, map[string]time.Duration{"c": -time.Second, "a": -time.Hour, "b": -time.Minute, "later": time.Hour})
+		_, ids := q.lease(2, 2*time.Hour)
+		assert.Equal(t, []string{"a", "b"}, ids)
+		q.at(2*time.Hour, "a", "b")
+		q.at(time.Hour, "later")
+
+		_, ids = q.lease(2, 0)
+		assert.Equal(t, []string{"c"}, ids)
+		_, ids = q.lease(2, time.Hour)
+		assert.Equal(t, []string{"c"}, ids, "its lease has ended")
+		_, ids = q.lease(2, time.Hour)
+		assert.Empty(t, ids)
+	})
+	t.Run("servers that lease at the same time never get the same job", func(t *testing.T) {
+		due := map[string]time.Duration{}
+		var want []string
+		for n := range 100 {
+			id := strconv.Itoa(n)
+			due[id], want = -time.Minute, append(want, id)
+		}
+		q := newQueue(t, open, due)
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		var leased []string
+		for range 8 {
+			group.Go(func() {
+				for {
+					jobs, err := q.Lease(t.Context(), 7, time.Hour)
+					if !assert.NoError(t, err) || len(jobs) == 0 {
+						return
+					}
+					mu.Lock()
+					for _, job := range jobs {
+						leased = append(leased, job.GameID)
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		group.Wait()
+		slices.Sort(want)
+		slices.Sort(leased)
+		assert.Equal(t, want, leased)
+	})
+}
+
+func queueAcks(t *testing.T, open Open) {
+	const leased, next = 2 * time.Hour, 4 * time.Hour
+	enqueueEarlier := func(t *testing.T, q queue) error {
+		return q.EnqueueBy(t.Context(), "g", q.began.Add(time.Hour))
+	}
+	// What a server does before it appends: for as long as a lease lasts, and before
+	// the store's clock has gone on.
+	enqueueAgain := func(t *testing.T, q queue) error { return q.EnqueueIn(t.Context(), "g", leased) }
+	// What another server does when a lease has ended.
+	leaseAgain := func(t *testing.T, q queue) error {
+		err := q.EnqueueNow(t.Context(), "g")
+		q.lease(1, 6*time.Hour)
+		return err
+	}
+	remove := func(t *testing.T, q queue) error { return q.Remove(t.Context(), "g") }
+	for _, c := range []struct {
+		name   string
+		before func(t *testing.T, q queue) error // between Lease and Ack
+		next   time.Duration                     // 0 for never
+		want   time.Duration                     // when the job is due then, 0 for never
+	}{
+		{"schedules the job", nil, next, next},
+		{"schedules the job earlier", nil, -time.Hour, -time.Hour},
+		{"removes the job", nil, 0, 0},
+		{"changes nothing after EnqueueBy", enqueueEarlier, next, time.Hour},
+		{"changes nothing after EnqueueBy, never", enqueueEarlier, 0, time.Hour},
+		{"changes nothing after EnqueueIn", enqueueAgain, next, leased},
+		{"changes nothing after EnqueueIn, never", enqueueAgain, 0, leased},
+		{"changes nothing after another lease", leaseAgain, next, 6 * time.Hour},
+		{"changes nothing after Remove", remove, next, 0},
+		{"changes nothing after Remove, never", remove, 0, 0},
+	} {
+		t.Run("Ack "+c.name, func(t *testing.T) {
+			q := newQueue(t, open, map[string]time.Duration{"g": -time.Second, "other": 8 * time.Hour})
+			jobs, ids := q.lease(1, leased)
+			require.Equal(t, []string{"g"}, ids)
+			if c.before != nil {
+				require.NoError(t, c.before(t, q))
+			}
+			var at time.Time
+			if c.next != 0 {
+				at = q.began.Add(c.next)
+			}
+			require.NoError(t, q.Ack(t.Context(), jobs[0], at))
+			for _, in := range []time.Duration{-time.Hour, time.Hour, leased, next, 6 * time.Hour} {
+				if c.want == in {
+					q.at(in, "g")
+				} else {
+					q.at(in)
+				}
+			}
+			q.at(8*time.Hour, "other")
+		})
+	}
+}

@@ -14,6 +14,7 @@ import (
 // free port. In a test, stop is a t.Cleanup.
 func startServer() (target string, stop func()) {
 	config := server.DefaultConfig().Unlimited()
+	config.Store = server.Memory
 	config.Listen = "127.0.0.1:0"
 	config.Logger = slog.New(slog.DiscardHandler)
 	config.BotPace = 0 // the server's bots move at once

@@ -35,7 +35,7 @@ func TestACL(t *testing.T) {
 	require.NoError(t, admin.Do(ctx, command...).Err())
 
 	c := servertest.Config(t)
-	c.Redis = "redis://gridstand:opensesame@" + store.Addr()
+	c.Store = "redis://gridstand:opensesame@" + store.Addr()
 	log := &servertest.Log{}
 	c.Logger = log.Logger()
 	srv, stop := servertest.Start(t, c)

@@ -46,7 +46,7 @@ func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func(
 		_, _ = w.Write([]byte("ready\n"))
 	})
 	if c.Pprof {
-		// Without cmdline, which would reveal the password in --redis.
+		// Without cmdline, which would reveal the password in --store.
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)

@@ -88,7 +88,7 @@ func TestStart_Plays(t *testing.T) {
 func TestStart_TwoServers(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
-	c.Redis = "redis://" + redistest.StartMiniredis(t).Addr()
+	c.Store = "redis://" + redistest.StartMiniredis(t).Addr()
 	one, _ := servertest.Start(t, c)
 	two, _ := servertest.Start(t, c)
 	ctx, g := play(within(t), t, servertest.Dial(t, one.Addr()))
@@ -100,7 +100,7 @@ func TestStart_Cluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 1)
 	c := servertest.Config(t)
-	c.Redis = "redis://" + cluster.Addrs()[0] + "?cluster=true"
+	c.Store = "redis://" + cluster.Addrs()[0] + "?cluster=true"
 	server, _ := servertest.Start(t, c)
 	conn := servertest.Dial(t, server.Addr())
 	ctx, g := play(within(t), t, conn)
@@ -191,7 +191,7 @@ func TestStart_RedisAway(t *testing.T) {
 	t.Parallel()
 	store := redistest.StartMiniredis(t)
 	c := servertest.Config(t)
-	c.Redis = "redis://" + store.Addr()
+	c.Store = "redis://" + store.Addr()
 	server, _ := servertest.Start(t, c)
 	conn := servertest.Dial(t, server.Addr())
 	ctx, g := play(within(t), t, conn)
@@ -258,7 +258,7 @@ func TestRun(t *testing.T) {
 	t.Run("wrong value", func(t *testing.T) {
 		t.Parallel()
 		for flag, change := range map[string]func(*server.Config){
-			"redis":    func(c *server.Config) { c.Redis = "localhost" },
+			"store":    func(c *server.Config) { c.Store = "localhost" },
 			"pprof":    func(c *server.Config) { c.Pprof = true },
 			"tls-cert": func(c *server.Config) { c.TLSCert, c.TLSKey = "missing.pem", "missing.pem" },
 		} {
@@ -282,7 +282,7 @@ func TestRun(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		c := servertest.Config(t)
-		c.Redis = "redis://127.0.0.1:1"
+		c.Store = "redis://127.0.0.1:1"
 		assert.NoError(t, server.Run(ctx, c))
 	})
 

@@ -18,8 +18,8 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Embedded is the value of Config.Redis for a store inside this process.
-const Embedded = "embedded"
+// Memory is the value of Config.Store for a store in this process.
+const Memory = "memory"
 
 // LogFormats are the values of Config.LogFormat.
 var LogFormats = []string{"text", "json"}
@@ -29,9 +29,9 @@ var LogFormats = []string{"text", "json"}
 type Config struct {
 	// Listen is the TCP address to serve on. Port 0 takes a free one.
 	Listen string
-	// Redis is Embedded, a redis:// or rediss:// URL, or several of them
-	// separated by commas.
-	Redis string
+	// Store names where games are kept: Memory, or a redis:// or rediss:// URL, or
+	// several of them separated by commas.
+	Store string
 	// TLSCert and TLSKey are PEM files; both are empty for no encryption. They
 	// are read again when they are replaced.
 	TLSCert, TLSKey string
@@ -97,7 +97,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Listen:       ":2048",
-		Redis:        Embedded,
+		Store:        Memory,
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",
 		Keepalive:    30 * time.Second,

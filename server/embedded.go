@@ -40,7 +40,7 @@ func openEmbedded(ctx context.Context) (*store.Store, error) {
 }
 
 // Name, Durable, Shared, Run and Close implement store.Engine.
-func (e *embedded) Name() string { return Embedded }
+func (e *embedded) Name() string { return Memory }
 
 // Durable reports that nothing outlives the program.
 func (e *embedded) Durable() bool { return false }

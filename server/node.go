@@ -63,7 +63,7 @@ type node struct {
 	admin        *admin // nil without metrics
 }
 
-// open makes all parts and waits for Redis. After an error it leaves nothing open.
+// open makes all parts and waits for the store. After an error it leaves nothing open.
 func open(ctx context.Context, c Config) (_ *node, err error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -84,7 +84,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.store, err = openStore(ctx, c.Redis, n.logger); err != nil {
+	if n.store, err = c.openStore(ctx, n.logger); err != nil {
 		return nil, err
 	}
 	if err := n.listen(); err != nil {

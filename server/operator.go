@@ -28,18 +28,18 @@ type Operator struct {
 // Rebuilt is the result of Operator.Rebuild.
 type Rebuilt = recovery.Rebuilt
 
-// Operate opens the store that c.Redis names; of the other values those count
+// Operate opens the store that c.Store names; of the other values those count
 // that say for how long what is kept. The caller closes it. The error is a
 // *ConfigError, or says in a line why the store cannot be used.
 func Operate(ctx context.Context, c Config) (_ *Operator, err error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	if c.Redis == Embedded {
-		return nil, wrong("redis", "an embedded store exists only inside its server")
+	if c.Store == Memory {
+		return nil, wrong("store", "a store in memory exists only inside its server")
 	}
 	o := &Operator{}
-	if o.store, err = openStore(ctx, c.Redis, slog.New(slog.DiscardHandler)); err != nil {
+	if o.store, err = c.openStore(ctx, slog.New(slog.DiscardHandler)); err != nil {
 		return nil, err
 	}
 	defer func() {

@@ -19,7 +19,7 @@ func TestServer_Readyz(t *testing.T) {
 	store := redistest.StartRedis(t)
 	admin := redistest.NewClient(t, store.Addr())
 	c := servertest.Config(t)
-	c.Redis, c.Metrics = store.URL(), "127.0.0.1:0"
+	c.Store, c.Metrics = store.URL(), "127.0.0.1:0"
 	server, _ := servertest.Start(t, c)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	get := func(path string) (int, string) {

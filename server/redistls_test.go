@@ -35,7 +35,7 @@ func TestStart_RedisTLS(t *testing.T) {
 	}
 	c, log := servertest.Config(t), &servertest.Log{}
 	c.Logger = log.Logger()
-	c.Redis = url("opensesame", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey)
+	c.Store = url("opensesame", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey)
 	srv, _ := servertest.Start(t, c)
 	conn := servertest.Dial(t, srv.Addr())
 	ctx, g := play(within(t), t, conn)
@@ -47,14 +47,14 @@ func TestStart_RedisTLS(t *testing.T) {
 		"no certificate":     {url("opensesame", "ca="+authority.File), "does not answer"},
 		"authority unknown":  {url("opensesame", "cert="+ownCert+"&key="+ownKey), "certificate signed by unknown authority"},
 		"wrong password":     {url("mellon", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey), "WRONGPASS"},
-		"half a pair":        {url("opensesame", "cert="+ownCert), "--redis: cert and key go together"},
-		"files without TLS":  {"redis://" + store.Addr() + "?ca=" + authority.File, "--redis: ca, cert and key need rediss://"},
-		"no authority there": {url("opensesame", "ca="+ownKey), "--redis: parameter ca: no certificate in " + ownKey},
+		"half a pair":        {url("opensesame", "cert="+ownCert), "--store: cert and key go together"},
+		"files without TLS":  {"redis://" + store.Addr() + "?ca=" + authority.File, "--store: ca, cert and key need rediss://"},
+		"no authority there": {url("opensesame", "ca="+ownKey), "--store: parameter ca: no certificate in " + ownKey},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := servertest.Config(t)
-			c.Redis = tt.redis
+			c.Store = tt.redis
 			err := server.Run(t.Context(), c)
 			require.ErrorContains(t, err, tt.want)
 			assert.NotContains(t, err.Error(), "opensesame")

@@ -21,7 +21,7 @@ func TestStart_StopHandsOver(t *testing.T) {
 		single, ok := client.(*redis.Client)
 		require.True(t, ok)
 		config := servertest.Config(t)
-		config.Redis = "redis://" + single.Options().Addr
+		config.Store = "redis://" + single.Options().Addr
 		config.BotPace = time.Hour
 		server, stop := servertest.Start(t, config)
 		conn, ctx := servertest.Dial(t, server.Addr()), within(t)

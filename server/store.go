@@ -4,22 +4,28 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/redis"
 )
 
-// openStore opens the store that a value of Config.Redis names and waits until it
-// answers. The caller closes it. The error for an invalid value is a *ConfigError.
-func openStore(ctx context.Context, value string, logger *slog.Logger) (*store.Store, error) {
-	if value == Embedded {
-		return openEmbedded(ctx)
+// openStore opens the store that c names and waits until it answers. The caller closes
+// it. The error for an invalid name is a *ConfigError.
+func (c *Config) openStore(ctx context.Context, logger *slog.Logger) (s *store.Store, err error) {
+	kind, _, _ := strings.Cut(c.Store, ":")
+	switch kind {
+	case Memory:
+		s, err = openEmbedded(ctx)
+	case "redis", "rediss":
+		s, err = redis.Open(ctx, c.Store, logger)
+	default: // It is not quoted: it may be a URL with a password.
+		return nil, wrong("store", "must be redis://HOST:PORT or rediss://HOST:PORT for a Redis, or %s", Memory)
 	}
-	s, err := redis.Open(ctx, value, logger)
 	var name *store.NameError
 	if errors.As(err, &name) {
-		return nil, &ConfigError{"redis", name.Err}
+		return nil, &ConfigError{"store", name.Err}
 	}
 	return s, err
 }
@@ -61,10 +67,10 @@ func monitor(ctx context.Context, s store.Engine, logger *slog.Logger, every tim
 		case err != nil && away.IsZero():
 			away = time.Now()
 			up(false)
-			logger.Warn("redis does not answer; moves wait until it does", "id", "redis-away", "redis", s.Name(), "error", err)
+			logger.Warn("the store does not answer; moves wait until it does", "id", "redis-away", "store", s.Name(), "error", err)
 		case err == nil && !away.IsZero():
 			up(true)
-			logger.Info("redis answers again", "redis", s.Name(), "away", time.Since(away).Round(time.Millisecond))
+			logger.Info("the store answers again", "store", s.Name(), "away", time.Since(away).Round(time.Millisecond))
 			away = time.Time{}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 func mustOpen(t *testing.T, value string) *store.Store {
 	t.Helper()
-	s, err := openStore(t.Context(), value, slog.New(slog.DiscardHandler))
+	s, err := (&Config{Store: value}).openStore(t.Context(), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	return s
@@ -25,7 +25,7 @@ func mustOpen(t *testing.T, value string) *store.Store {
 
 func TestStore_Embedded(t *testing.T) {
 	t.Parallel()
-	s := mustOpen(t, Embedded)
+	s := mustOpen(t, Memory)
 	ctx := t.Context()
 
 	t.Run("no other client gets in", func(t *testing.T) {

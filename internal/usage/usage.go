@@ -39,6 +39,9 @@ func Flag(_ *cobra.Command, err error) error {
 	return Value("--"+wrong.GetFlag().Name, wrong.GetFlag(), wrong.GetValue(), errors.Unwrap(wrong))
 }
 
+// Secret is the type of a flag whose value may be secret: Value does not print it.
+const Secret = "secret"
+
 // Value returns the *Error for a value that a flag refused because of why. name is the
 // flag or variable that the user set.
 func Value(name string, flag *pflag.Flag, value string, why error) error {
@@ -49,6 +52,8 @@ func Value(name string, flag *pflag.Flag, value string, why error) error {
 		return Errorf("%s must be a duration such as 30s, 5m or 2h, not %.40q", name, value)
 	case "bool":
 		return Errorf("%s must be true or false, not %.40q", name, value)
+	case Secret:
+		return Errorf("%s: %w", name, why)
 	default:
 		return Errorf("%s: %w, not %.40q", name, why, value)
 	}

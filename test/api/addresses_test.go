@@ -64,7 +64,7 @@ func TestLimit_NewPlayers(t *testing.T) {
 // trusted.
 func TestLimit_NoProxy(t *testing.T) {
 	t.Parallel()
-	s := start(t, server.Embedded, func(c *server.Config) { c.Limits.NewPlayersPerMinute = 1 })
+	s := start(t, server.Memory, func(c *server.Config) { c.Limits.NewPlayersPerMinute = 1 })
 	s.player(t)
 	_, err := s.CreatePlayer(passedOn(s.anyone, "198.51.100.1"), &pb.CreatePlayerRequest{Name: "another"})
 	wantLimited(t, err, "1")
@@ -179,7 +179,7 @@ func TestLimit_WrongTokens(t *testing.T) {
 // ones are closed immediately, and that closing one makes room.
 func TestLimit_Connections(t *testing.T) {
 	t.Parallel()
-	s := start(t, server.Embedded, func(c *server.Config) { c.Limits.ConnectionsPerAddress = 3 })
+	s := start(t, server.Memory, func(c *server.Config) { c.Limits.ConnectionsPerAddress = 3 })
 	s.player(t) // has one
 	dial := func() net.Conn {
 		conn, err := net.DialTimeout("tcp", s.addr.String(), patience)

@@ -211,7 +211,7 @@ func TestClock_OneAfterTheOther(t *testing.T) {
 // Ensure that turn limits below the contract's are for servers that allow them.
 func TestClock_Floor(t *testing.T) {
 	t.Parallel()
-	s := start(t, server.Embedded, func(c *server.Config) { c.MinTurnLimit = time.Second })
+	s := start(t, server.Memory, func(c *server.Config) { c.MinTurnLimit = time.Second })
 	p := s.player(t)
 	s.clocked(t, p, "classic", time.Second)
 	_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic", TurnLimit: durationpb.New(time.Second - 1)})

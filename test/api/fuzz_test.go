@@ -45,7 +45,7 @@ func fillIn(m protoreflect.Message, texts map[protoreflect.Name][]string) {
 // FuzzCalls makes any call with any message that decodes, as any caller: the
 // server answers by the contract, logs no error and serves as before.
 func FuzzCalls(f *testing.F) {
-	s := start(f, server.Embedded, func(c *server.Config) {
+	s := start(f, server.Memory, func(c *server.Config) {
 		*c = c.Unlimited()
 		c.Limits.OpenGamesPerPlayer, c.BotPace, c.MinTurnLimit = 20, 0, 1
 	})

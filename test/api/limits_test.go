@@ -249,7 +249,7 @@ func TestLimit_WatchersAtOnce(t *testing.T) {
 // Ensure that a connection has no more streams than it may: further calls wait.
 func TestLimit_Streams(t *testing.T) {
 	t.Parallel()
-	s := start(t, server.Embedded, func(c *server.Config) { c.Limits.StreamsPerConnection = 2 })
+	s := start(t, server.Memory, func(c *server.Config) { c.Limits.StreamsPerConnection = 2 })
 	p := s.player(t)
 	g := s.game(t, p, "classic")
 	request := &pb.WatchRequest{GameId: g.GetId()}
@@ -283,7 +283,7 @@ func TestGetServerInfo(t *testing.T) {
 			assert.EqualValues(t, given(i), told.Get(field).Int(), limit.Field)
 		}
 		storage := pb.Storage_STORAGE_DURABLE
-		if s.embedded {
+		if s.volatile {
 			storage = pb.Storage_STORAGE_EMBEDDED
 		}
 		assert.Equal(t, storage, info.GetStorage())

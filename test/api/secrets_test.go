@@ -23,7 +23,7 @@ func TestPageTokens_HideGames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("creates more games than one call looks through")
 	}
-	s := start(t, server.Embedded, func(c *server.Config) {
+	s := start(t, server.Memory, func(c *server.Config) {
 		c.Limits = limits.Limits{}
 	})
 	p, stranger := s.player(t), s.player(t)

@@ -44,7 +44,7 @@ type testServer struct {
 
 	conn     *grpc.ClientConn
 	addr     net.Addr
-	embedded bool
+	volatile bool
 	stop     func()
 	// anyone is the context of a caller without a token.
 	anyone context.Context
@@ -56,10 +56,10 @@ type change func(*server.Config)
 
 // start starts a server on a store, which ends with the test. Whatever it logs
 // as an error, such as a panic in a handler, fails the test.
-func start(t testing.TB, redis string, changes ...change) *testServer {
+func start(t testing.TB, store string, changes ...change) *testServer {
 	t.Helper()
 	c := servertest.Config(t)
-	c.Redis = redis
+	c.Store = store
 	c.Limits.MovesPerSecond = 0
 	c.Logger = slog.New(noErrors{slog.DiscardHandler, t})
 	for _, change := range changes {
@@ -71,18 +71,18 @@ func start(t testing.TB, redis string, changes ...change) *testServer {
 	t.Cleanup(cancel)
 	return &testServer{
 		pb.NewGameServiceClient(conn), pb.NewLeaderboardServiceClient(conn), pb.NewPlayerServiceClient(conn),
-		conn, running.Addr(), redis == server.Embedded, stop, anyone,
+		conn, running.Addr(), store == server.Memory, stop, anyone,
 		atomic.Int32{},
 	}
 }
 
-// each runs test on a server of its own with the embedded store and on one with
+// each runs test on a server of its own with the store in memory and on one with
 // a real Redis, which is skipped where redis-server is not installed.
 func each(t *testing.T, test func(t *testing.T, s *testServer), changes ...change) {
 	t.Helper()
-	t.Run("embedded", func(t *testing.T) {
+	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
-		test(t, start(t, server.Embedded, changes...))
+		test(t, start(t, server.Memory, changes...))
 	})
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()

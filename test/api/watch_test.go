@@ -197,7 +197,7 @@ func TestWatch_AudienceAfterOthers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	s := start(t, server.Embedded)
+	s := start(t, server.Memory)
 	p := s.player(t)
 	g := s.game(t, p, "classic")
 	request := &pb.WatchRequest{GameId: g.GetId()}

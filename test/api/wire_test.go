@@ -119,7 +119,7 @@ func TestRawBytes(t *testing.T) {
 // Ensure that fields that a newer client may send are passed over.
 func TestUnknownFields(t *testing.T) {
 	t.Parallel()
-	s := start(t, server.Embedded)
+	s := start(t, server.Memory)
 	newer := protowire.AppendString(protowire.AppendTag(nil, 1000, protowire.BytesType), "from the future")
 	request := &pb.ListVariantsRequest{}
 	request.ProtoReflect().SetUnknown(newer)
@@ -134,7 +134,7 @@ func TestUnknownFields(t *testing.T) {
 // Ensure that what gRPC refuses before a handler runs keeps gRPC's code.
 func TestRefusedByGRPC(t *testing.T) {
 	t.Parallel()
-	s := start(t, server.Embedded)
+	s := start(t, server.Memory)
 	conn := servertest.Dial(t, s.addr)
 	p := s.player(t)
 	for _, ctx := range []player{{ctx: s.anyone}, p, {ctx: s.with("wrong")}} {
@@ -217,7 +217,7 @@ func TestReflection(t *testing.T) {
 	}
 	t.Run("on", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, server.Embedded)
+		s := start(t, server.Memory)
 		answer, err := ask(t, s, list)
 		require.NoError(t, err)
 		var names []string
@@ -238,7 +238,7 @@ func TestReflection(t *testing.T) {
 	})
 	t.Run("off", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, server.Embedded, func(c *server.Config) { c.Reflection = false })
+		s := start(t, server.Memory, func(c *server.Config) { c.Reflection = false })
 		_, err := ask(t, s, list)
 		plain(t, err, codes.Unimplemented)
 	})

@@ -20,11 +20,12 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Config is the default one, changed for a test: it listens on a free local
+// Config is the default one, changed for a test: it keeps games in memory, listens on a free local
 // port, logs into the test's output and does not wait long at its end.
 func Config(t testing.TB) server.Config {
 	t.Helper()
 	c := server.DefaultConfig()
+	c.Store = server.Memory
 	c.Listen = "127.0.0.1:0"
 	c.StopTimeout = 2 * time.Second
 	c.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))

@@ -200,7 +200,7 @@ func TestRun_RedisAway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	for _, args := range []string{"--redis redis://:sesame@127.0.0.1:1/0", "unhide Ann --redis redis://127.0.0.1:1"} {
+	for _, args := range []string{"--store redis://:sesame@127.0.0.1:1/0", "unhide Ann --redis redis://127.0.0.1:1"} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
 			code, _, stderr := call(t, strings.Fields(args)...)

@@ -21,7 +21,7 @@ import (
 func TestOperator(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
-	c.Redis = "redis://" + redistest.StartMiniredis(t).Addr()
+	c.Store = "redis://" + redistest.StartMiniredis(t).Addr()
 	server, _ := servertest.Start(t, c)
 	conn := servertest.Dial(t, server.Addr())
 	ann, err := pb.NewPlayerServiceClient(conn).CreatePlayer(t.Context(), &pb.CreatePlayerRequest{Name: "Ann"})
@@ -41,7 +41,7 @@ func TestOperator(t *testing.T) {
 	}
 	does := func(want string, args ...string) {
 		t.Helper()
-		code, stdout, stderr := call(t, append(args, "--redis", c.Redis)...)
+		code, stdout, stderr := call(t, append(args, "--store", c.Store)...)
 		require.Zero(t, code, stderr)
 		assert.Equal(t, want, stdout)
 		assert.Empty(t, stderr)
@@ -56,7 +56,7 @@ func TestOperator(t *testing.T) {
 	_, err = games.GetGame(ctx, &pb.GetGameRequest{GameId: ids[0]})
 	assert.Equal(t, codes.DataLoss, status.Code(err))
 	does("3 games read, 0 of them over; 0 entries taken off the leaderboards.\n1 games are damaged:\n"+ids[0]+"\n", "rebuild")
-	code, stdout, _ := call(t, "fence", "--before", "now", "--redis", c.Redis)
+	code, stdout, _ := call(t, "fence", "--before", "now", "--store", c.Store)
 	assert.Zero(t, code)
 	assert.ElementsMatch(t, []string{ids[1] + "\n", ids[2] + "\n"}, slices.Collect(strings.Lines(stdout)))
 	assert.Zero(t, listed())

@@ -5,6 +5,7 @@ package flags
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // Add adds a flag for every setting of c, which holds the defaults.
 func Add(flags *pflag.FlagSet, c *server.Config) {
 	Listen(flags, &c.Listen)
-	Redis(flags, &c.Redis)
+	Store(flags, &c.Store)
 	TLSCert(flags, &c.TLSCert)
 	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM; both files are reloaded when they are replaced")
 	flags.StringVar(&c.TLSClientCA, "tls-client-ca", c.TLSClientCA,
@@ -60,13 +61,50 @@ func Listen(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "listen", *value, "`address` to serve on")
 }
 
-// Redis adds --redis.
-func Redis(flags *pflag.FlagSet, value *string) {
-	flags.StringVar(value, "redis", *value,
-		"`where` games are kept: \"embedded\" keeps them in this process, and they are lost when it ends; "+
+// Store adds --store, and --redis, its name in earlier versions.
+func Store(flags *pflag.FlagSet, value *string) {
+	var by string
+	flags.Var(&storeValue{"store", value, &by}, "store",
+		"`where` games are kept: \"memory\" keeps them in this process, and they are lost when it ends; "+
 			"redis://[user:password@]host[:port][/database] is a Redis, with rediss:// over TLS; "+
 			"several addresses separated by commas are a cluster, or Sentinels with ?master_name=…; "+
 			"other users of this machine can read the command line, so use the variable if there is a password")
+	flags.Var(&storeValue{"redis", value, &by}, "redis", "earlier name of --store; \"embedded\" stands for \"memory\"")
+	_ = flags.SetAnnotation("store", synonym, []string{"redis"}) // They are there.
+	_ = flags.SetAnnotation("redis", synonym, []string{"store"})
+}
+
+// storeValue is the name of a store as a flag. Two flags share value.
+type storeValue struct {
+	flag  string
+	value *string
+	// by is the flag that set value, empty for its default.
+	by *string
+}
+
+func (v *storeValue) String() string {
+	if v.value == nil || v.flag == "redis" {
+		return ""
+	}
+	return *v.value
+}
+
+// Type tells usage.Value not to print the value, which may have a password.
+func (v *storeValue) Type() string { return usage.Secret }
+
+// Set refuses another store than that of the other flag.
+func (v *storeValue) Set(s string) error {
+	switch {
+	case s == "":
+		return nil
+	case v.flag == "redis" && s == "embedded":
+		s = server.Memory
+	}
+	if *v.by != "" && *v.by != v.flag && *v.value != s {
+		return fmt.Errorf("names another store than --%s (%s); give only one of them", *v.by, Variable(*v.by))
+	}
+	*v.value, *v.by = s, v.flag
+	return nil
 }
 
 // AbandonAfter adds --abandon-after.
@@ -103,8 +141,12 @@ func Variable(flag string) string {
 	return usage.Prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// withVariable marks the flags that have a variable.
-const withVariable = "variable"
+// withVariable marks the flags that have a variable, and synonym names another flag
+// that sets the same.
+const (
+	withVariable = "variable"
+	synonym      = "synonym"
+)
 
 // HasVariable reports whether a flag can be set by its environment variable.
 func HasVariable(f *pflag.Flag) bool {
@@ -130,12 +172,12 @@ func NameVariables(flags *pflag.FlagSet) {
 	})
 }
 
-// ReadEnvironment sets flags that are not on the command line from their variables. An
-// empty variable counts as not set.
+// ReadEnvironment sets flags that are not on the command line, nor a synonym, from
+// their variables. An empty variable counts as not set.
 func ReadEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var wrong error
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !HasVariable(f) || f.Changed || wrong != nil {
+		if !HasVariable(f) || f.Changed || slices.ContainsFunc(f.Annotations[synonym], flags.Changed) || wrong != nil {
 			return
 		}
 		value, _ := lookup(Variable(f.Name))

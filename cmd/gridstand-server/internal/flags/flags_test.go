@@ -20,14 +20,14 @@ import (
 // other holds a value for each flag that is not its default. The limits follow
 // in init.
 var other = map[string]string{
-	"listen": "localhost:1", "redis": "redis://r", "tls-cert": "c", "tls-key": "k", "tls-client-ca": "a", "metrics": ":9",
+	"listen": "localhost:1", "store": "redis://r", "redis": "redis://r", "tls-cert": "c", "tls-key": "k", "tls-client-ca": "a", "metrics": ":9",
 	"pprof": "true", "log-level": "debug", "log-format": "json", "keepalive": "1m",
 	"abandon-after": "1h", "waiting-for": "3h", "min-turn-limit": "1s", "bot-pace": "0s", "keep-finished": "2h", "keep-accounts": "5h",
 	"proxies": "10.0.0.0/8", "reflection": "false", "stop-timeout": "3s", "idle": "4s", "pause-after": "6s", "stall": "5s",
 }
 
 var otherConfig = server.Config{
-	Listen: "localhost:1", Redis: "redis://r", TLSCert: "c", TLSKey: "k", TLSClientCA: "a", Metrics: ":9",
+	Listen: "localhost:1", Store: "redis://r", TLSCert: "c", TLSKey: "k", TLSClientCA: "a", Metrics: ":9",
 	Pprof: true, LogLevel: slog.LevelDebug, LogFormat: "json", Keepalive: time.Minute,
 	AbandonAfter: time.Hour, WaitingFor: 3 * time.Hour, MinTurnLimit: time.Second, KeepFinished: 2 * time.Hour, KeepAccounts: 5 * time.Hour,
 	Proxies: "10.0.0.0/8", Reflection: false, StopTimeout: 3 * time.Second, Idle: 4 * time.Second, PauseAfter: 6 * time.Second, Stall: 5 * time.Second,
@@ -107,7 +107,16 @@ func TestReadEnvironment(t *testing.T) {
 			"GRIDSTAND_LISTEN": ":2", "GRIDSTAND_REDIS": "redis://r",
 		})))
 		assert.Equal(t, ":1", config.Listen)
-		assert.Equal(t, "redis://r", config.Redis)
+		assert.Equal(t, "redis://r", config.Store)
+	})
+
+	t.Run("a flag wins over its synonym", func(t *testing.T) {
+		t.Parallel()
+		config := server.DefaultConfig()
+		flags := flagSet(&config)
+		require.NoError(t, flags.Parse([]string{"--store", "memory"}))
+		require.NoError(t, ReadEnvironment(flags, environment(map[string]string{"GRIDSTAND_REDIS": "redis://r"})))
+		assert.Equal(t, "memory", config.Store)
 	})
 
 	t.Run("empty is not set", func(t *testing.T) {
@@ -126,5 +135,29 @@ func TestReadEnvironment(t *testing.T) {
 		assert.EqualError(t, err, `GRIDSTAND_LOG_LEVEL: must be debug, info, warn or error, not "loud"`)
 		err = ReadEnvironment(flagSet(&config), environment(map[string]string{"GRIDSTAND_REFLECTION": "maybe"}))
 		assert.EqualError(t, err, `GRIDSTAND_REFLECTION must be true or false, not "maybe"`)
+		err = ReadEnvironment(flagSet(&config), environment(map[string]string{
+			"GRIDSTAND_STORE": "redis://:sesame@r", "GRIDSTAND_REDIS": "redis://:opensesame@r",
+		}))
+		assert.EqualError(t, err, "GRIDSTAND_STORE: names another store than --redis (GRIDSTAND_REDIS); give only one of them")
 	})
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"--store redis://a":                   "redis://a",
+		"--redis redis://a":                   "redis://a",
+		"--redis embedded":                    "memory",
+		"--store memory --redis embedded":     "memory",
+		"--store redis://a --redis redis://a": "redis://a",
+		"--store redis://b --store redis://a": "redis://a",
+		"--redis redis://b --redis redis://a": "redis://a",
+	} {
+		config := server.DefaultConfig()
+		require.NoError(t, flagSet(&config).Parse(strings.Fields(line)), line)
+		assert.Equal(t, want, config.Store, line)
+	}
+	config := server.DefaultConfig()
+	err := usage.Flag(nil, flagSet(&config).Parse([]string{"--redis", "redis://:sesame@a", "--store", "memory"}))
+	assert.EqualError(t, err, "--store: names another store than --redis (GRIDSTAND_REDIS); give only one of them")
 }

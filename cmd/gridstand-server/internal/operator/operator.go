@@ -27,10 +27,10 @@ func Commands() []*cobra.Command {
 // It has the servers' flags that say where and for how long things are kept.
 func command(cmd *cobra.Command, do func(*cobra.Command, *server.Operator, []string) error) *cobra.Command {
 	config := server.DefaultConfig()
-	config.Redis = ""
+	config.Store = ""
 	cmd.RunE = func(cmd *cobra.Command, given []string) error {
-		if config.Redis == "" {
-			return usage.Errorf("--redis must name the Redis of the servers")
+		if config.Store == "" {
+			return usage.Errorf("--store must name the store of the servers")
 		}
 		operator, err := server.Operate(cmd.Context(), config)
 		if err != nil {
@@ -40,7 +40,7 @@ func command(cmd *cobra.Command, do func(*cobra.Command, *server.Operator, []str
 		return do(cmd, operator, given)
 	}
 	set := cmd.Flags()
-	flags.Redis(set, &config.Redis)
+	flags.Store(set, &config.Store)
 	flags.AbandonAfter(set, &config.AbandonAfter)
 	flags.KeepFinished(set, &config.KeepFinished)
 	flags.KeepAccounts(set, &config.KeepAccounts)

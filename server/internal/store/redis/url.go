@@ -37,7 +37,7 @@ import (
 func parseURL(value string) (*goredis.UniversalOptions, error) {
 	scheme, rest, ok := strings.Cut(value, "://")
 	if !ok || scheme != "redis" && scheme != "rediss" {
-		return nil, errors.New(`must be "embedded" or begin with redis:// or rediss://`)
+		return nil, errors.New("must begin with redis:// or rediss://")
 	}
 	options := &goredis.UniversalOptions{}
 	for part := range strings.SplitSeq(rest, ",") {

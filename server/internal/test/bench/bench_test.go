@@ -41,7 +41,7 @@ func startStore(b *testing.B) string {
 // limits that single players have.
 func benchConfig(redis string) server.Config {
 	config := server.DefaultConfig()
-	config.Listen, config.Redis, config.Metrics = "127.0.0.1:0", redis, "127.0.0.1:0"
+	config.Listen, config.Store, config.Metrics = "127.0.0.1:0", redis, "127.0.0.1:0"
 	config.Logger = slog.New(slog.DiscardHandler)
 	return config.Unlimited()
 }

@@ -105,7 +105,7 @@ type testServer struct {
 // serve starts a server in this process. redis may be the address of a proxy.
 func (env *env) serve(redis string) *testServer {
 	env.t.Helper()
-	return env.serveWith(func(c *server.Config) { c.Redis = "redis://" + redis })
+	return env.serveWith(func(c *server.Config) { c.Store = "redis://" + redis })
 }
 
 // serveWith starts a server in this process with a changed configuration.

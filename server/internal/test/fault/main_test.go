@@ -33,7 +33,7 @@ const botPace = 15 * time.Millisecond
 // and with a stall limit longer than any game here lasts.
 func testConfig(redis string) server.Config {
 	config := server.DefaultConfig().Unlimited()
-	config.Listen, config.Redis = "127.0.0.1:0", "redis://"+redis
+	config.Listen, config.Store = "127.0.0.1:0", "redis://"+redis
 	config.MinTurnLimit, config.BotPace, config.Stall = time.Millisecond, botPace, time.Hour
 	return config
 }

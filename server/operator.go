@@ -134,7 +134,7 @@ func (c *Config) recovery(s *store.Store, logger *slog.Logger) (recovery.Config,
 	}
 	return recovery.Config{
 		Client: clients.Background, Log: log,
-		Accounts: account.New(clients.Background, c.KeepAccounts), Leaderboard: leaderboard.New(clients.Background, time.Now),
+		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(clients.Background, time.Now),
 		Directory: directory.New(clients.Background, clients.Calls, max(c.KeepFinished, c.AbandonAfter), logger),
 		Scheduler: scheduler.New(s.Background.Queue, logger), Logger: logger,
 		KeepFinished: c.KeepFinished, Memory: c.Idle,

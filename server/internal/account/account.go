@@ -1,25 +1,19 @@
 // Package account keeps the players: who they are, the tokens that prove it,
-// and how many games each has open. It lives in Redis, in these keys (the
-// braces are literal, so that one player's keys share a cluster slot):
+// and how many games each has open.
 //
-//	player:{<id>}                   hash: name, secret (digest), bot, created
-//	player:{<id>}:open              sorted set of game ids by the time since which they count
-//	player-name:{<lower-case name>} id of the player who holds the name
-//
-// All other errors are Redis's or the context's, wrapped.
+// All errors but its own are those of the store, or the context's, wrapped.
 package account
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 var (
@@ -44,20 +38,19 @@ type Player struct {
 	Name string
 	// Bot reports whether a program plays under this account.
 	Bot bool
-	// Created is when the account was created, by Redis's clock, to the
-	// millisecond.
+	// Created is when the account was created, by the store's clock, to
+	// the millisecond.
 	Created time.Time
 }
 
 // cacheSize bounds each of a store's caches: some 15 MB when full.
 const cacheSize = 1 << 16
 
-// Store is the accounts in one Redis. Any number of stores, in any number of
-// processes, may work on the same Redis. All methods may be called
-// concurrently.
+// Store is the accounts in a store. Any number of them, in any number of processes,
+// may work on the same one. All methods may be called concurrently.
 type Store struct {
-	client redis.UniversalClient
-	keep   time.Duration
+	accounts store.Accounts
+	keep     time.Duration
 	// players that were read before. They never expire, since none changes.
 	players *lru.Cache[string, Player]
 	// verified tokens, by their digest so that no secret is kept in memory.
@@ -66,13 +59,12 @@ type Store struct {
 	renewed *lru.Cache[string, time.Time]
 }
 
-// New returns the accounts in client's Redis. The caller closes the client. An
-// account expires if its token was not verified and Renew was not called for the
-// duration of keep: then it is deleted, but its name stays taken. If keep is 0,
-// accounts never expire.
-func New(client redis.UniversalClient, keep time.Duration) *Store {
+// New returns the accounts in a store. An account expires if its token was not
+// verified and Renew was not called for the duration of keep: then it is deleted, but
+// its name stays taken. If keep is 0, accounts never expire.
+func New(accounts store.Accounts, keep time.Duration) *Store {
 	return &Store{
-		client: client, keep: keep,
+		accounts: accounts, keep: keep,
 		players: newCache[string, Player](), verified: newCache[digest, verification](), renewed: newCache[string, time.Time](),
 	}
 }
@@ -98,98 +90,35 @@ func (s *Store) Get(ctx context.Context, playerID string) (Player, error) {
 	return player, nil
 }
 
-// Players returns those of the players that exist, by id, in at most one round
-// trip.
+// Players returns those of the players that exist, by id, in at most one call of the
+// store. Malformed ids are not looked up.
 func (s *Store) Players(ctx context.Context, ids []string) (map[string]Player, error) {
-	lookup, pipe := s.Lookup(ids...), s.client.Pipeline()
-	if lookup.Ask(ctx, pipe); pipe.Len() > 0 {
-		_, _ = pipe.Exec(ctx) // Each command has its own error.
-	}
-	return lookup.Players()
-}
-
-// Lookup looks up players in a round trip that the caller makes anyway. It is not
-// safe for concurrent use.
-type Lookup struct {
-	store   *Store
-	ids     []string
-	found   map[string]Player
-	pending map[string]*redis.SliceCmd
-}
-
-// Lookup returns a Lookup of the given players.
-func (s *Store) Lookup(ids ...string) *Lookup { return &Lookup{store: s, ids: ids} }
-
-// Ask adds to pipe the commands that read the players who are not cached.
-func (l *Lookup) Ask(ctx context.Context, pipe redis.Pipeliner) {
-	l.found, l.pending = make(map[string]Player, len(l.ids)), map[string]*redis.SliceCmd{}
-	for _, playerID := range l.ids {
-		if !id.Valid(playerID) || l.pending[playerID] != nil {
+	players, unknown := make(map[string]Player, len(ids)), make([]string, 0, len(ids))
+	for _, playerID := range ids {
+		if !id.Valid(playerID) {
 			continue
 		}
-		if player, ok := l.store.players.Get(playerID); ok {
-			l.found[playerID] = player
+		if player, ok := s.players.Get(playerID); ok {
+			players[playerID] = player
 			continue
 		}
-		l.pending[playerID] = pipe.HMGet(ctx, playerKey(playerID), fields...)
+		unknown = append(unknown, playerID)
 	}
-}
-
-// Players returns those of the players that exist, by id. It is called after pipe
-// was executed.
-func (l *Lookup) Players() (map[string]Player, error) {
-	for playerID, cmd := range l.pending {
-		values, err := cmd.Result()
-		if err != nil {
-			return nil, fmt.Errorf("reading players: %w", err)
-		}
-		r, err := parseRecord(playerID, values)
-		if errors.Is(err, ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		l.store.players.Add(playerID, r.Player)
-		l.found[playerID] = r.Player
+	if len(unknown) == 0 {
+		return players, nil
 	}
-	return l.found, nil
-}
-
-// fields of a player's hash, in the order in which parseRecord takes them.
-var fields = []string{"name", "secret", "bot", "created"}
-
-// record is a player's hash.
-type record struct {
-	Player
-	secret string // digestOf(secret).String()
-}
-
-// parseRecord reads the values of fields. It returns ErrNotFound if there is no
-// hash.
-func parseRecord(playerID string, values []any) (record, error) {
-	r := record{Player: Player{ID: playerID}}
-	if len(values) >= len(fields) && values[0] == nil {
-		return r, ErrNotFound
-	}
-	texts := make([]string, len(fields))
-	for i := range fields {
-		var ok bool
-		if i < len(values) {
-			texts[i], ok = values[i].(string)
-		}
-		if !ok {
-			return r, fmt.Errorf("player %s is stored without %s", playerID, fields[i])
-		}
-	}
-	created, err := strconv.ParseInt(texts[3], 10, 64)
+	accounts, err := s.accounts.Get(ctx, unknown)
 	if err != nil {
-		return r, fmt.Errorf("player %s was created at no time: %w", playerID, err)
+		return nil, fmt.Errorf("reading players: %w", err)
 	}
-	r.Name, r.secret, r.Bot, r.Created = texts[0], texts[1], texts[2] == "1", time.UnixMilli(created).UTC()
-	return r, nil
+	for playerID, a := range accounts {
+		players[playerID] = playerOf(a)
+		s.players.Add(playerID, players[playerID])
+	}
+	return players, nil
 }
 
-func playerKey(playerID string) string { return "player:{" + playerID + "}" }
-func openKey(playerID string) string   { return playerKey(playerID) + ":open" }
-func nameKey(lowerName string) string  { return "player-name:{" + lowerName + "}" }
+// playerOf returns the public part of an account.
+func playerOf(a store.Account) Player {
+	return Player{ID: a.ID, Name: a.Name, Bot: a.Bot, Created: a.Created}
+}

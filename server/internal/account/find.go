@@ -2,11 +2,7 @@ package account
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/gridstand/gridstand/internal/id"
 )
@@ -20,12 +16,12 @@ func (s *Store) Find(ctx context.Context, nameOrID string) (Player, error) {
 	if !validName(nameOrID) {
 		return Player{}, ErrNotFound
 	}
-	playerID, err := s.client.Get(ctx, nameKey(strings.ToLower(nameOrID))).Result()
-	if errors.Is(err, redis.Nil) {
-		return Player{}, ErrNotFound
-	}
+	playerID, err := s.accounts.Holder(ctx, nameOrID)
 	if err != nil {
 		return Player{}, fmt.Errorf("finding a player: %w", err)
+	}
+	if playerID == "" {
+		return Player{}, ErrNotFound
 	}
 	return s.Get(ctx, playerID)
 }

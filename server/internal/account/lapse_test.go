@@ -1,16 +1,17 @@
 package account_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/id"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // Ensure that an account lapses after a time without a call or a game, and not
@@ -18,87 +19,98 @@ import (
 // revives it.
 func TestLapse(t *testing.T) {
 	t.Parallel()
-	embedded := redistest.StartMiniredis(t)
-	client, ctx := redistest.NewClient(t, embedded.Addr()), t.Context()
+	storetest.EachClock(t, testLapse)
+}
+
+func testLapse(t *testing.T, s *store.Store, forward func(time.Duration)) {
+	ctx := t.Context()
 	const most = keep - time.Hour
-	ann, first, err := account.New(client, keep).Create(ctx, "Ann", secretA, false)
+	ann, first, err := account.New(s.Accounts, keep).Create(ctx, "Ann", secretA, false)
 	require.NoError(t, err)
-	bob, _, err := account.New(client, keep).Create(ctx, "Bob", secretA, false)
+	bob, _, err := account.New(s.Accounts, keep).Create(ctx, "Bob", secretA, false)
 	require.NoError(t, err)
 	for range 2 {
-		embedded.FastForward(most)
-		_, err = account.New(client, keep).Verify(ctx, first)
+		forward(most)
+		_, err = account.New(s.Accounts, keep).Verify(ctx, first)
 		require.NoError(t, err, "a call")
-		require.NoError(t, account.New(client, keep).Renew(ctx, bob.ID, id.New(), "no id"), "a game")
+		require.NoError(t, account.New(s.Accounts, keep).Renew(ctx, bob.ID, id.New(), "no id"), "a game")
 	}
-	embedded.FastForward(most)
-	token, err := account.New(client, keep).Rotate(ctx, ann.ID, secretB)
+	forward(most)
+	token, err := account.New(s.Accounts, keep).Rotate(ctx, ann.ID, secretB)
 	require.NoError(t, err)
-	_, err = account.New(client, keep).Verify(ctx, token)
+	_, err = account.New(s.Accounts, keep).Verify(ctx, token)
 	require.NoError(t, err)
-	embedded.FastForward(most)
-	_, _, err = account.New(client, keep).Create(ctx, "Ann", secretB, false)
+	forward(most)
+	_, _, err = account.New(s.Accounts, keep).Create(ctx, "Ann", secretB, false)
 	require.NoError(t, err, "a call without a token")
-	_, err = account.New(client, keep).Get(ctx, bob.ID)
+	_, err = account.New(s.Accounts, keep).Get(ctx, bob.ID)
 	require.ErrorIs(t, err, account.ErrNotFound)
 
-	embedded.FastForward(keep)
-	store := account.New(client, keep)
+	forward(keep)
+	accounts := account.New(s.Accounts, keep)
 	for _, token := range []string{first, token} {
-		_, err = store.Verify(ctx, token)
+		_, err = accounts.Verify(ctx, token)
 		require.ErrorIs(t, err, account.ErrBadToken)
 	}
 	for _, secret := range []string{secretA, secretB, ""} {
-		_, _, err = store.Create(ctx, "ann", secret, false)
+		_, _, err = accounts.Create(ctx, "ann", secret, false)
 		require.ErrorIs(t, err, account.ErrNameTaken)
 	}
-	assert.ElementsMatch(t, []string{"player-name:{ann}", "player-name:{bob}"}, client.Keys(ctx, "*").Val())
 }
 
-// Ensure that an account is kept for longer at most once in a while, which
-// costs a round trip, and that what fails is done again.
+// Ensure that an account is renewed at most once in a while, and that a renewal that
+// failed is repeated.
 func TestRenew_Seldom(t *testing.T) {
 	t.Parallel()
-	embedded := redistest.StartMiniredis(t)
-	client, ctx := redistest.NewClient(t, embedded.Addr()), t.Context()
-	store := account.New(client, keep)
-	ann, _, err := store.Create(ctx, "Ann", secretA, false)
-	require.NoError(t, err)
-	embedded.SetError("LOADING")
-	require.ErrorContains(t, store.Renew(ctx, ann.ID), "LOADING")
-	embedded.SetError("")
-	embedded.FastForward(time.Hour)
-	require.NoError(t, store.Renew(ctx, ann.ID))
-	assert.Equal(t, keep, client.PTTL(ctx, "player:{"+ann.ID+"}").Val())
-	embedded.FastForward(time.Hour)
-	require.NoError(t, store.Renew(ctx, ann.ID))
-	assert.Equal(t, keep-time.Hour, client.PTTL(ctx, "player:{"+ann.ID+"}").Val())
-	_ = client.Close()
-	require.NoError(t, store.Renew(ctx, ann.ID, "no id"))
-	require.NoError(t, account.New(client, 0).Renew(ctx, ann.ID), "for ever")
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx, renewing := t.Context(), &renewals{Accounts: s.Accounts, err: errFailed}
+		a := account.New(renewing, keep)
+		ann, token, err := a.Create(ctx, "Ann", secretA, false)
+		require.NoError(t, err, "the account exists, though it was not renewed")
+		_, err = a.Verify(ctx, token)
+		require.NoError(t, err)
+		require.ErrorIs(t, a.Renew(ctx, ann.ID), errFailed)
+		assert.Equal(t, 3, renewing.calls)
+		renewing.err = nil
+		for range 2 {
+			require.NoError(t, a.Renew(ctx, ann.ID, "no id"))
+			assert.Equal(t, 4, renewing.calls)
+		}
+		require.NoError(t, account.New(renewing, 0).Renew(ctx, ann.ID))
+		assert.Equal(t, 4, renewing.calls, "never expires")
+	})
 }
 
-// Ensure that accounts that were made when none lapsed do so from a rebuild on,
-// and no others sooner or later than before.
+// renewals counts renewals, and has them fail.
+type renewals struct {
+	store.Accounts
+	calls int
+	err   error
+}
+
+func (r *renewals) Renew(ctx context.Context, keep time.Duration, ids ...string) error {
+	r.calls++
+	if r.err != nil {
+		return r.err
+	}
+	return r.Accounts.Renew(ctx, keep, ids...)
+}
+
+// Ensure that accounts that were created when none expired do so after LapseAll.
 func TestLapseAll(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx := t.Context()
-		old, _, err := account.New(client, 0).Create(ctx, "Old", secretA, false)
+		ann, _, err := account.New(s.Accounts, 0).Create(ctx, "Ann", secretA, false)
 		require.NoError(t, err)
-		recent, _, err := account.New(client, time.Hour).Create(ctx, "Recent", secretA, false)
+		require.NoError(t, account.New(s.Accounts, 0).LapseAll(ctx))
+		forward(keep)
+		require.NoError(t, account.New(s.Accounts, keep).LapseAll(ctx))
+		forward(keep - time.Hour)
+		_, err = account.New(s.Accounts, keep).Get(ctx, ann.ID)
 		require.NoError(t, err)
-		require.NoError(t, account.New(client, 0).Reserve(ctx, old.ID, id.New(), 1))
-		ttl := func(p account.Player) time.Duration { return client.PTTL(ctx, "player:{"+p.ID+"}").Val() }
-		require.EqualValues(t, -1, ttl(old))
-		require.NoError(t, account.New(client, 0).LapseAll(ctx))
-		require.EqualValues(t, -1, ttl(old))
-		for range 2 {
-			require.NoError(t, account.New(client, keep).LapseAll(ctx))
-		}
-		assert.Greater(t, ttl(old), keep-time.Hour)
-		assert.LessOrEqual(t, ttl(recent), time.Hour)
-		assert.EqualValues(t, -1, client.PTTL(ctx, "player:{"+old.ID+"}:open").Val())
-		assert.EqualValues(t, -1, client.PTTL(ctx, "player-name:{old}").Val())
+		forward(time.Hour)
+		_, err = account.New(s.Accounts, keep).Get(ctx, ann.ID)
+		require.ErrorIs(t, err, account.ErrNotFound)
 	})
 }

@@ -5,23 +5,14 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	_ "embed" // For the script.
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 )
-
-//go:embed rotate.lua
-var rotateSource string
-
-var rotateScript = redis.NewScript(rotateSource)
 
 const (
 	// verifiedFor is how long a token that was checked is accepted without
@@ -59,19 +50,19 @@ func (s *Store) Verify(ctx context.Context, token string) (Player, error) {
 		return player, nil
 	}
 	now := time.Now()
-	r, err := s.read(ctx, playerID)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return Player{}, ErrBadToken
-	case err != nil:
+	accounts, err := s.accounts.Get(ctx, []string{playerID})
+	if err != nil {
 		return Player{}, fmt.Errorf("verifying a token: %w", err)
-	case !digestOf(secret).matches(r.secret):
+	}
+	a, ok := accounts[playerID]
+	if !ok || !digestOf(secret).matches(a.Secret) {
 		return Player{}, ErrBadToken
 	}
+	player := playerOf(a)
 	// The player is known, whether or not this succeeds.
 	_ = s.Renew(ctx, playerID)
-	s.verified.Add(digestOf(token), verification{player: r.Player, until: now.Add(verifiedFor)})
-	return r.Player, nil
+	s.verified.Add(digestOf(token), verification{player: player, until: now.Add(verifiedFor)})
+	return player, nil
 }
 
 // Rotate gives a player a new secret, a random one if it is empty, and returns the
@@ -86,7 +77,7 @@ func (s *Store) Rotate(ctx context.Context, playerID, secret string) (string, er
 	if !id.Valid(playerID) {
 		return "", ErrNotFound
 	}
-	found, err := rotateScript.Run(ctx, s.client, []string{playerKey(playerID)}, digestOf(secret).String()).Bool()
+	found, err := s.accounts.SetSecret(ctx, playerID, digestOf(secret).String())
 	if err != nil {
 		return "", fmt.Errorf("rotating a token: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/page"
@@ -73,18 +72,12 @@ func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.
 	if _, ok := variants.Current(request.GetVariant()); !ok {
 		return nil, errVariantNotFound
 	}
-	// One round trip also looks up a player who is not cached.
-	lookup := s.Accounts.Lookup(id)
-	own, neighbors, problem := s.Leaderboard.Rank(ctx, request.GetVariant(), w, id, request.GetNeighbors(), lookup)
-	known, err := lookup.Players()
-	if err != nil {
+	if _, err := s.Accounts.Get(ctx, id); err != nil {
 		return nil, err
 	}
-	if _, ok := known[id]; !ok {
-		return nil, account.ErrNotFound
-	}
-	if problem != nil {
-		return nil, problem
+	own, neighbors, err := s.Leaderboard.Rank(ctx, request.GetVariant(), w, id, request.GetNeighbors())
+	if err != nil {
+		return nil, err
 	}
 	entries, err := s.entries(ctx, append(neighbors, own))
 	if err != nil {

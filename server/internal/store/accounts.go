@@ -30,10 +30,11 @@ type Accounts interface {
 	// case of their letters.
 	Holder(ctx context.Context, name string) (id string, err error)
 	// Create creates an account unless its name is taken, and returns the account that
-	// holds the name: a itself, now or created by an earlier call, or another one. The
-	// error is ErrNameHeld if that does not exist. Created of a is not used. A call that fails halfway
-	// does no harm: repeating it finishes it, and without that the name is free again
-	// after a while.
+	// holds the name: this one, created now or by an earlier call, or another one. It
+	// is ErrNameHeld if that account does not exist. An account that exists is not
+	// changed or renewed, and one that expired is not created again. Created of a is
+	// not used. A call that fails halfway does no harm: repeating it finishes it, and
+	// without that the name is free again after a while.
 	Create(ctx context.Context, a Account, keep time.Duration) (holder Account, err error)
 	// SetSecret replaces the digest of an account's secret, and reports whether the
 	// account exists.

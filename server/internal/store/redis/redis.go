@@ -34,11 +34,13 @@ type Clients struct {
 // New returns the store on a Redis.
 func New(c Clients) (*store.Store, error) {
 	return &store.Store{
-		Engine: engine{c, c.Calls},
-		Queue:  queue{c.Calls, c.Once},
+		Engine:   engine{c, c.Calls},
+		Accounts: accounts{c.Calls},
+		Queue:    queue{c.Calls, c.Once},
 		Background: &store.Store{
-			Engine: engine{c, c.Background},
-			Queue:  queue{c.Background, c.Once},
+			Engine:   engine{c, c.Background},
+			Accounts: accounts{c.Background},
+			Queue:    queue{c.Background, c.Once},
 		},
 	}, nil
 }

@@ -17,8 +17,25 @@ func TestMain(m *testing.M) { testmain.Run(m) }
 // suites are the contract, by port. Their subtests run one after another, each on an
 // empty store.
 var suites = map[string]func(t *testing.T, open storetest.Open){
-	"engine": storetest.Engine,
-	"queue":  storetest.Queue,
+	"engine":   storetest.Engine,
+	"queue":    storetest.Queue,
+	"accounts": storetest.Accounts,
+}
+
+// clockSuites are the parts of the contract that need time to pass. They run on the
+// engines whose clock a test can put forward.
+var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
+	"accounts": storetest.AccountsExpire,
+}
+
+func TestMiniredis_Clock(t *testing.T) {
+	t.Parallel()
+	for name, suite := range clockSuites {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			suite(t, storetest.OnMiniredis)
+		})
+	}
 }
 
 func TestMiniredis(t *testing.T) {

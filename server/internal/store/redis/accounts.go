@@ -1,0 +1,256 @@
+package redis
+
+import (
+	"context"
+	_ "embed" // For the scripts.
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+var (
+	//go:embed claim_name.lua
+	claimNameSource string
+	//go:embed create_account.lua
+	createAccountSource string
+	//go:embed set_secret.lua
+	setSecretSource string
+	//go:embed reserve_game.lua
+	reserveGameSource string
+
+	claimNameScript     = goredis.NewScript(claimNameSource)
+	createAccountScript = goredis.NewScript(createAccountSource)
+	setSecretScript     = goredis.NewScript(setSecretSource)
+	reserveGameScript   = goredis.NewScript(reserveGameSource)
+)
+
+const (
+	// claimSeconds is how long a name stays claimed by a call that ended before it
+	// wrote the account: longer than any call takes.
+	claimSeconds = 60
+	permanent    = 0
+)
+
+// accounts are in these keys. The braces are literal, so that one player's keys share
+// a cluster slot.
+//
+//	player:{<id>}                   hash: name, secret (digest), bot, created
+//	player:{<id>}:open              sorted set of game ids by the time since which they count
+//	player-name:{<lower-case name>} id of the player who holds the name
+type accounts struct{ client goredis.UniversalClient }
+
+func playerKey(playerID string) string { return "player:{" + playerID + "}" }
+func openKey(playerID string) string   { return playerKey(playerID) + ":open" }
+func nameKey(name string) string       { return "player-name:{" + strings.ToLower(name) + "}" }
+
+func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Account, error) {
+	pipe, replies := a.client.Pipeline(), make([]*goredis.SliceCmd, len(ids))
+	for i, id := range ids {
+		replies[i] = pipe.HMGet(ctx, playerKey(id), accountFields...)
+	}
+	if len(ids) > 0 {
+		_, _ = pipe.Exec(ctx) // Each command has its own error.
+	}
+	found := make(map[string]store.Account, len(ids))
+	for i, id := range ids {
+		values, err := replies[i].Result()
+		if err != nil {
+			return nil, failed(err)
+		}
+		account, ok, err := parseAccount(id, values)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			found[id] = account
+		}
+	}
+	return found, nil
+}
+
+func (a accounts) Holder(ctx context.Context, name string) (string, error) {
+	holder, err := a.client.Get(ctx, nameKey(name)).Result()
+	if errors.Is(err, goredis.Nil) {
+		return "", nil
+	}
+	return holder, failed(err)
+}
+
+// Create claims the name for a while, writes the account, and then claims the name
+// permanently: name and account are in different slots of a cluster.
+func (a accounts) Create(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {
+	holder, lasting, err := a.claim(ctx, account.Name, account.ID, claimSeconds)
+	if err != nil {
+		return store.Account{}, err
+	}
+	// Another account holds the name, or this one has held it since an earlier call.
+	// It may have expired: creating it again must not revive it.
+	if holder != account.ID || lasting {
+		return a.holding(ctx, holder)
+	}
+	created, wrote, err := a.write(ctx, account, keep)
+	if err != nil {
+		return store.Account{}, err
+	}
+	holder, _, err = a.claim(ctx, account.Name, account.ID, permanent)
+	if err != nil {
+		return store.Account{}, err
+	}
+	if holder == account.ID {
+		return created, nil
+	}
+	// The claim expired while this call hung, and another call took the name.
+	if wrote {
+		if err := a.client.Del(ctx, playerKey(account.ID)).Err(); err != nil {
+			return store.Account{}, failed(err)
+		}
+	}
+	return a.holding(ctx, holder)
+}
+
+// claim claims a name for an account unless it is taken. It returns the id that holds
+// the name, and whether permanently.
+func (a accounts) claim(ctx context.Context, name, id string, seconds int) (holder string, lasting bool, err error) {
+	reply, err := claimNameScript.Run(ctx, a.client, []string{nameKey(name)}, id, seconds).StringSlice()
+	if err != nil {
+		return "", false, failed(err)
+	}
+	if len(reply) != 2 {
+		return "", false, store.Failed(store.Corrupt, "a claim of a name has a reply of %d", len(reply))
+	}
+	return reply[0], reply[1] == "1", nil
+}
+
+// holding returns the account that holds a name.
+func (a accounts) holding(ctx context.Context, id string) (store.Account, error) {
+	found, err := a.Get(ctx, []string{id})
+	if err != nil {
+		return store.Account{}, err
+	}
+	account, ok := found[id]
+	if !ok { // It is being created, or has expired.
+		return store.Account{}, store.ErrNameHeld
+	}
+	return account, nil
+}
+
+// write stores an account unless it exists, and returns what is stored and whether this
+// call stored it.
+func (a accounts) write(ctx context.Context, account store.Account, keep time.Duration) (store.Account, bool, error) {
+	bot := "0"
+	if account.Bot {
+		bot = "1"
+	}
+	values, err := createAccountScript.Run(ctx, a.client, []string{playerKey(account.ID)},
+		account.Name, account.Secret, bot, keep.Milliseconds()).Slice()
+	if err != nil {
+		return store.Account{}, false, failed(err)
+	}
+	stored, _, err := parseAccount(account.ID, values)
+	wrote := len(values) > len(accountFields) && values[len(accountFields)] == int64(1)
+	return stored, wrote, err
+}
+
+// accountFields are the fields of an account's hash, in the order in which
+// parseAccount takes them.
+var accountFields = []string{"name", "secret", "bot", "created"}
+
+// parseAccount reads the values of accountFields. It returns false if there is no hash.
+func parseAccount(id string, values []any) (store.Account, bool, error) {
+	if len(values) >= len(accountFields) && values[0] == nil {
+		return store.Account{}, false, nil
+	}
+	texts := make([]string, len(accountFields))
+	for i, field := range accountFields {
+		var ok bool
+		if i < len(values) {
+			texts[i], ok = values[i].(string)
+		}
+		if !ok {
+			return store.Account{}, false, store.Failed(store.Corrupt, "player %s is stored without %s", id, field)
+		}
+	}
+	created, err := strconv.ParseInt(texts[3], 10, 64)
+	if err != nil {
+		return store.Account{}, false, store.Failed(store.Corrupt, "player %s has no time of creation: %w", id, err)
+	}
+	return store.Account{
+		ID: id, Name: texts[0], Secret: texts[1], Bot: texts[2] == "1", Created: time.UnixMilli(created).UTC(),
+	}, true, nil
+}
+
+func (a accounts) SetSecret(ctx context.Context, id, secret string) (bool, error) {
+	found, err := setSecretScript.Run(ctx, a.client, []string{playerKey(id)}, secret).Bool()
+	return found, failed(err)
+}
+
+func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) error {
+	if keep <= 0 || len(ids) == 0 {
+		return nil
+	}
+	pipe := a.client.Pipeline()
+	for _, id := range ids {
+		pipe.PExpire(ctx, playerKey(id), keep)
+	}
+	_, err := pipe.Exec(ctx)
+	return failed(err)
+}
+
+func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
+	if keep <= 0 {
+		return nil
+	}
+	return scanKeys(ctx, a.client, playerKey("*"), func(keys []string) error {
+		pipe, ttls := a.client.Pipeline(), make([]*goredis.DurationCmd, len(keys))
+		for i, key := range keys {
+			ttls[i] = pipe.PTTL(ctx, key)
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			return fmt.Errorf("reading when accounts expire: %w", failed(err))
+		}
+		pipe = a.client.Pipeline()
+		for i, key := range keys {
+			if ttls[i].Val() == -1 {
+				pipe.PExpire(ctx, key, keep)
+			}
+		}
+		if pipe.Len() == 0 {
+			return nil
+		}
+		_, err := pipe.Exec(ctx)
+		return failed(err)
+	})
+}
+
+func (a accounts) Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (bool, error) {
+	counts, err := reserveGameScript.Run(ctx, a.client, []string{openKey(playerID)}, gameID, limit, keep.Milliseconds()).Bool()
+	return counts, failed(err)
+}
+
+func (a accounts) Release(ctx context.Context, playerID string, gameIDs ...string) error {
+	if len(gameIDs) == 0 {
+		return nil
+	}
+	return failed(a.client.ZRem(ctx, openKey(playerID), gameIDs).Err())
+}
+
+func (a accounts) Open(ctx context.Context, playerID string) ([]store.OpenGame, error) {
+	pipe := a.client.Pipeline()
+	games := pipe.ZRangeWithScores(ctx, openKey(playerID), 0, -1)
+	now := pipe.Time(ctx)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, failed(err)
+	}
+	open := make([]store.OpenGame, len(games.Val()))
+	for i, z := range games.Val() {
+		gameID, _ := z.Member.(string)
+		open[i] = store.OpenGame{ID: gameID, Age: now.Val().Sub(time.UnixMilli(int64(z.Score)))}
+	}
+	return open, nil
+}

@@ -1,0 +1,327 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// keepAccounts is how long accounts are kept in these tests.
+const keepAccounts = 90 * 24 * time.Hour
+
+// newAccount returns an account to create.
+func newAccount(name string) store.Account {
+	return store.Account{ID: id.New(), Name: name, Secret: "digest of " + name}
+}
+
+// mustCreate creates an account and returns it as stored.
+func mustCreate(t *testing.T, s *store.Store, a store.Account, keep time.Duration) store.Account {
+	t.Helper()
+	holder, err := s.Accounts.Create(t.Context(), a, keep)
+	require.NoError(t, err)
+	require.Equal(t, a.ID, holder.ID)
+	return holder
+}
+
+// requireAccounts requires that exactly these of the accounts exist.
+func requireAccounts(t *testing.T, s *store.Store, ids []string, want ...store.Account) {
+	t.Helper()
+	expected := map[string]store.Account{}
+	for _, a := range want {
+		expected[a.ID] = a
+	}
+	found, err := s.Accounts.Get(t.Context(), ids)
+	require.NoError(t, err)
+	require.Equal(t, expected, found)
+}
+
+// Accounts is the contract of store.Accounts.
+func Accounts(t *testing.T, open Open) {
+	t.Run("Create stores an account", func(t *testing.T) {
+		s := open(t)
+		ann, bob := newAccount("Ann-1_. x"), newAccount("bob")
+		bob.Bot = true
+		stored := mustCreate(t, s, ann, keepAccounts)
+		now, err := s.Time(t.Context())
+		require.NoError(t, err)
+		assert.WithinDuration(t, now, stored.Created, time.Minute)
+		assert.Equal(t, stored.Created.Truncate(time.Millisecond), stored.Created)
+		assert.Equal(t, time.UTC, stored.Created.Location())
+		ann.Created = stored.Created
+		assert.Equal(t, ann, stored)
+		other := mustCreate(t, s, bob, 0)
+		assert.True(t, other.Bot)
+		requireAccounts(t, s, []string{ann.ID, id.New(), bob.ID, ann.ID}, stored, other)
+		requireAccounts(t, s, nil)
+		for _, name := range []string{ann.Name, "aNN-1_. X"} {
+			holder, err := s.Accounts.Holder(t.Context(), name)
+			require.NoError(t, err)
+			assert.Equal(t, ann.ID, holder)
+		}
+		holder, err := s.Accounts.Holder(t.Context(), "Ann")
+		require.NoError(t, err)
+		assert.Empty(t, holder)
+	})
+	t.Run("Create does not change an account", func(t *testing.T) {
+		s := open(t)
+		stored := mustCreate(t, s, newAccount("Ann"), keepAccounts)
+		same, other := newAccount("ANN"), newAccount("aNn")
+		same.ID, same.Bot = stored.ID, true
+		for _, a := range []store.Account{same, other} {
+			holder, err := s.Accounts.Create(t.Context(), a, keepAccounts)
+			require.NoError(t, err)
+			assert.Equal(t, stored, holder)
+		}
+		requireAccounts(t, s, []string{stored.ID, other.ID}, stored)
+	})
+	t.Run("one of many gets a name", func(t *testing.T) {
+		s := open(t)
+		var (
+			group   sync.WaitGroup
+			mu      sync.Mutex
+			holders = map[string]bool{}
+			ids     []string
+		)
+		for range 16 {
+			a := newAccount("Ann")
+			ids = append(ids, a.ID)
+			group.Go(func() {
+				holder, err := s.Accounts.Create(t.Context(), a, keepAccounts)
+				if errors.Is(err, store.ErrNameHeld) { // by another call that has not stored its account
+					return
+				}
+				if assert.NoError(t, err) {
+					mu.Lock()
+					defer mu.Unlock()
+					holders[holder.ID] = true
+				}
+			})
+		}
+		group.Wait()
+		require.Len(t, holders, 1)
+		found, err := s.Accounts.Get(t.Context(), ids)
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		holder, err := s.Accounts.Holder(t.Context(), "ann")
+		require.NoError(t, err)
+		assert.True(t, holders[holder])
+		assert.Contains(t, found, holder)
+	})
+	t.Run("SetSecret", func(t *testing.T) {
+		s := open(t)
+		stored := mustCreate(t, s, newAccount("Ann"), keepAccounts)
+		for range 2 {
+			found, err := s.Accounts.SetSecret(t.Context(), stored.ID, "another digest")
+			require.NoError(t, err)
+			assert.True(t, found)
+		}
+		rotated := stored
+		rotated.Secret = "another digest"
+		requireAccounts(t, s, []string{stored.ID}, rotated)
+		holder, err := s.Accounts.Create(t.Context(), stored, keepAccounts)
+		require.NoError(t, err)
+		assert.Equal(t, rotated, holder)
+
+		unknown := id.New()
+		found, err := s.Accounts.SetSecret(t.Context(), unknown, "digest")
+		require.NoError(t, err)
+		assert.False(t, found)
+		requireAccounts(t, s, []string{unknown})
+	})
+	t.Run("Renew ignores unknown accounts", func(t *testing.T) {
+		s := open(t)
+		unknown := id.New()
+		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, unknown))
+		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts))
+		require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts))
+		requireAccounts(t, s, []string{unknown})
+	})
+	t.Run("Reserve counts a game once", func(t *testing.T) {
+		s := open(t)
+		ann, bob := id.New(), id.New()
+		games := []string{id.New(), id.New(), id.New()}
+		reserve := func(playerID, gameID string, limit int) bool {
+			t.Helper()
+			counts, err := s.Accounts.Reserve(t.Context(), playerID, gameID, limit, keepAccounts)
+			require.NoError(t, err)
+			return counts
+		}
+		opened, err := s.Accounts.Open(t.Context(), ann)
+		require.NoError(t, err)
+		assert.Empty(t, opened)
+		for range 2 {
+			assert.True(t, reserve(ann, games[0], 2))
+			assert.True(t, reserve(ann, games[1], 2))
+		}
+		assert.False(t, reserve(ann, games[2], 2))
+		assert.True(t, reserve(bob, games[2], 2), "of another player")
+		assert.True(t, reserve(ann, games[2], 0), "no limit")
+		assert.True(t, reserve(ann, games[0], 2), "counts already")
+		assert.False(t, reserve(ann, id.New(), 2))
+
+		opened, err = s.Accounts.Open(t.Context(), ann)
+		require.NoError(t, err)
+		ids := make([]string, len(opened))
+		for i, o := range opened {
+			ids[i] = o.ID
+			assert.Less(t, o.Age.Abs(), time.Minute)
+			if i > 0 {
+				assert.LessOrEqual(t, o.Age, opened[i-1].Age, "the oldest first")
+			}
+		}
+		assert.ElementsMatch(t, games, ids)
+
+		require.NoError(t, s.Accounts.Release(t.Context(), ann))
+		for range 2 {
+			require.NoError(t, s.Accounts.Release(t.Context(), ann, games[0], games[1], id.New()))
+		}
+		opened, err = s.Accounts.Open(t.Context(), ann)
+		require.NoError(t, err)
+		require.Len(t, opened, 1)
+		assert.Equal(t, games[2], opened[0].ID)
+		assert.True(t, reserve(ann, id.New(), 2))
+		assert.False(t, reserve(ann, id.New(), 2))
+		opened, err = s.Accounts.Open(t.Context(), bob)
+		require.NoError(t, err)
+		assert.Len(t, opened, 1)
+	})
+	t.Run("the limit of Reserve holds at the same moment", func(t *testing.T) {
+		s := open(t)
+		var group sync.WaitGroup
+		player := id.New()
+		for range 20 {
+			group.Go(func() {
+				_, err := s.Accounts.Reserve(t.Context(), player, id.New(), 5, 0)
+				assert.NoError(t, err)
+			})
+		}
+		group.Wait()
+		opened, err := s.Accounts.Open(t.Context(), player)
+		require.NoError(t, err)
+		assert.Len(t, opened, 5)
+	})
+	t.Run("calls end with their context", func(t *testing.T) {
+		s := open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for name, err := range CallAccounts(ctx, s.Accounts) {
+			assert.ErrorIs(t, err, context.Canceled, name)
+		}
+	})
+}
+
+// CallAccounts calls all methods of store.Accounts and returns their errors.
+func CallAccounts(ctx context.Context, accounts store.Accounts) map[string]error {
+	a, errs := newAccount("Ann"), map[string]error{}
+	_, errs["Get"] = accounts.Get(ctx, []string{a.ID})
+	_, errs["Holder"] = accounts.Holder(ctx, a.Name)
+	_, errs["Create"] = accounts.Create(ctx, a, keepAccounts)
+	_, errs["SetSecret"] = accounts.SetSecret(ctx, a.ID, a.Secret)
+	errs["Renew"] = accounts.Renew(ctx, keepAccounts, a.ID)
+	errs["RenewLasting"] = accounts.RenewLasting(ctx, keepAccounts)
+	_, errs["Reserve"] = accounts.Reserve(ctx, a.ID, id.New(), 1, keepAccounts)
+	errs["Release"] = accounts.Release(ctx, a.ID, id.New())
+	_, errs["Open"] = accounts.Open(ctx, a.ID)
+	return errs
+}
+
+// AccountsExpire is the part of the contract of store.Accounts that needs time to pass.
+func AccountsExpire(t *testing.T, open OpenClock) {
+	t.Run("an account expires unless it is renewed", func(t *testing.T) {
+		s, forward := open(t)
+		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
+		bob := mustCreate(t, s, newAccount("Bob"), keepAccounts)
+		eve := mustCreate(t, s, newAccount("Eve"), 0)
+		all := []string{ann.ID, bob.ID, eve.ID}
+		forward(keepAccounts - time.Hour)
+		requireAccounts(t, s, all, ann, bob, eve)
+		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, bob.ID))
+		_, err := s.Accounts.Create(t.Context(), ann, keepAccounts) // does not renew
+		require.NoError(t, err)
+		forward(time.Hour)
+		requireAccounts(t, s, all, bob, eve)
+		forward(keepAccounts)
+		requireAccounts(t, s, all, eve)
+
+		// What expired does not come back, and its name stays taken.
+		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, ann.ID))
+		require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts))
+		found, err := s.Accounts.SetSecret(t.Context(), ann.ID, "digest")
+		require.NoError(t, err)
+		assert.False(t, found)
+		for _, a := range []store.Account{ann, newAccount("ANN")} {
+			_, err = s.Accounts.Create(t.Context(), a, keepAccounts)
+			require.ErrorIs(t, err, store.ErrNameHeld)
+		}
+		holder, err := s.Accounts.Holder(t.Context(), "ann")
+		require.NoError(t, err)
+		assert.Equal(t, ann.ID, holder)
+		requireAccounts(t, s, all, eve)
+	})
+	t.Run("RenewLasting has accounts expire that never did", func(t *testing.T) {
+		s, forward := open(t)
+		lasting := mustCreate(t, s, newAccount("Ann"), 0)
+		recent := mustCreate(t, s, newAccount("Bob"), time.Hour)
+		all := []string{lasting.ID, recent.ID}
+		require.NoError(t, s.Accounts.RenewLasting(t.Context(), 0))
+		for range 2 {
+			require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts))
+		}
+		requireAccounts(t, s, all, lasting, recent)
+		forward(time.Hour)
+		requireAccounts(t, s, all, lasting)
+		forward(keepAccounts - 2*time.Hour)
+		require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts)) // expires already
+		requireAccounts(t, s, all, lasting)
+		forward(time.Hour)
+		requireAccounts(t, s, all)
+	})
+	t.Run("Renew and Create without keep", func(t *testing.T) {
+		s, forward := open(t)
+		lasting := mustCreate(t, s, newAccount("Ann"), 0)
+		require.NoError(t, s.Accounts.Renew(t.Context(), 0, lasting.ID))
+		forward(100 * keepAccounts)
+		requireAccounts(t, s, []string{lasting.ID}, lasting)
+	})
+	t.Run("open games are forgotten", func(t *testing.T) {
+		s, forward := open(t)
+		opened := func(playerID string) []store.OpenGame {
+			t.Helper()
+			opened, err := s.Accounts.Open(t.Context(), playerID)
+			require.NoError(t, err)
+			return opened
+		}
+		reserve := func(playerID, gameID string, keep time.Duration) {
+			t.Helper()
+			counts, err := s.Accounts.Reserve(t.Context(), playerID, gameID, 2, keep)
+			require.NoError(t, err)
+			require.True(t, counts)
+		}
+		ann, eve, first, second := id.New(), id.New(), id.New(), id.New()
+		reserve(eve, first, 0)
+		reserve(ann, first, keepAccounts)
+		forward(time.Hour)
+		reserve(ann, second, keepAccounts)
+		reserve(ann, first, keepAccounts)
+		games := opened(ann)
+		require.Len(t, games, 2)
+		assert.Equal(t, []string{first, second}, []string{games[0].ID, games[1].ID})
+		assert.InDelta(t, time.Hour, games[0].Age, float64(time.Minute))
+		assert.InDelta(t, 0, games[1].Age, float64(time.Minute))
+		forward(keepAccounts - time.Hour)
+		assert.Len(t, opened(ann), 2, "another game renewed both")
+		forward(time.Hour)
+		assert.Empty(t, opened(ann))
+		assert.Len(t, opened(eve), 1)
+		reserve(ann, id.New(), keepAccounts)
+		reserve(ann, id.New(), keepAccounts)
+	})
+}

@@ -31,8 +31,8 @@ func TestBots_ServerKilled(t *testing.T) {
 	// The servers end in the middle of games, so there is nothing to check.
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	const pace = 250 * time.Millisecond // so that no game ends before the server does
-	doomed := env.serveProcess(env.addr, "--bot-pace", pace.String())
-	other := env.serveProcess(env.addr, "--bot-pace", pace.String())
+	doomed := env.serveProcess("--bot-pace", pace.String())
+	other := env.serveProcess("--bot-pace", pace.String())
 	env.awaitAckedHeartbeats(t, 2)
 	host := env.player(doomed)
 	var all []*participant
@@ -44,7 +44,7 @@ func TestBots_ServerKilled(t *testing.T) {
 		each.awaitEvent(t, "a move", func(e *pb.Event) bool { return e.GetMoved() != nil })
 	}
 	doomed.stop()
-	killed, err := env.store.Time(t.Context()).Result()
+	killed, err := env.store.Time(t.Context())
 	require.NoError(t, err)
 
 	var waits []time.Duration
@@ -64,7 +64,7 @@ func TestTables_ServersKilled_long(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
 	env := newEnv(t, redis.Addr())
-	servers := []*testServer{env.serveProcess(env.addr), env.serveProcess(env.addr), env.serve(env.addr)}
+	servers := []*testServer{env.serveProcess(), env.serveProcess(), env.serve()}
 	everywhere := func(c *caller) []*caller {
 		return []*caller{c, c.on(servers[1]), c.on(servers[2])}
 	}
@@ -162,7 +162,7 @@ func TestClocks_ServerKilled(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	doomed, other := env.serveProcess(env.addr), env.serve(env.addr)
+	doomed, other := env.serveProcess(), env.serve()
 	const limit = 1500*time.Millisecond + 1
 	game, _ := waitingTable(t, env, doomed, limit)
 	doomed.stop()
@@ -191,7 +191,7 @@ func requireClockExtended(t *testing.T, env *env, game *pb.Game, s *testServer, 
 // awaitHeartbeat waits for a server's first heartbeat.
 func (env *env) awaitHeartbeat(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool { return env.store.Exists(t.Context(), "heartbeats:{beat}").Val() > 0 }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return env.redis.Exists(t.Context(), "heartbeats:{beat}").Val() > 0 }, patience, 5*time.Millisecond)
 }
 
 // Ensure that clocks are credited with the time in which Redis was unavailable.
@@ -200,8 +200,8 @@ func TestClocks_RedisAway_long(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	s := env.serve(env.addr)
-	env.serve(env.addr)
+	s := env.serve()
+	env.serve()
 	env.awaitHeartbeat(t)
 	game, _ := waitingTable(t, env, s, 3*time.Second)
 	const outage = 5 * time.Second
@@ -218,13 +218,13 @@ func TestClocks_ServersAway_long(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes")
 	env := newEnv(t, redis.Addr())
-	doomed := env.serveProcess(env.addr)
+	doomed := env.serveProcess()
 	env.awaitHeartbeat(t)
 	game, _ := waitingTable(t, env, doomed, 3*time.Second)
 	doomed.stop()
 	const outage = 5 * time.Second
 	<-time.After(outage)
-	requireClockExtended(t, env, game, env.serve(env.addr), outage-time.Second)
+	requireClockExtended(t, env, game, env.serve(), outage-time.Second)
 }
 
 // Ensure that clocks are credited as soon as an outage is over, not only when
@@ -233,8 +233,8 @@ func TestClocks_GivenBackAtOnce(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	s := env.serve(env.addr)
-	other := env.serve(env.addr)
+	s := env.serve()
+	other := env.serve()
 	env.awaitHeartbeat(t)
 	game, players := waitingTable(t, env, s, time.Hour)
 	watcher := participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(other)}})
@@ -272,14 +272,14 @@ func TestClocks_HeartbeatsAway_long(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	servers := []*testServer{env.serve(env.addr), env.serve(env.addr)}
+	servers := []*testServer{env.serve(), env.serve()}
 	env.awaitAckedHeartbeats(t, 2)
 	game, players := waitingTable(t, env, servers[0], time.Hour)
 	watcher := participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(servers[1])}})
 	const gap = 4500 * time.Millisecond
 	without := func(during func(ctx context.Context)) {
 		rules := func(words ...any) {
-			require.NoError(t, env.store.Do(t.Context(), append([]any{"ACL", "SETUSER", "default", "resetkeys"}, words...)...).Err())
+			require.NoError(t, env.redis.Do(t.Context(), append([]any{"ACL", "SETUSER", "default", "resetkeys"}, words...)...).Err())
 		}
 		rules("~game*", "~scores:*", "~player*", "~rate:*", "~due", "~hidden", "~patrolled")
 		ctx, cancel := context.WithTimeout(t.Context(), gap)
@@ -298,7 +298,7 @@ func TestClocks_HeartbeatsAway_long(t *testing.T) {
 		}
 	})
 	t.Logf("%d moves while no heartbeat succeeded", moves)
-	outages, err := env.store.ZRange(t.Context(), "outages:{beat}", 0, -1).Result()
+	outages, err := env.redis.ZRange(t.Context(), "outages:{beat}", 0, -1).Result()
 	require.NoError(t, err)
 	require.Empty(t, outages)
 
@@ -319,7 +319,7 @@ func TestClocks_HeartbeatsAway_long(t *testing.T) {
 func TestClocks_TakenBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		first, second := env.serve(env.addr), env.serve(env.addr)
+		first, second := env.servePair()
 		const limit = 2 * time.Second
 		game, players := waitingTable(t, env, first, limit)
 		late := int(game.GetPosition().GetTurn())

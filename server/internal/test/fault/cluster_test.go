@@ -21,8 +21,8 @@ func TestCluster_long(t *testing.T) {
 	cluster := redistest.StartCluster(t, 3, "--appendonly", "yes", "--appendfsync", "always")
 	env := newEnvOn(t, strings.Join(cluster.Addrs(), ","), cluster.Client())
 	env.serversDie = true
-	doomed := env.serveProcess(env.addr)
-	name := behind(env.serveProcess(env.addr), env.serveProcess(env.addr), doomed)
+	doomed := env.serveProcess()
+	name := behind(env.serveProcess(), env.serveProcess(), doomed)
 	// Goroutines, not parallel subtests: -parallel may let no other subtest run
 	// beside the one that waits for progress.
 	var all sync.WaitGroup

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -36,9 +35,9 @@ func metaKey(gameID string) string { return "game:{" + gameID + "}:meta" }
 // change without one.
 func (env *env) read(t *testing.T, gameID string) stored {
 	t.Helper()
-	entries, err := env.store.XRange(t.Context(), logKey(gameID), "-", "+").Result()
+	entries, err := env.redis.XRange(t.Context(), logKey(gameID), "-", "+").Result()
 	require.NoError(t, err)
-	meta, err := env.store.HGetAll(t.Context(), metaKey(gameID)).Result()
+	meta, err := env.redis.HGetAll(t.Context(), metaKey(gameID)).Result()
 	require.NoError(t, err)
 	delete(meta, "watchers")
 	return stored{entries, meta}
@@ -47,7 +46,7 @@ func (env *env) read(t *testing.T, gameID string) stored {
 // write replaces a game's log and meta.
 func (env *env) write(t *testing.T, gameID string, s stored) {
 	t.Helper()
-	_, err := env.store.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
+	_, err := env.redis.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
 		p.Del(t.Context(), logKey(gameID), metaKey(gameID))
 		for _, e := range s.entries {
 			p.XAdd(t.Context(), &redis.XAddArgs{Stream: logKey(gameID), ID: e.ID, Values: e.Values})
@@ -72,10 +71,10 @@ var damages = []struct {
 	inside bool
 }{
 	{name: "emptied", readable: "0", do: func(t *testing.T, env *env, gameID, _ string) {
-		require.NoError(t, env.store.XTrimMaxLen(t.Context(), logKey(gameID), 0).Err())
+		require.NoError(t, env.redis.XTrimMaxLen(t.Context(), logKey(gameID), 0).Err())
 	}},
 	{name: "deleted", readable: "0", do: func(t *testing.T, env *env, gameID, _ string) {
-		require.NoError(t, env.store.Del(t.Context(), logKey(gameID)).Err())
+		require.NoError(t, env.redis.Del(t.Context(), logKey(gameID)).Err())
 	}},
 	{name: "swapped", readable: "0", do: func(t *testing.T, env *env, gameID, other string) {
 		env.write(t, gameID, stored{env.read(t, other).entries, env.read(t, gameID).meta})
@@ -106,7 +105,7 @@ var damages = []struct {
 		env.write(t, gameID, s)
 	}},
 	{name: "shorter than its meta says", readable: "9", do: func(t *testing.T, env *env, gameID, _ string) {
-		require.NoError(t, env.store.HSet(t.Context(), metaKey(gameID), "last", "10-1").Err())
+		require.NoError(t, env.redis.HSet(t.Context(), metaKey(gameID), "last", "10-1").Err())
 	}},
 }
 
@@ -115,7 +114,7 @@ func without(versions ...int) func(*testing.T, *env, string, string) {
 	return func(t *testing.T, env *env, gameID, _ string) {
 		entries := env.read(t, gameID).entries
 		for _, v := range versions {
-			require.NoError(t, env.store.XDel(t.Context(), logKey(gameID), entries[v-1].ID).Err())
+			require.NoError(t, env.redis.XDel(t.Context(), logKey(gameID), entries[v-1].ID).Err())
 		}
 	}
 }
@@ -126,8 +125,8 @@ func without(versions ...int) func(*testing.T, *env, string, string) {
 func TestDamagedLog(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		running := env.player(env.serve(env.addr))
-		fresh := running.on(env.serve(env.addr))
+		running := env.player(env.serve())
+		fresh := running.on(env.serve())
 		guest := env.anonymous(running.server)
 		for _, damage := range damages {
 			t.Run(damage.name, func(t *testing.T) {
@@ -196,7 +195,7 @@ func wantRefused(t *testing.T, c *caller, last *pb.Event, want func(*testing.T, 
 func TestDamagedLog_RolledBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		running := env.player(env.serve(env.addr))
+		running := env.player(env.serve())
 		game, lost := running.start(t, "6x6"), running.start(t, "6x6")
 		rng := seeded(t)
 		early := running.playTo(t, rng, game, 5)
@@ -214,7 +213,7 @@ func TestDamagedLog_RolledBack(t *testing.T) {
 		assert.Equal(t, past, env.read(t, game.GetId()))
 
 		// A server that knows nothing of the loss plays on from there.
-		fresh := running.on(env.serve(env.addr))
+		fresh := running.on(env.serve())
 		wantRefused(t, fresh, lastOfLost, func(t *testing.T, err error) {
 			require.Equal(t, pb.ReasonGameNotFound, refusalOf(err).reason)
 		})
@@ -239,9 +238,8 @@ func TestDamagedLog_RolledBack(t *testing.T) {
 // a game with two futures.
 func (c *caller) withOwnObservations(t *testing.T) *caller {
 	t.Helper()
-	env := &env{t: c.env.t, addr: c.env.addr, store: c.env.store, observed: newObservations(), damaged: maps.Clone(c.env.damaged)}
 	other := *c
-	other.env = env
+	other.env = &env{t: c.env.t, observed: newObservations()}
 	return &other
 }
 
@@ -268,9 +266,9 @@ func TestDamagedLog_Clock_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())
-	game, _ := waitingTable(t, env, env.serve(env.addr), time.Hour)
+	game, _ := waitingTable(t, env, env.serve(), time.Hour)
 	var count atomic.Int32
-	config := testConfig(env.addr)
+	config := testConfig(env.url)
 	config.Metrics, config.Idle = "127.0.0.1:0", 4*time.Second
 	config.Logger = slog.New(warnings{slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}), game.GetId(), &count})
 	running, _ := servertest.Start(t, config)
@@ -284,7 +282,7 @@ func TestDamagedLog_Clock_long(t *testing.T) {
 	before := env.read(t, game.GetId())
 	damages[0].do(t, env, game.GetId(), "")
 	began := game.GetPosition().GetTurnDeadline().AsTime().Add(-time.Hour).UnixMilli()
-	require.NoError(t, env.store.ZAdd(t.Context(), "outages:{beat}", redis.Z{
+	require.NoError(t, env.redis.ZAdd(t.Context(), "outages:{beat}", redis.Z{
 		Score: float64(began + 1), Member: fmt.Sprintf("%d %d", began-10_000, began+1),
 	}).Err())
 	require.Eventually(t, func() bool { return metrics.read(t, "gridstand_games_live") == 0 }, patience, 100*time.Millisecond)

@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"log/slog"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -15,18 +16,25 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // patience bounds a wait for what happens soon unless something is wrong. It is
 // long enough for busy machines.
 const patience = time.Minute
 
-// env is one Redis, the servers on it, and what their clients observed.
+// env is one store, the servers on it, and what their clients observed.
 type env struct {
-	t        *testing.T
-	addr     string                // of Redis, several with commas for a cluster
-	store    redis.UniversalClient // the test's own client
+	t *testing.T
+	// url names the store as a server's configuration does.
+	url string
+	// store is the test's own connection to it.
+	store    *store.Store
 	observed *observations
+	// addr and redis are the address of a Redis and the test's own client of it.
+	addr  string
+	redis redis.UniversalClient
 	// serversDie says that the test kills servers: clients retry calls that no
 	// server answered.
 	serversDie bool
@@ -43,21 +51,24 @@ func newEnv(t *testing.T, addr string) *env {
 }
 
 // newEnvOn is newEnv on the Redis, or cluster, that the client reaches.
-func newEnvOn(t *testing.T, addr string, store redis.UniversalClient) *env {
+func newEnvOn(t *testing.T, addr string, client redis.UniversalClient) *env {
 	t.Helper()
-	env := newUncheckedEnv(t, addr, store)
+	env := newUncheckedEnv(t, addr, client)
 	t.Cleanup(func() { check(t, env) })
 	return env
 }
 
 // newUncheckedEnv is newEnvOn for a test that leaves nothing to check. It skips
 // the test with -short: test/api runs whole servers without faults.
-func newUncheckedEnv(t *testing.T, addr string, store redis.UniversalClient) *env {
+func newUncheckedEnv(t *testing.T, addr string, client redis.UniversalClient) *env {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("breaks whole servers")
 	}
-	return &env{t: t, addr: addr, store: store, observed: newObservations(), damaged: map[string]bool{}}
+	return &env{
+		t: t, url: "redis://" + addr, store: storetest.OnRedis(t, strings.Split(addr, ",")...), addr: addr, redis: client,
+		observed: newObservations(), damaged: map[string]bool{},
+	}
 }
 
 // each runs test on the embedded Redis and on a real one.
@@ -68,6 +79,17 @@ func each(t *testing.T, test func(t *testing.T, env *env)) {
 		require.True(t, ok)
 		test(t, newEnv(t, single.Options().Addr))
 	})
+}
+
+// century is longer than anything takes.
+const century = 100 * 365 * 24 * time.Hour
+
+// scheduled lists the games that are due within a time.
+func (env *env) scheduled(ctx context.Context, t *testing.T, within time.Duration) []string {
+	t.Helper()
+	games, err := env.store.Queue.Due(ctx, -century, within, math.MaxInt32)
+	require.NoError(t, err)
+	return games
 }
 
 // markDamaged says that a game's log differs from what its server knows.
@@ -102,16 +124,33 @@ type testServer struct {
 	metrics <-chan string
 }
 
-// serve starts a server in this process. redis may be the address of a proxy.
-func (env *env) serve(redis string) *testServer {
+// serve starts a server in this process.
+func (env *env) serve() *testServer {
 	env.t.Helper()
-	return env.serveWith(func(c *server.Config) { c.Store = "redis://" + redis })
+	return env.serveWith(func(*server.Config) {})
+}
+
+// serveVia is serve with a proxy before Redis.
+func (env *env) serveVia(proxy string) *testServer {
+	env.t.Helper()
+	return env.serveWith(func(c *server.Config) { c.Store = "redis://" + proxy })
+}
+
+// servePair starts two servers in this process. They are the same one if the store
+// does not allow two.
+func (env *env) servePair() (first, second *testServer) {
+	env.t.Helper()
+	first = env.serve()
+	if !env.store.Shared() {
+		return first, first
+	}
+	return first, env.serve()
 }
 
 // serveWith starts a server in this process with a changed configuration.
 func (env *env) serveWith(change func(*server.Config)) *testServer {
 	env.t.Helper()
-	config := testConfig(env.addr)
+	config := testConfig(env.url)
 	config.Logger = slog.New(failOnError{slog.NewTextHandler(env.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}), env.t})
 	change(&config)
 	running, stop := servertest.Start(env.t, config)

@@ -16,7 +16,7 @@ import (
 // info is a number of Redis's INFO.
 func (env *env) info(t *testing.T, section, name string) int {
 	t.Helper()
-	text, err := env.store.Info(t.Context(), section).Result()
+	text, err := env.redis.Info(t.Context(), section).Result()
 	require.NoError(t, err)
 	for line := range strings.Lines(text) {
 		if value, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
@@ -38,22 +38,22 @@ func TestRedisEvicts(t *testing.T) {
 	redis := redistest.StartRedis(t)
 	// Evicted games are lost, so there is nothing to check.
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	running := env.player(env.serve(env.addr))
+	running := env.player(env.serve())
 	var games []*pb.Event
 	for range 60 {
 		games = append(games, running.playTo(t, seeded(t), running.start(t, "6x6"), 5))
 	}
-	set := func(name, value string) { require.NoError(t, env.store.ConfigSet(t.Context(), name, value).Err()) }
+	set := func(name, value string) { require.NoError(t, env.redis.ConfigSet(t.Context(), name, value).Err()) }
 	set("maxmemory-policy", "allkeys-random")
 	set("maxmemory", strconv.Itoa(env.info(t, "memory", "used_memory")-30_000))
 	for n := 0; len(env.keys(t.Context(), t, "game:{*}:log")) > len(games)*3/4; n++ {
 		require.Less(t, n, 10_000, "redis finds room on and on")
-		_ = env.store.Set(t.Context(), "more:"+strconv.Itoa(n), strings.Repeat("x", 2000), 0).Err()
+		_ = env.redis.Set(t.Context(), "more:"+strconv.Itoa(n), strings.Repeat("x", 2000), 0).Err()
 	}
 	set("maxmemory", "0")
 	set("maxmemory-policy", "noeviction")
 
-	fresh := running.on(env.serve(env.addr))
+	fresh := running.on(env.serve())
 	// Reads are anonymous: the player's account may be evicted, too.
 	readers := map[*caller]*caller{running: env.anonymous(running.server), fresh: env.anonymous(fresh.server)}
 	lost, kept := 0, 0

@@ -133,7 +133,7 @@ func TestExhibition_Bounds_long(t *testing.T) {
 		fmt.Sprint("--max-bot-games-per-player=", perPlayer), fmt.Sprint("--max-bot-games-per-address=", perAddress),
 		fmt.Sprint("--max-bot-games-per-store=", perStore), "--pause-after=2s",
 	}
-	servers := []*testServer{env.serveProcess(env.addr, flags...), env.serveProcess(env.addr, flags...), env.serveProcess(env.addr, flags...)}
+	servers := []*testServer{env.serveProcess(flags...), env.serveProcess(flags...), env.serveProcess(flags...)}
 	var hosts []*caller
 	for range 5 {
 		hosts = append(hosts, env.player(servers[0]))
@@ -194,9 +194,9 @@ func TestExhibition_Bounds_long(t *testing.T) {
 // running is the number of running games between bots on all servers.
 func (env *env) running(t *testing.T) int64 {
 	t.Helper()
-	now, err := env.store.Time(t.Context()).Result()
+	now, err := env.redis.Time(t.Context()).Result()
 	require.NoError(t, err)
-	n, err := env.store.ZCount(t.Context(), "exhibitions", fmt.Sprint("(", now.UnixMilli()), "+inf").Result()
+	n, err := env.redis.ZCount(t.Context(), "exhibitions", fmt.Sprint("(", now.UnixMilli()), "+inf").Result()
 	require.NoError(t, err)
 	return n
 }

@@ -40,8 +40,8 @@ var faults = []fault{
 	{"redis is out of memory", inRedis, setting("maxmemory", "1", "0")},
 	{"redis takes no writes (min-replicas)", inRedis, setting("min-replicas-to-write", "1", "0")},
 	{"redis is a replica, read-only", inRedis, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
-		require.NoError(s.t, s.env.store.Do(s.t.Context(), "REPLICAOF", "127.0.0.1", "1").Err())
-		return func() { require.NoError(s.t, s.env.store.Do(s.t.Context(), "REPLICAOF", "NO", "ONE").Err()) }
+		require.NoError(s.t, s.env.redis.Do(s.t.Context(), "REPLICAOF", "127.0.0.1", "1").Err())
+		return func() { require.NoError(s.t, s.env.redis.Do(s.t.Context(), "REPLICAOF", "NO", "ONE").Err()) }
 	}},
 	{"the disk under redis is full", inRedis, func(s *storm, _ *stormServer, rng *rand.Rand) func() {
 		room := rng.Int64N(20_000)
@@ -59,7 +59,7 @@ var faults = []fault{
 		}
 	}},
 	{"redis forgets its scripts", inRedis, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
-		require.NoError(s.t, s.env.store.ScriptFlush(s.t.Context()).Err())
+		require.NoError(s.t, s.env.redis.ScriptFlush(s.t.Context()).Err())
 		return func() {}
 	}},
 	{"redis is slow (latency and jitter)", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
@@ -115,8 +115,8 @@ var faults = []fault{
 // setting changes one of Redis's settings.
 func setting(name, to, from string) func(*storm, *stormServer, *rand.Rand) func() {
 	return func(s *storm, _ *stormServer, _ *rand.Rand) func() {
-		require.NoError(s.t, s.env.store.ConfigSet(s.t.Context(), name, to).Err())
-		return func() { require.NoError(s.t, s.env.store.ConfigSet(s.t.Context(), name, from).Err()) }
+		require.NoError(s.t, s.env.redis.ConfigSet(s.t.Context(), name, to).Err())
+		return func() { require.NoError(s.t, s.env.redis.ConfigSet(s.t.Context(), name, from).Err()) }
 	}
 }
 

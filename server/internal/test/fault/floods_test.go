@@ -165,8 +165,7 @@ func TestFloods_OverServers(t *testing.T) {
 	const players, games, together = 60, 30, 90
 	servers := make([]*testServer, 3)
 	for i := range servers {
-		servers[i] = env.serveProgram(env.addr,
-			"--max-new-players-per-minute=60", "--max-new-games-per-minute=30", "--max-new-games-per-address-per-minute=90")
+		servers[i] = env.serveProgram("--max-new-players-per-minute=60", "--max-new-games-per-minute=30", "--max-new-games-per-address-per-minute=90")
 	}
 	// everywhere floods all servers from one address until each has refused. It
 	// returns the number granted, and the share of a minute's quota that was

@@ -38,7 +38,7 @@ func solo() []game.Variant {
 func TestWholeGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		first, second := env.serve(env.addr), env.serve(env.addr)
+		first, second := env.servePair()
 		for _, v := range solo() {
 			t.Run(v.ID, func(t *testing.T) {
 				t.Parallel()

@@ -32,7 +32,7 @@ func TestServer_Killed(t *testing.T) {
 	env := newEnv(t, redis.Addr())
 	severed := killAtTheEnd(t, env)
 
-	f := newFailover(env.serveProcess(env.addr))
+	f := newFailover(env.serveProcess())
 	all, group, ctx := f.startMovers(t, env, movers, 4)
 	lived := watchThroughKills(ctx, t, env, f, group)
 
@@ -43,7 +43,7 @@ func TestServer_Killed(t *testing.T) {
 		for _, m := range all {
 			m.checkLog(t, env)
 		}
-		f.replace(env.serveProcess(env.addr))
+		f.replace(env.serveProcess())
 	}
 	f.awaitAcks(t, movesAlive/2)
 	f.stop()
@@ -70,7 +70,7 @@ type killedAtTheEnd struct {
 func killAtTheEnd(t *testing.T, env *env) killedAtTheEnd {
 	t.Helper()
 	proxy := redistest.StartProxy(t, env.addr)
-	doomed := env.serveProcess(proxy.Addr())
+	doomed := env.serveProcess(via(proxy.Addr()))
 	c := env.player(doomed)
 	game := c.start(t, "classic")
 	rng := seeded(t)
@@ -88,12 +88,8 @@ func killAtTheEnd(t *testing.T, env *env) killedAtTheEnd {
 	require.True(t, unavailable(<-failed))
 
 	require.EqualValues(t, last.GetVersion()+1, env.length(t, game.GetId()))
-	assert.Zero(t, env.store.Exists(t.Context(), "scores:{classic:all}").Val(), "the result is recorded already")
-	due, err := env.store.ZScore(t.Context(), "due", game.GetId()).Result()
-	require.NoError(t, err)
-	now, err := env.store.Time(t.Context()).Result()
-	require.NoError(t, err)
-	assert.LessOrEqual(t, time.UnixMilli(int64(due)).Sub(now), 10*time.Second)
+	assert.Zero(t, env.redis.Exists(t.Context(), "scores:{classic:all}").Val(), "the result is recorded already")
+	assert.Contains(t, env.scheduled(t.Context(), t, 10*time.Second), game.GetId())
 	return killedAtTheEnd{c, game.GetId(), last.GetVersion()}
 }
 
@@ -102,7 +98,7 @@ func killAtTheEnd(t *testing.T, env *env) killedAtTheEnd {
 // the watcher has seen the whole game.
 func watchThroughKills(ctx context.Context, t *testing.T, env *env, f *failover, group *errgroup.Group) *bool {
 	t.Helper()
-	spare := env.serve(env.addr)
+	spare := env.serve()
 	m := newMover(env.player(f.current()), f)
 	game := m.client(f.current()).start(t, "6x6")
 	seen := new(bool)

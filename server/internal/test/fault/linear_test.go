@@ -21,7 +21,7 @@ func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		proxies := []*redistest.Proxy{redistest.StartProxy(t, env.addr), redistest.StartProxy(t, env.addr)}
-		first, second := env.serve(proxies[0].Addr()), env.serve(proxies[1].Addr())
+		first, second := env.serveVia(proxies[0].Addr()), env.serveVia(proxies[1].Addr())
 		seed := drawSeed(t)
 		all := map[string]*workload{}
 		group, ctx := errgroup.WithContext(t.Context())
@@ -44,7 +44,7 @@ func TestLinearizable(t *testing.T) {
 			case <-time.After(time.Duration(rng.IntN(100)) * time.Millisecond):
 			}
 		}
-		fresh := env.anonymous(env.serve(env.addr))
+		fresh := env.anonymous(env.serve())
 		for name, w := range all {
 			t.Logf("%s: %d calls, %d of unknown outcome, among %d faults", name, len(w.history.all), w.history.unknownOutcomes(), faults)
 			assert.Equal(t, porcupine.Ok, w.checkLinearizable(t, env.genesis(t, fresh, w.game)), name)
@@ -69,6 +69,6 @@ func injectRedisFault(t *testing.T, env *env, rng *rand.Rand, proxy *redistest.P
 	case 3:
 		proxy.Lose(1+rng.IntN(3), "evalsha")
 	case 4:
-		assert.NoError(t, env.store.ScriptFlush(t.Context()).Err())
+		assert.NoError(t, env.redis.ScriptFlush(t.Context()).Err())
 	}
 }

@@ -37,7 +37,7 @@ func TestLives(t *testing.T) {
 		"players who return": {Variant: "tribolo", Seats: []*pb.SeatRequest{openSeat, callerSeat, openSeat}, TurnLimit: durationpb.New(300 * time.Millisecond)},
 	}
 	each(t, func(t *testing.T, env *env) {
-		first, second := env.serve(env.addr), env.serve(env.addr)
+		first, second := env.servePair()
 		for name, request := range lives {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -18,7 +18,7 @@ import (
 // last is the ID of a log's last entry.
 func (env *env) last(t *testing.T, gameID string) string {
 	t.Helper()
-	entries, err := env.store.XRevRangeN(t.Context(), logKey(gameID), "+", "-", 1).Result()
+	entries, err := env.redis.XRevRangeN(t.Context(), logKey(gameID), "+", "-", 1).Result()
 	require.NoError(t, err)
 	require.NotEmpty(t, entries)
 	return entries[0].ID
@@ -27,7 +27,7 @@ func (env *env) last(t *testing.T, gameID string) string {
 // length is the number of a log's entries.
 func (env *env) length(t *testing.T, gameID string) int64 {
 	t.Helper()
-	n, err := env.store.XLen(t.Context(), logKey(gameID)).Result()
+	n, err := env.redis.XLen(t.Context(), logKey(gameID)).Result()
 	require.NoError(t, err)
 	return n
 }
@@ -45,7 +45,7 @@ func TestLostReply(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
-		c := env.player(env.serve(proxy.Addr()))
+		c := env.player(env.serveVia(proxy.Addr()))
 		game := c.start(t, "classic")
 		guest := env.anonymous(c.server).watch(t, game.GetId(), watching{})
 		guest.awaitVersion(t, 1)
@@ -75,7 +75,7 @@ func TestLostReply_Create(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
-		c := env.player(env.serve(proxy.Addr()))
+		c := env.player(env.serveVia(proxy.Addr()))
 		lost := proxy.Lose(1, ":meta\r\n$0\r\n\r\n")
 		request := ofVariant("classic")
 		game, err := c.create(t.Context(), request)
@@ -84,7 +84,7 @@ func TestLostReply_Create(t *testing.T) {
 		again, err := c.create(t.Context(), request)
 		require.NoError(t, err)
 		requireSame(t, game, again)
-		logs, err := env.store.Keys(t.Context(), "game:{*}:log").Result()
+		logs, err := env.redis.Keys(t.Context(), "game:{*}:log").Result()
 		require.NoError(t, err)
 		assert.Len(t, logs, 1)
 	})
@@ -96,8 +96,8 @@ func TestLostReply_Unsettled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
-		here := env.player(env.serve(proxy.Addr()))
-		there := here.on(env.serve(env.addr))
+		here := env.player(env.serveVia(proxy.Addr()))
+		there := here.on(env.serve())
 		rng := seeded(t)
 		for _, asksAgain := range []*caller{here, there} {
 			game := here.start(t, "classic")
@@ -133,7 +133,7 @@ func TestLateReply(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
-		c := env.player(env.serve(proxy.Addr()))
+		c := env.player(env.serveVia(proxy.Addr()))
 		game := c.start(t, "6x6")
 		watcher := env.anonymous(c.server).watch(t, game.GetId(), watching{})
 		watcher.awaitVersion(t, 1)
@@ -197,7 +197,7 @@ func wantUnavailable(t *testing.T, call func(context.Context) error) {
 func TestRedis_ForgetsScripts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		moveThrough(t, env, env.addr, 15, func(ctx context.Context) error { return env.store.ScriptFlush(ctx).Err() })
+		moveThrough(t, env, env.addr, 15, func(ctx context.Context) error { return env.redis.ScriptFlush(ctx).Err() })
 	})
 }
 
@@ -219,7 +219,7 @@ func TestConnectionsKilled(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())
 	moveThrough(t, env, env.addr, 15, func(ctx context.Context) error {
-		_, err := env.store.Pipelined(ctx, func(p redis.Pipeliner) error {
+		_, err := env.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, kind := range []string{"normal", "pubsub"} {
 				p.ClientKillByFilter(ctx, "TYPE", kind, "SKIPME", "yes")
 			}

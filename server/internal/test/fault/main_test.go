@@ -29,11 +29,11 @@ func TestMain(m *testing.M) {
 // botPace makes a game between bots last for some seconds.
 const botPace = 15 * time.Millisecond
 
-// testConfig is the configuration of every server: with fast clocks and bots,
+// testConfig is the configuration of every server on the store at a URL: with fast clocks and bots,
 // and with a stall limit longer than any game here lasts.
-func testConfig(redis string) server.Config {
+func testConfig(url string) server.Config {
 	config := server.DefaultConfig().Unlimited()
-	config.Listen, config.Store = "127.0.0.1:0", "redis://"+redis
+	config.Listen, config.Store = "127.0.0.1:0", url
 	config.MinTurnLimit, config.BotPace, config.Stall = time.Millisecond, botPace, time.Hour
 	return config
 }

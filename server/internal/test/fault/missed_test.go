@@ -19,7 +19,7 @@ func TestClocks_RedisAwayWhenDue(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		const limit = time.Second
 		proxy := redistest.StartProxy(t, env.addr)
-		s := env.serve(proxy.Addr())
+		s := env.serveVia(proxy.Addr())
 		game, _ := waitingTable(t, env, s, limit)
 		// The next read of the log is the check of the clock.
 		awaitSignal(t, proxy.Sever(logKey(game.GetId())), "a look at the clock")
@@ -35,7 +35,7 @@ func TestClocks_RedisSilentWhenDue(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		const limit = 3 * time.Second
 		proxy := redistest.StartProxy(t, env.addr)
-		s := env.serve(proxy.Addr())
+		s := env.serveVia(proxy.Addr())
 		game := loseLeaseReply(t, env, proxy, s, limit)
 		proxy.Accept()
 		requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(s)}}).awaitEnd(t))
@@ -50,10 +50,10 @@ func TestClocks_ClaimantKilled_long(t *testing.T) {
 	env := newEnv(t, redis.Addr())
 	const limit = 3 * time.Second
 	proxy := redistest.StartProxy(t, env.addr)
-	doomed := env.serveProcess(proxy.Addr())
+	doomed := env.serveProcess(via(proxy.Addr()))
 	game := loseLeaseReply(t, env, proxy, doomed, limit)
 	doomed.stop()
-	other := env.serve(env.addr)
+	other := env.serve()
 	requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(other)}}).awaitEnd(t))
 }
 
@@ -64,9 +64,9 @@ func loseLeaseReply(t *testing.T, env *env, proxy *redistest.Proxy, s *testServe
 	for range 20 {
 		game, _ := waitingTable(t, env, s, limit)
 		lost := proxy.Sever("\r\ndue\r\n")
-		require.NoError(t, env.store.ZAdd(t.Context(), "due", redis.Z{Member: game.GetId()}).Err())
+		require.NoError(t, env.redis.ZAdd(t.Context(), "due", redis.Z{Member: game.GetId()}).Err())
 		awaitSignal(t, lost, "a look at what is due")
-		if env.store.ZScore(t.Context(), "due", game.GetId()).Val() > 0 {
+		if env.redis.ZScore(t.Context(), "due", game.GetId()).Val() > 0 {
 			return game
 		}
 		// Another request about due games was cut off, or the game is over.

@@ -28,8 +28,8 @@ type outage struct {
 
 func startOutage(t *testing.T, env *env) *outage {
 	t.Helper()
-	here := env.player(env.serve(env.addr))
-	there := here.on(env.serve(env.addr))
+	here := env.player(env.serve())
+	there := here.on(env.serve())
 	game := here.start(t, "6x6")
 	o := &outage{env: env, here: here, there: there, game: game}
 	for _, c := range []*caller{here, there} {
@@ -157,8 +157,8 @@ func TestRedisPaused_ChangedMind(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	here := env.player(env.serve(env.addr))
-	there := here.on(env.serve(env.addr))
+	here := env.player(env.serve())
+	there := here.on(env.serve())
 	rng := seeded(t)
 	games := make([]*pb.Game, 8)
 	for i := range games {

@@ -22,7 +22,7 @@ func TestWatch_Partition(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		const before, after = 10, 90 // more than a server remembers
 		proxy := redistest.StartProxy(t, env.addr)
-		cutOff, other := env.serve(proxy.Addr()), env.serve(env.addr)
+		cutOff, other := env.serveVia(proxy.Addr()), env.serve()
 		player := env.player(other)
 		game := player.start(t, "6x6")
 		there := env.anonymous(cutOff)

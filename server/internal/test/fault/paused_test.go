@@ -17,7 +17,7 @@ import (
 func TestServer_Paused(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())
-	paused, other := env.serveProcess(env.addr), env.serve(env.addr)
+	paused, other := env.serveProcess(), env.serve()
 	here := env.player(paused)
 	there := here.on(other)
 	game := here.start(t, "6x6")

@@ -20,7 +20,7 @@ import (
 func TestLinearizable_Planted(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, redistest.StartMiniredis(t).Addr())
-	host := env.player(env.serve(env.addr))
+	host := env.player(env.serve())
 	g := host.start(t, "5x5")
 	start := env.genesis(t, host, g)
 	w := newWorkload(env, g, slices.Repeat([]*caller{host}, workloadClients))

@@ -25,28 +25,31 @@ var unlimited = func() (flags []string) {
 	return flags
 }()
 
-// serveProcess starts the server's program with the settings of testConfig.
-// redis is as in serve. flags come last, so they override those settings.
-func (env *env) serveProcess(redis string, flags ...string) *testServer {
+// serveProcess starts the server's program with the settings of testConfig. flags
+// come last, so they override those settings.
+func (env *env) serveProcess(flags ...string) *testServer {
 	env.t.Helper()
-	return env.serveProgram(redis, append(slices.Clone(unlimited), flags...)...)
+	return env.serveProgram(append(slices.Clone(unlimited), flags...)...)
 }
+
+// via is the flag that puts a proxy before a server's Redis.
+func via(proxy string) string { return "--store=redis://" + proxy }
 
 // serveMeasured starts the server's program with its limits, its metrics and
 // profiles, and returns it with its gauges.
 func (env *env) serveMeasured(flags ...string) (*testServer, gauges) {
 	env.t.Helper()
-	s := env.serveProgram(env.addr, append([]string{"--metrics", "127.0.0.1:0", "--pprof"}, flags...)...)
+	s := env.serveProgram(append([]string{"--metrics", "127.0.0.1:0", "--pprof"}, flags...)...)
 	return s, s.gauges(env.t)
 }
 
 // serveProgram is serveProcess with limits, unless flags include unlimited.
-func (env *env) serveProgram(redis string, flags ...string) *testServer {
+func (env *env) serveProgram(flags ...string) *testServer {
 	env.t.Helper()
 	log := &processLog{t: env.t, addr: make(chan string, 1), metrics: make(chan string, 1)}
 	cmd := exec.Command(process.Build(env.t, "cmd/gridstand-server"))
 	cmd.Args = append(cmd.Args,
-		"--listen", "127.0.0.1:0", "--redis", "redis://"+redis, "--log-format", "json",
+		"--listen", "127.0.0.1:0", "--store", env.url, "--log-format", "json",
 		"--min-turn-limit", "1ms", "--bot-pace", botPace.String())
 	cmd.Args = append(cmd.Args, flags...)
 	cmd.Stderr = log

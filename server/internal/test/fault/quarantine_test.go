@@ -17,8 +17,8 @@ import (
 func TestQuarantine(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		running := env.player(env.serve(env.addr))
-		fresh := running.on(env.serve(env.addr))
+		running := env.player(env.serve())
+		fresh := running.on(env.serve())
 		games := []*pb.Game{running.start(t, "6x6"), running.start(t, "6x6"), running.start(t, "6x6")}
 		over, _ := running.playScored(t)
 		var lasts []*pb.Event
@@ -49,7 +49,7 @@ func TestQuarantine(t *testing.T) {
 			require.ErrorIs(t, operator.Quarantine(ctx, "nothing"), gamelog.ErrNotFound)
 		})
 		t.Run("all games of a time span are damaged, younger ones are not", func(t *testing.T) {
-			now, err := env.store.Time(ctx).Result()
+			now, err := env.store.Time(ctx)
 			require.NoError(t, err)
 			younger := running.start(t, "6x6")
 			for _, g := range games[1:] {
@@ -62,7 +62,7 @@ func TestQuarantine(t *testing.T) {
 			fresh.playTo(t, seeded(t), younger, whole)
 			_, err = running.get(ctx, over)
 			require.NoError(t, err)
-			assert.Positive(t, env.store.PTTL(ctx, metaKey(games[1].GetId())).Val())
+			assert.Positive(t, env.redis.PTTL(ctx, metaKey(games[1].GetId())).Val())
 		})
 		t.Run("a rebuild releases no game", func(t *testing.T) {
 			_, err := operator.Rebuild(ctx)

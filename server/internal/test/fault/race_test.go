@@ -29,7 +29,7 @@ const (
 func onOneAndTwoServers(t *testing.T, test func(t *testing.T, env *env, first, second *testServer)) {
 	t.Helper()
 	each(t, func(t *testing.T, env *env) {
-		first, second := env.serve(env.addr), env.serve(env.addr)
+		first, second := env.servePair()
 		t.Run("one server", func(t *testing.T) {
 			t.Parallel()
 			test(t, env, first, first)

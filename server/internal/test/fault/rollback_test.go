@@ -22,7 +22,7 @@ import (
 // heartbeats returns the time of each server's last heartbeat.
 func (env *env) heartbeats(t *testing.T) map[string]int64 {
 	t.Helper()
-	stored, err := env.store.HGetAll(t.Context(), heartbeatsKey).Result()
+	stored, err := env.redis.HGetAll(t.Context(), heartbeatsKey).Result()
 	require.NoError(t, err)
 	last := map[string]int64{}
 	for id, value := range stored {
@@ -73,7 +73,7 @@ func (env *env) awaitHeartbeatAfter(t *testing.T, since int64) {
 func (env *env) awaitRecovery(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		r := env.store.HGetAll(t.Context(), rollbackKey).Val()
+		r := env.redis.HGetAll(t.Context(), rollbackKey).Val()
 		return r["at"] != "" && r["at"] == r["swept"]
 	}, patience, 20*time.Millisecond)
 }
@@ -105,7 +105,7 @@ func TestRestartedEmpty(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	running := env.player(env.serve(env.addr))
+	running := env.player(env.serve())
 	game, idle := running.start(t, "6x6"), running.start(t, "6x6")
 	last := running.playTo(t, seeded(t), game, whole)
 	guest := env.anonymous(running.server).watch(t, game.GetId(), watching{})
@@ -120,13 +120,13 @@ func TestRestartedEmpty(t *testing.T) {
 	wantDamaged(t, guest.awaitEnd(t), "0")
 	running.awaitDamaged(t, game.GetId(), "0")
 	running.awaitDamaged(t, idle.GetId(), "0")
-	require.Eventually(t, func() bool { return env.store.Exists(t.Context(), metaKey(game.GetId())).Val() == 1 }, patience, 20*time.Millisecond)
-	fresh := env.anonymous(env.serve(env.addr))
+	require.Eventually(t, func() bool { return env.redis.Exists(t.Context(), metaKey(game.GetId())).Val() == 1 }, patience, 20*time.Millisecond)
+	fresh := env.anonymous(env.serve())
 	fresh.awaitDamaged(t, game.GetId(), "0")
 	wantDamaged(t, fresh.watch(t, game.GetId(), watching{after: proto.Int32(last.GetVersion())}).awaitEnd(t), "0")
 
 	// The quarantine covers the past only; new games work.
-	assert.Positive(t, env.store.PTTL(t.Context(), metaKey(game.GetId())).Val())
+	assert.Positive(t, env.redis.PTTL(t.Context(), metaKey(game.GetId())).Val())
 	for _, server := range []*testServer{running.server, fresh.server} {
 		c := env.player(server)
 		c.playScored(t)
@@ -154,15 +154,15 @@ func rollBack(t *testing.T, age time.Duration) (*env, *rollback) {
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
 	r := &rollback{redis: redis, proxy: redistest.StartProxy(t, redis.Addr())}
-	r.running = env.player(env.serve(r.proxy.Addr()))
-	leaving := r.running.on(env.serve(env.addr))
+	r.running = env.player(env.serveVia(r.proxy.Addr()))
+	leaving := r.running.on(env.serve())
 	start := func(c *caller) *pb.Event { return c.playTo(t, seeded(t), c.start(t, "6x6"), 5) }
 	r.lost, r.kept, r.unknown = start(r.running), start(r.running), start(leaving)
 	env.anonymous(r.running.server).watch(t, r.kept.GetGameId(), watching{}).awaitVersion(t, 5)
 	leaving.server.stop()
 	env.awaitAckedHeartbeats(t, 1)
 
-	require.NoError(t, env.store.Save(t.Context()).Err())
+	require.NoError(t, env.redis.Save(t.Context()).Err())
 	r.lost = r.running.playTo(t, seeded(t), after(r.lost), whole)
 	r.later = start(r.running)
 	env.markDamaged(r.lost.GetGameId())
@@ -172,13 +172,13 @@ func rollBack(t *testing.T, age time.Duration) (*env, *rollback) {
 	r.proxy.Refuse()
 	redis.Restart()
 	for id, at := range env.heartbeats(t) {
-		value := env.store.HGet(t.Context(), heartbeatsKey, id).Val()
+		value := env.redis.HGet(t.Context(), heartbeatsKey, id).Val()
 		_, rest, _ := strings.Cut(value, " ")
 		value = strconv.FormatInt(at-age.Milliseconds(), 10) + " " + rest
-		require.NoError(t, env.store.HSet(t.Context(), heartbeatsKey, id, value).Err())
+		require.NoError(t, env.redis.HSet(t.Context(), heartbeatsKey, id, value).Err())
 	}
 	r.proxy.Accept()
-	r.fresh = r.running.on(env.serve(env.addr))
+	r.fresh = r.running.on(env.serve())
 	return env, r
 }
 
@@ -223,8 +223,8 @@ func TestRestored_AnotherStarts(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	a := env.player(env.serve(env.addr))
-	b := a.on(env.serve(env.addr))
+	a := env.player(env.serve())
+	b := a.on(env.serve())
 	env.awaitAckedHeartbeats(t, 2)
 	var lost []*pb.Event
 	for _, c := range []*caller{a, b} {
@@ -232,7 +232,7 @@ func TestRestored_AnotherStarts(t *testing.T) {
 			lost = append(lost, c.playTo(t, seeded(t), c.start(t, "6x6"), 5))
 		}
 	}
-	require.NoError(t, env.store.Save(t.Context()).Err())
+	require.NoError(t, env.redis.Save(t.Context()).Err())
 	for i, event := range lost {
 		c := []*caller{a, b}[i/3]
 		lost[i] = c.playTo(t, seeded(t), after(event), whole)
@@ -246,7 +246,7 @@ func TestRestored_AnotherStarts(t *testing.T) {
 		defer close(starts)
 		redis.Restart()
 	}()
-	fresh := a.on(env.serve(env.addr)).withOwnObservations(t)
+	fresh := a.on(env.serve()).withOwnObservations(t)
 	<-starts
 	defer env.awaitRecovery(t)
 	for _, event := range lost {
@@ -277,8 +277,8 @@ func TestFailover(t *testing.T) {
 	promoted := redistest.NewClient(t, replica.Addr())
 	proxy := redistest.StartProxy(t, master.Addr())
 	env := newEnv(t, proxy.Addr())
-	a := env.player(env.serve(env.addr))
-	b := a.on(env.serve(env.addr))
+	a := env.player(env.serve())
+	b := a.on(env.serve())
 	env.awaitAckedHeartbeats(t, 2)
 	var lost []*pb.Event
 	for _, c := range []*caller{a, b} {
@@ -314,8 +314,8 @@ func TestRestored_ServerDied_long(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	running := env.player(env.serve(env.addr))
-	dying := running.on(env.serveProcess(env.addr))
+	running := env.player(env.serve())
+	dying := running.on(env.serveProcess())
 	var lost []*pb.Event
 	for range 10 {
 		lost = append(lost, dying.playTo(t, seeded(t), dying.start(t, "6x6"), 5))
@@ -323,7 +323,7 @@ func TestRestored_ServerDied_long(t *testing.T) {
 	kept := running.playTo(t, seeded(t), running.start(t, "6x6"), 5)
 	env.anonymous(running.server).watch(t, kept.GetGameId(), watching{}).awaitVersion(t, 5)
 	env.awaitAckedHeartbeats(t, 2)
-	require.NoError(t, env.store.Save(t.Context()).Err())
+	require.NoError(t, env.redis.Save(t.Context()).Err())
 	for i, event := range lost {
 		lost[i] = dying.playTo(t, seeded(t), after(event), whole)
 		env.markDamaged(event.GetGameId())
@@ -345,10 +345,10 @@ func TestRestored_FreshOnly(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	before := env.player(env.serve(env.addr))
+	before := env.player(env.serve())
 	over, _ := before.playScored(t)
 	lost := before.playTo(t, seeded(t), before.start(t, "6x6"), 5)
-	require.NoError(t, env.store.Save(t.Context()).Err())
+	require.NoError(t, env.redis.Save(t.Context()).Err())
 	last := before.playTo(t, seeded(t), after(lost), whole)
 	before.server.stop()
 	redis.Restart()
@@ -359,7 +359,7 @@ func TestRestored_FreshOnly(t *testing.T) {
 	quarantined, err := operator.QuarantineBefore(t.Context(), time.Time{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{lost.GetGameId()}, quarantined)
-	fresh := before.on(env.serve(env.addr))
+	fresh := before.on(env.serve())
 	wantRefused(t, fresh, last, func(t *testing.T, err error) { wantDamaged(t, err, "5") })
 	_, err = fresh.get(t.Context(), over)
 	require.NoError(t, err)

@@ -82,7 +82,7 @@ func TestSoak_long(t *testing.T) {
 	redis := redistest.StartRedis(t)
 	// Games expire during the test, so there is nothing to check.
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	server := env.serveProcess(env.addr, "--metrics", "127.0.0.1:0", "--pprof", "--keep-finished", "1s", "--idle", "2s")
+	server := env.serveProcess("--metrics", "127.0.0.1:0", "--pprof", "--keep-finished", "1s", "--idle", "2s")
 	g := server.gauges(t)
 	players := make([]*caller, 16)
 	for i := range players {
@@ -90,7 +90,7 @@ func TestSoak_long(t *testing.T) {
 	}
 	measure := func() (goroutines, heap, keys int) {
 		g.collect(t)
-		size, err := env.store.DBSize(t.Context()).Result()
+		size, err := env.redis.DBSize(t.Context()).Result()
 		require.NoError(t, err)
 		return g.read(t, "go_goroutines"), g.read(t, "go_memstats_heap_inuse_bytes"), int(size)
 	}

@@ -127,7 +127,7 @@ func TestUnreadPast_long(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	server := env.serveProgram(env.addr, "--max-moves-per-second=0",
+	server := env.serveProgram("--max-moves-per-second=0",
 		"--stall", "12s", "--max-watches-per-address", "1024") // Two of them may be sent the past at once.
 	player := env.player(server)
 	game := player.start(t, "6x6")

@@ -25,7 +25,7 @@ func TestServerStopped(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		const players, stops, movesBetween = 8, 3, 100
-		f := newFailover(env.serve(env.addr))
+		f := newFailover(env.serve())
 		all, group, _ := f.startMovers(t, env, players, 9)
 		for range stops {
 			f.awaitAcks(t, movesBetween)
@@ -36,7 +36,7 @@ func TestServerStopped(t *testing.T) {
 					require.EqualValues(t, m.acked, env.length(t, m.gameID), "a call was carried out and not answered")
 				}
 			}
-			f.replace(env.serve(env.addr))
+			f.replace(env.serve())
 		}
 		f.stop()
 		require.NoError(t, group.Wait())
@@ -109,7 +109,7 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := newEnv(t, redistest.StartMiniredis(t).Addr())
-			config := testConfig(env.addr)
+			config := testConfig(env.url)
 			config.StopTimeout = 5 * patience
 			config.Logger = slog.New(failOnError{slog.NewTextHandler(t.Output(), nil), t})
 			running, stop := servertest.Start(t, config)

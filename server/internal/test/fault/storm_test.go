@@ -62,7 +62,7 @@ type stormServer struct {
 func newStormServer(t *testing.T, env *env) *stormServer {
 	t.Helper()
 	h := &stormServer{env: env, toRedis: newLink(t, env.addr)}
-	h.server = env.serveProcess(h.toRedis.addr, "--listen", freeAddress(t))
+	h.server = env.serveProcess(via(h.toRedis.addr), "--listen", freeAddress(t))
 	h.toClients = newLink(t, h.server.addr)
 	h.prober = env.player(h.frontEnd())
 	return h
@@ -74,7 +74,7 @@ func (h *stormServer) frontEnd() *testServer { return &testServer{addr: h.toClie
 // restart starts the server again at its address.
 func (h *stormServer) restart() {
 	h.server.stop()
-	h.server = h.env.serveProcess(h.toRedis.addr, "--listen", h.server.addr)
+	h.server = h.env.serveProcess(via(h.toRedis.addr), "--listen", h.server.addr)
 }
 
 // probe waits until the server has accepted a new game, a move and a

@@ -43,11 +43,11 @@ func playOn(t *testing.T, game *pb.Game, to int32, watchers []*watcher, clients 
 func TestWatch_Twice(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		first, second := env.serve(env.addr), env.serve(env.addr)
+		first, second := env.servePair()
 		player := env.player(first)
 		game := player.start(t, "6x6")
 		channel := "game:{" + game.GetId() + "}:feed"
-		feed := env.store.Subscribe(t.Context(), channel)
+		feed := env.redis.Subscribe(t.Context(), channel)
 		t.Cleanup(func() { _ = feed.Close() })
 		_, err := feed.Receive(t.Context())
 		require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestWatch_Twice(t *testing.T) {
 				fmt.Sprintf("e %d-%s %s", version+1, digest, rest),
 				fmt.Sprintf("e %d-%s %s", version+5, digest, rest),
 			} {
-				require.NoError(t, env.store.Publish(t.Context(), channel, message).Err())
+				require.NoError(t, env.redis.Publish(t.Context(), channel, message).Err())
 			}
 			last = player.playTo(t, rng, after(last), version+1)
 			version = last.GetVersion()
@@ -99,7 +99,7 @@ func receive(t *testing.T, feed *redis.PubSub, n int) []string {
 func TestWatch_Resumed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		first, second := env.serve(env.addr), env.serve(env.addr)
+		first, second := env.servePair()
 		player := env.player(first)
 		game := player.start(t, "6x6")
 		reader := env.anonymous(behind(first, second))
@@ -119,7 +119,7 @@ func TestWatch_Resumed(t *testing.T) {
 func TestWatch_Starved(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())
-	s := env.serve(env.addr)
+	s := env.serve()
 	player := env.player(s)
 	game := player.start(t, "6x6")
 	gate := make(chan struct{})
@@ -151,7 +151,7 @@ func TestWatch_Starved(t *testing.T) {
 func TestWatch_Ahead(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		first, second := env.serve(env.addr), env.serve(env.addr)
+		first, second := env.servePair()
 		player := env.player(first)
 		game := player.start(t, "6x6")
 		for _, s := range []*testServer{first, second} {

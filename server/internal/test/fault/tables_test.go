@@ -32,7 +32,7 @@ var tables = map[string]table{
 func TestTables(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
-		first, second := env.serve(env.addr), env.serve(env.addr)
+		first, second := env.servePair()
 		for name, table := range tables {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

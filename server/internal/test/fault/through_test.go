@@ -24,7 +24,7 @@ const (
 // only that a call has to be retried.
 func moveThrough(t *testing.T, env *env, redis string, faultEvery int32, fault func(context.Context) error) {
 	t.Helper()
-	first, second := env.serve(redis), env.serve(redis)
+	first, second := env.serveVia(redis), env.serveVia(redis)
 	var watchers []*watcher
 	var moves atomic.Int32
 	faults := make(chan struct{}, movingPlayers*movesOfOne)

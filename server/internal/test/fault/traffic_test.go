@@ -272,7 +272,7 @@ func (tr *traffic) runWorkloads(rng *rand.Rand, clients [maxPlayers][]*caller) e
 // checkLinearizable requires the history of each workload to be linearizable.
 func (tr *traffic) checkLinearizable(t *testing.T) {
 	t.Helper()
-	fresh := tr.s.env.anonymous(tr.s.env.serve(tr.s.env.addr))
+	fresh := tr.s.env.anonymous(tr.s.env.serve())
 	for _, w := range tr.workloads {
 		tr.calls += len(w.history.all)
 		tr.unknownOutcomes += w.history.unknownOutcomes()

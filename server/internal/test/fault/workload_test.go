@@ -271,7 +271,7 @@ func (w *workload) checkLinearizable(t *testing.T, start *node) porcupine.CheckR
 // past. reader is a client of any server.
 func (env *env) genesis(t *testing.T, reader *caller, g *pb.Game) *node {
 	t.Helper()
-	entries, err := env.store.XRangeN(t.Context(), logKey(g.GetId()), "-", "+", 1).Result()
+	entries, err := env.redis.XRangeN(t.Context(), logKey(g.GetId()), "-", "+", 1).Result()
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 	secret, _ := entries[0].Values["s"].(string)

@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/recovery"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -135,7 +136,7 @@ func (c *Config) recovery(s *store.Store, logger *slog.Logger) (recovery.Config,
 	return recovery.Config{
 		Client: clients.Background, Log: log,
 		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(clients.Background, time.Now),
-		Directory: directory.New(clients.Background, clients.Calls, max(c.KeepFinished, c.AbandonAfter), logger),
+		Directory: directory.New(s.Background.Lists, s.Lists, page.NewTokens(clients.Calls), max(c.KeepFinished, c.AbandonAfter), logger),
 		Scheduler: scheduler.New(s.Background.Queue, logger), Logger: logger,
 		KeepFinished: c.KeepFinished, Memory: c.Idle,
 	}, nil

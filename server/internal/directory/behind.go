@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
@@ -14,8 +16,6 @@ const (
 	// maxPending bounds the games that wait to be written. Games beyond it keep
 	// their place in the lists until their next event.
 	maxPending = 100_000
-	// batchSize bounds a pipeline, so that it does not delay other commands.
-	batchSize = 500
 	// stopTimeout bounds the last write at shutdown.
 	stopTimeout = 2 * time.Second
 )
@@ -23,7 +23,7 @@ const (
 // Touch queues a listing, which Run writes within a second: for a game that moved or
 // whose watchers changed. Only the last listing of a game is written. It never
 // blocks.
-func (d *Directory) Touch(listing Listing) {
+func (d *Directory) Touch(listing store.Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, ok := d.pending[listing.GameID]; ok || len(d.pending) < maxPending {
@@ -35,7 +35,7 @@ func (d *Directory) Touch(listing Listing) {
 // which they do not belong, unless newer ones are queued. Such games are normal:
 // if a game moved on two servers within a second, the last one to write need not
 // have the newer state, and a server that crashed wrote nothing. It never blocks.
-func (d *Directory) Mend(listings ...Listing) {
+func (d *Directory) Mend(listings ...store.Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, listing := range listings {
@@ -46,7 +46,7 @@ func (d *Directory) Mend(listings ...Listing) {
 }
 
 // Run writes what Touch and Mend queue, until ctx ends and the rest is written. While
-// Redis is unavailable it retries. It is called once.
+// the store is unavailable it retries. It is called once.
 func (d *Directory) Run(ctx context.Context) {
 	ticker := time.NewTicker(writeEvery)
 	defer ticker.Stop()
@@ -74,21 +74,17 @@ func (d *Directory) Run(ctx context.Context) {
 	}
 }
 
-// flush writes what is pending. After an error, listings that were not written are
-// pending again unless newer ones are.
+// flush writes what is pending. After an error the listings are pending again unless
+// newer ones are.
 func (d *Directory) flush(ctx context.Context) error {
 	d.mu.Lock()
-	listings := slices.AppendSeq(make([]Listing, 0, len(d.pending)), maps.Values(d.pending))
+	listings := slices.AppendSeq(make([]store.Listing, 0, len(d.pending)), maps.Values(d.pending))
 	clear(d.pending)
 	d.mu.Unlock()
 
-	for len(listings) > 0 {
-		batch := listings[:min(batchSize, len(listings))]
-		if err := d.write(ctx, batch); err != nil {
-			d.Mend(listings...)
-			return err
-		}
-		listings = listings[len(batch):]
+	if err := d.writes.Write(ctx, listings, d.keep); err != nil {
+		d.Mend(listings...)
+		return err
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Rebuilt is what Rebuild did.
@@ -108,7 +109,7 @@ func (r *Recovery) matchesLog(ctx context.Context, result leaderboard.Result) (b
 // index puts games on the leaderboards and lists, and makes those due that are not
 // over and have no job. It can be repeated.
 func (r *Recovery) index(ctx context.Context, heads ...gamelog.Head) error {
-	var listings []directory.Listing
+	var listings []store.Listing
 	var open, players []string
 	for _, head := range heads {
 		if head.State == nil {

@@ -14,11 +14,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // ListGames implements the contract.
 func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
-	query, err := s.query(ctx, request)
+	list, err := listOf(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -26,8 +27,8 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if query.Variant != "" {
-		if _, ok := variants.Current(query.Variant); !ok {
+	if list.Variant != "" {
+		if _, ok := variants.Current(list.Variant); !ok {
 			if request.GetPageToken() != "" {
 				return nil, page.BadToken()
 			}
@@ -35,8 +36,8 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 		}
 	}
 	// The lists are hints: a game's head has its current state.
-	games, next, err := directory.Collect(ctx, s.Directory, query, request.GetPageToken(), size,
-		func(ctx context.Context, candidates directory.Page) (map[string]ranked, error) {
+	games, next, err := directory.Collect(ctx, s.Directory, list, caller(ctx).ID, request.GetPageToken(), size,
+		func(ctx context.Context, candidates []store.Place) (map[string]ranked, error) {
 			// Both at once: mostly nobody is hidden, and then it is known without a
 			// further round trip.
 			var anyHidden bool
@@ -45,11 +46,15 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 				anyHidden, err = s.Leaderboard.AnyHidden(ctx)
 				return err
 			})
-			heads, err := s.Log.Heads(ctx, candidates.GameIDs)
+			ids := make([]string, len(candidates))
+			for i, candidate := range candidates {
+				ids[i] = candidate.GameID
+			}
+			heads, err := s.Log.Heads(ctx, ids)
 			if err := cmp.Or(err, group.Wait()); err != nil {
 				return nil, err
 			}
-			return s.filter(ctx, query, candidates, heads, anyHidden)
+			return s.filter(ctx, list, candidates, heads, anyHidden)
 		})
 	if err != nil {
 		return nil, err
@@ -68,95 +73,94 @@ type ranked struct {
 	rank int64
 }
 
-// query returns the list that a request describes.
-func (s *Service) query(ctx context.Context, request *pb.ListGamesRequest) (directory.Query, error) {
-	q := directory.Query{Variant: request.GetVariant(), CallerID: caller(ctx).ID}
+// listOf returns the list that a request describes.
+func listOf(ctx context.Context, request *pb.ListGamesRequest) (store.List, error) {
+	l := store.List{Variant: request.GetVariant()}
 	switch status := request.GetStatus(); status {
 	case pb.GameStatus_GAME_STATUS_UNSPECIFIED, pb.GameStatus_GAME_STATUS_WAITING,
 		pb.GameStatus_GAME_STATUS_ACTIVE, pb.GameStatus_GAME_STATUS_FINISHED:
-		q.Status = directory.Status(status)
+		l.Status = store.Status(status)
 	default:
-		return q, invalid.Field("status", "must be waiting, active, finished or unset")
+		return l, invalid.Field("status", "must be waiting, active, finished or unset")
 	}
 	switch request.GetOrderBy() {
 	case pb.OrderBy_ORDER_BY_UNSPECIFIED, pb.OrderBy_ORDER_BY_RECENT:
 	case pb.OrderBy_ORDER_BY_SCORE:
-		q.Order = directory.ByScore
+		l.Order = store.ByScore
 	case pb.OrderBy_ORDER_BY_WATCHERS:
-		q.Order = directory.ByWatchers
+		l.Order = store.ByWatchers
 	default:
-		return q, invalid.Field("order_by", "must be recent, score or watchers")
+		return l, invalid.Field("order_by", "must be recent, score or watchers")
 	}
-	if q.Order != directory.Recent && q.Status != directory.Active {
-		return q, invalid.Field("order_by", "by score or watchers is for active games: set status to GAME_STATUS_ACTIVE")
+	if l.Order != store.Recent && l.Status != store.Active {
+		return l, invalid.Field("order_by", "by score or watchers is for active games: set status to GAME_STATUS_ACTIVE")
 	}
 	if id := request.GetPlayerId(); id != "" {
-		if q.Order != directory.Recent {
-			return q, invalid.Field("player_id", "goes with the recent order only")
+		if l.Order != store.Recent {
+			return l, invalid.Field("player_id", "goes with the recent order only")
 		}
 		if id == me {
 			p, err := mustCaller(ctx)
 			if err != nil {
-				return q, err
+				return l, err
 			}
 			id = p.ID
 		}
-		q.PlayerID = id
+		l.PlayerID = id
 	}
-	return q, nil
+	return l, nil
 }
 
 // filter returns the games that belong to the list. It removes games that no longer
 // exist from the list, and schedules a repair of others that do not belong.
-func (s *Service) filter(ctx context.Context, q directory.Query, candidates directory.Page, heads []gamelog.Head, anyHidden bool) (map[string]ranked, error) {
-	ids := candidates.GameIDs
-	games := make(map[string]ranked, len(ids))
+func (s *Service) filter(ctx context.Context, l store.List, candidates []store.Place, heads []gamelog.Head, anyHidden bool) (map[string]ranked, error) {
+	games := make(map[string]ranked, len(candidates))
 	by := caller(ctx)
 	var hidden map[string]bool
 	if anyHidden {
 		var err error
-		if hidden, err = s.hidden(ctx, q, heads); err != nil {
+		if hidden, err = s.hidden(ctx, l, heads); err != nil {
 			return nil, err
 		}
 	}
 	var gone []string
 	for i, head := range heads {
-		state := head.State
+		state, place := head.State, candidates[i]
 		if !head.Exists {
-			gone = append(gone, ids[i])
+			gone = append(gone, place.GameID)
 			continue
 		}
 		if state == nil {
 			continue
 		}
 		listing := directory.Of(state, head.Watchers)
-		if q.Status != directory.AnyStatus && listing.Status != q.Status {
-			if q.PlayerID == "" {
+		if l.Status != store.AnyStatus && listing.Status != l.Status {
+			if l.PlayerID == "" {
 				s.Directory.Mend(listing)
 			}
 			continue
 		}
-		if candidates.Misplaced(i, listing) {
+		if l.Rank(listing) != place.Rank {
 			s.Directory.Mend(listing)
 		}
-		if q.Variant != "" && listing.Variant != q.Variant {
+		if l.Variant != "" && listing.Variant != l.Variant {
 			continue
 		}
 		if slices.ContainsFunc(listing.Players, func(id string) bool { return hidden[id] }) {
 			continue
 		}
-		if state.Private && (q.PlayerID == "" || len(state.SeatsOf(by.ID)) == 0) {
+		if state.Private && (l.PlayerID == "" || len(state.SeatsOf(by.ID)) == 0) {
 			continue
 		}
-		games[ids[i]] = ranked{translate.Game(state, head.Watchers), q.Rank(listing)}
+		games[place.GameID] = ranked{translate.Game(state, head.Watchers), l.Rank(listing)}
 	}
-	return games, s.Directory.Forget(ctx, q, gone...)
+	return games, s.Directory.Forget(ctx, l, gone...)
 }
 
 // hidden returns the players of the games whom an operator hid. Their games are on
 // their own lists only.
-func (s *Service) hidden(ctx context.Context, q directory.Query, heads []gamelog.Head) (map[string]bool, error) {
-	if q.PlayerID != "" {
+func (s *Service) hidden(ctx context.Context, l store.List, heads []gamelog.Head) (map[string]bool, error) {
+	if l.PlayerID != "" {
 		return nil, nil
 	}
 	var players []string

@@ -30,7 +30,7 @@ type Listing struct {
 	Watchers int
 	// Private games are listed for their players only.
 	Private bool
-	// Players who have seats in it, and its creator, in any order.
+	// Players who have seats in it, and its creator, once each and in any order.
 	Players []string
 }
 
@@ -83,17 +83,21 @@ type Place struct {
 // Lists are the lists of games that can be paged through. They are hints: a caller
 // looks each game up, and corrects the lists.
 type Lists interface {
-	// Write writes the listings of different games, and moves no game back in time
-	// or status. A game is removed without an event for keep, 0 for never.
+	// Write writes the listings of different games, in several steps if they are
+	// many. It can be repeated. A listing that is older than what was written before
+	// does not move the game back in time; it may bring it back to lists of an earlier
+	// status, and change its score and watchers. A game is removed without an event
+	// for keep, 0 for never.
 	Write(ctx context.Context, listings []Listing, keep time.Duration) error
 	// Remove removes a game from all lists.
 	Remove(ctx context.Context, l Listing) error
-	// Forget removes games that no longer exist from a list.
+	// Forget removes games that no longer exist from a list. It may remove them from
+	// other lists, too.
 	Forget(ctx context.Context, l List, gameIDs ...string) error
 	// Page returns up to n places that follow a place, even if its game was removed
 	// or moved.
 	Page(ctx context.Context, l List, after Place, n int) ([]Place, error)
-	// Trim removes from the lists of all players what had no event for keep. variants
-	// are all that there are.
+	// Trim removes what had no event for keep, 0 for nothing, from the lists that are
+	// not of a player. variants are all that there are.
 	Trim(ctx context.Context, variants []string, keep time.Duration) error
 }

@@ -36,10 +36,12 @@ func New(c Clients) (*store.Store, error) {
 	return &store.Store{
 		Engine:   engine{c, c.Calls},
 		Accounts: accounts{c.Calls},
+		Lists:    newLists(c.Calls),
 		Queue:    queue{c.Calls, c.Once},
 		Background: &store.Store{
 			Engine:   engine{c, c.Background},
 			Accounts: accounts{c.Background},
+			Lists:    newLists(c.Background),
 			Queue:    queue{c.Background, c.Once},
 		},
 	}, nil

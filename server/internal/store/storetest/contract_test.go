@@ -18,6 +18,7 @@ func TestMain(m *testing.M) { testmain.Run(m) }
 // empty store.
 var suites = map[string]func(t *testing.T, open storetest.Open){
 	"engine":   storetest.Engine,
+	"lists":    storetest.Lists,
 	"queue":    storetest.Queue,
 	"accounts": storetest.Accounts,
 }

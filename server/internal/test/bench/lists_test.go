@@ -16,6 +16,8 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/directory"
+	ports "github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 const (
@@ -140,7 +142,7 @@ func BenchmarkBoard(b *testing.B) {
 func fillLists(b *testing.B, store *redistest.Server, variant string, games int) {
 	b.Helper()
 	library := newLibrary(b, store)
-	lists := directory.New(library.client, library.client, 0, nil)
+	lists := storetest.OnRedis(b, store.Addr()).Lists
 	group, ctx := errgroup.WithContext(context.Background())
 	group.SetLimit(64)
 	for n := range games {
@@ -152,7 +154,7 @@ func fillLists(b *testing.B, store *redistest.Server, variant string, games int)
 			listing := directory.Of(created.Tip.State, n%1000)
 			listing.Score = int32(n % 100_000)
 			listing.Players = nil // or one player's list would have them all
-			return lists.Put(ctx, listing)
+			return lists.Write(ctx, []ports.Listing{listing}, 0)
 		})
 	}
 	require.NoError(b, group.Wait())

@@ -1,0 +1,248 @@
+package redis
+
+import (
+	"context"
+	_ "embed" // For the script.
+	"fmt"
+	"strconv"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+//go:embed page.lua
+var pageSource string
+
+var pageScript = goredis.NewScript(pageSource)
+
+// lists are sorted sets, each in a cluster slot of its own:
+//
+//	games:recent:<status>:<variant>  by the time of the last event
+//	games:score:<variant>            active games by their highest score
+//	games:watchers:<variant>         active games by watchers, then score
+//	player:{<player id>}:games       by the time of the last event
+//
+// "*" stands for any status or variant. Private games are in the players' lists only.
+type lists struct {
+	client goredis.UniversalClient
+	// lasting is when the expiry of each player's list was last set.
+	lasting *lru.Cache[string, time.Time]
+}
+
+// maxLasting bounds for how many players lasting is remembered.
+const maxLasting = 1 << 16
+
+// maxListings bounds a pipeline, so that it does not delay other commands.
+const maxListings = 500
+
+func newLists(client goredis.UniversalClient) lists {
+	lasting, err := lru.New[string, time.Time](maxLasting)
+	if err != nil {
+		panic(err) // only for a size below 1
+	}
+	return lists{client, lasting}
+}
+
+// Write implements store.Lists.
+func (s lists) Write(ctx context.Context, listings []store.Listing, keep time.Duration) error {
+	for len(listings) > 0 {
+		batch := listings[:min(maxListings, len(listings))]
+		if err := s.write(ctx, batch, keep); err != nil {
+			return failed(err)
+		}
+		listings = listings[len(batch):]
+	}
+	return nil
+}
+
+// write writes listings in one pipeline. Games of the same list share a command, which
+// takes Redis half the time of one command per game.
+func (s lists) write(ctx context.Context, listings []store.Listing, keep time.Duration) error {
+	pipe := s.client.Pipeline()
+	public := listChanges{newer: map[string][]goredis.Z{}, set: map[string][]goredis.Z{}, gone: map[string][]any{}}
+	var prolonged []string
+	for _, listing := range listings {
+		if !listing.Private {
+			public.list(listing, "")
+			public.list(listing, listing.Variant)
+		}
+		prolonged = append(prolonged, s.queuePlayers(ctx, pipe, listing, keep)...)
+	}
+	public.queue(ctx, pipe)
+	now := time.Now()
+	if _, err := pipe.Exec(ctx); err != nil {
+		return err
+	}
+	for _, player := range prolonged {
+		s.lasting.Add(player, now)
+	}
+	return nil
+}
+
+// listChanges are the writes to the lists that all players share, by key.
+type listChanges struct {
+	newer map[string][]goredis.Z // unless the stored time is later: a late writer moves no game back
+	set   map[string][]goredis.Z
+	gone  map[string][]any
+}
+
+// list adds the changes that list a game under a variant, "" for any.
+func (c listChanges) list(l store.Listing, variant string) {
+	for _, status := range []store.Status{store.AnyStatus, l.Status} {
+		list := store.List{Status: status, Variant: variant}
+		c.newer[listKey(list)] = append(c.newer[listKey(list)], member(list, l))
+	}
+	for status := store.Waiting; status < l.Status; status++ {
+		key := listKey(store.List{Status: status, Variant: variant})
+		c.gone[key] = append(c.gone[key], l.GameID)
+	}
+	for _, order := range []store.Order{store.ByScore, store.ByWatchers} {
+		list := store.List{Order: order, Status: store.Active, Variant: variant}
+		key := listKey(list)
+		switch l.Status {
+		case store.Active:
+			c.set[key] = append(c.set[key], member(list, l))
+		case store.Finished:
+			c.gone[key] = append(c.gone[key], l.GameID)
+		case store.AnyStatus, store.Waiting:
+		}
+	}
+}
+
+func (c listChanges) queue(ctx context.Context, pipe goredis.Pipeliner) {
+	for key, members := range c.newer {
+		pipe.ZAddGT(ctx, key, members...)
+	}
+	for key, members := range c.set {
+		pipe.ZAdd(ctx, key, members...)
+	}
+	for key, members := range c.gone {
+		pipe.ZRem(ctx, key, members...)
+	}
+}
+
+// queuePlayers queues the commands that list a game under its players, and returns
+// the players for whose lists it sets an expiry.
+func (s lists) queuePlayers(ctx context.Context, pipe goredis.Pipeliner, l store.Listing, keep time.Duration) (prolonged []string) {
+	// A list lives longer than it has to, so that not every move must set its expiry:
+	// that takes Redis nearly as long as the rest of writing a listing.
+	spare := keep / 100
+	for _, player := range l.Players {
+		list := store.List{PlayerID: player}
+		key := listKey(list)
+		pipe.ZAddGT(ctx, key, member(list, l))
+		if keep <= 0 {
+			continue
+		}
+		// Each game ends with a listing that is not Active, which always sets the
+		// expiry: if Redis had lost the list, it has one again.
+		if at, ok := s.lasting.Get(player); l.Status != store.Active || !ok || time.Since(at) > spare {
+			pipe.PExpire(ctx, key, keep+spare)
+			prolonged = append(prolonged, player)
+		}
+		if l.Status == store.Finished {
+			pipe.ZRemRangeByScore(ctx, key, "-inf", before(l.Updated, keep))
+		}
+	}
+	return prolonged
+}
+
+// Remove implements store.Lists.
+func (s lists) Remove(ctx context.Context, l store.Listing) error {
+	pipe := s.client.Pipeline()
+	for _, variant := range []string{"", l.Variant} {
+		for status := store.AnyStatus; status <= store.Finished; status++ {
+			pipe.ZRem(ctx, listKey(store.List{Status: status, Variant: variant}), l.GameID)
+		}
+		for _, order := range []store.Order{store.ByScore, store.ByWatchers} {
+			pipe.ZRem(ctx, listKey(store.List{Order: order, Variant: variant}), l.GameID)
+		}
+	}
+	for _, player := range l.Players {
+		pipe.ZRem(ctx, listKey(store.List{PlayerID: player}), l.GameID)
+	}
+	_, err := pipe.Exec(ctx)
+	return failed(err)
+}
+
+// Forget implements store.Lists.
+func (s lists) Forget(ctx context.Context, l store.List, gameIDs ...string) error {
+	if len(gameIDs) == 0 {
+		return nil
+	}
+	return failed(s.client.ZRem(ctx, listKey(l), gameIDs).Err())
+}
+
+// Page implements store.Lists.
+func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int) ([]store.Place, error) {
+	args := []any{n}
+	if after != (store.Place{}) {
+		args = append(args, after.Rank, after.GameID)
+	}
+	reply, err := pageScript.Run(ctx, s.client, []string{listKey(l)}, args...).StringSlice()
+	if err != nil {
+		return nil, failed(err)
+	}
+	places := make([]store.Place, 0, len(reply)/2)
+	for i := 0; i+1 < len(reply); i += 2 { // id, score, id, score, …
+		rank, err := strconv.ParseFloat(reply[i+1], 64)
+		if err != nil {
+			return nil, fmt.Errorf("reading a rank: %w", err)
+		}
+		places = append(places, store.Place{Rank: int64(rank), GameID: reply[i]})
+	}
+	return places, nil
+}
+
+// Trim implements store.Lists. Players' lists lose old games when another of the
+// player's games ends, and expire when the player stops playing.
+func (s lists) Trim(ctx context.Context, variants []string, keep time.Duration) error {
+	if keep <= 0 {
+		return nil
+	}
+	now, err := s.client.Time(ctx).Result()
+	if err != nil {
+		return failed(err)
+	}
+	pipe := s.client.Pipeline()
+	for _, variant := range append([]string{""}, variants...) {
+		for status := store.AnyStatus; status <= store.Finished; status++ {
+			pipe.ZRemRangeByScore(ctx, listKey(store.List{Status: status, Variant: variant}), "-inf", before(now, keep))
+		}
+	}
+	_, err = pipe.Exec(ctx)
+	return failed(err)
+}
+
+// before is the bound below which a score means that a game is too old to be kept.
+func before(now time.Time, keep time.Duration) string {
+	return "(" + strconv.FormatInt(now.Add(-keep).UnixMilli(), 10)
+}
+
+// member is a game as an element of a list.
+func member(list store.List, l store.Listing) goredis.Z {
+	return goredis.Z{Score: float64(list.Rank(l)), Member: l.GameID}
+}
+
+// listKey is the key of a list.
+func listKey(l store.List) string {
+	const anything = "*"
+	variant := l.Variant
+	if variant == "" {
+		variant = anything
+	}
+	switch {
+	case l.PlayerID != "":
+		return "player:{" + l.PlayerID + "}:games"
+	case l.Order == store.ByScore:
+		return "games:score:" + variant
+	case l.Order == store.ByWatchers:
+		return "games:watchers:" + variant
+	default:
+		status := [...]string{anything, "waiting", "active", "finished"}[l.Status]
+		return "games:recent:" + status + ":" + variant
+	}
+}

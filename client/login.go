@@ -51,9 +51,10 @@ func NumberedName(name string) NameSource {
 
 // LogIn makes the client act for the account that the store keeps for its server. If
 // there is none, it creates one and stores it. If the server no longer knows the
-// account, for example because it kept everything in memory and was restarted, it
-// creates one of the same name, with a number if that is taken; notice then is a line
-// for the user about that, else empty. The error is ErrClearText if the account was
+// account, for example because it kept everything in memory and was restarted, or
+// because it is another server at the same address, it creates one of the same name,
+// with a number if that is taken; notice then is a line for the user about that, else
+// empty. The error is ErrClearText if the account was
 // used over TLS and the client has none.
 func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred Credential, notice string, err error) {
 	l := login{c, store}
@@ -79,7 +80,7 @@ func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred
 		return known, "", err
 	}
 
-	next, err := l.create(ctx, Credential{Bot: cred.Bot, Previous: durable(cred)}, NumberedName(cred.Name))
+	next, err := l.create(ctx, Credential{Bot: cred.Bot, Previous: durable(cred, "")}, NumberedName(cred.Name))
 	if err != nil {
 		return Credential{}, "", err
 	}
@@ -134,6 +135,7 @@ func (l login) restore(ctx context.Context, cred Credential) (Credential, *pb.Pl
 			if candidate == cred {
 				return cred, player, nil
 			}
+			candidate.Previous = durable(cred, candidate.PlayerID)
 			return candidate, player, l.store.Save(l.client.Target(), candidate)
 		case !errors.Is(err, ErrBadToken):
 			return Credential{}, nil, err
@@ -197,14 +199,24 @@ func candidates(cred Credential) []Credential {
 	return list
 }
 
-// durable returns the account of cred that was created on a server with a durable
-// store, nil for none.
-func durable(cred Credential) *Credential {
-	if cred.Durable {
-		cred.Previous = nil
-		return &cred
+// maxPrevious is how many accounts on other servers at the same address are kept.
+const maxPrevious = 3
+
+// durable returns the accounts of cred that were created on servers with a durable
+// store, the one that was used last first, without that of playerID. It is nil for
+// none.
+func durable(cred Credential, playerID string) *Credential {
+	var first *Credential
+	link := &first
+	for n, account := 0, &cred; account != nil && n < maxPrevious; account = account.Previous {
+		if account.Durable && account.PlayerID != playerID {
+			kept := *account
+			kept.Previous = nil
+			*link, link = &kept, &kept.Previous
+			n++
+		}
 	}
-	return cred.Previous
+	return first
 }
 
 func nameRefused(err error) bool {
@@ -228,9 +240,6 @@ func (l login) create(ctx context.Context, cred Credential, names NameSource) (C
 		return Credential{}, err
 	}
 	cred.Durable = info.GetStorage() == pb.Storage_STORAGE_DURABLE
-	if cred.Durable {
-		cred.Previous = nil
-	}
 	var refused error
 	for attempt := 1; attempt <= maxNames; attempt++ {
 		cred.Name, err = names(ctx, attempt, refused)

@@ -36,7 +36,7 @@ func newAccounts(storage pb.Storage) *accounts {
 		if !validName.MatchString(r.GetName()) || len(r.GetSecret()) < 26 {
 			return nil, refuse(codes.InvalidArgument, "")
 		}
-		id := (strings.ToLower(strings.Map(letter, r.GetName())) + strings.Repeat("z", 26))[:26]
+		id := strings.ToLower(strings.Map(letter, r.GetName()+r.GetSecret()))[:26]
 		token := id + "." + r.GetSecret()
 		for other, p := range a.players {
 			if strings.EqualFold(p.GetName(), r.GetName()) && other != token {
@@ -213,6 +213,42 @@ func TestLogIn_ForgottenByOneServer(t *testing.T) {
 	stored, _, err := store.Load(dial(t, config).Target())
 	require.NoError(t, err)
 	assert.Equal(t, durable, stored)
+}
+
+// Ensure that servers that take turns at an address keep their accounts.
+func TestLogIn_ServersTakeTurns(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	config := client.Config{Target: a.start(t)}
+	store := newStore(t)
+	var servers [3]map[string]*pb.Player
+	for i := range servers {
+		servers[i] = map[string]*pb.Player{}
+	}
+	var first [len(servers)]client.Credential
+	for round := range 3 {
+		for i, players := range servers {
+			a.mu.Lock()
+			a.players = players
+			a.mu.Unlock()
+			cred, notice, err := client.LogIn(within(t), dial(t, config), store, client.OneName("ada"))
+			require.NoError(t, err)
+			if round == 0 {
+				first[i] = cred
+				continue
+			}
+			assert.Empty(t, notice)
+			assert.Equal(t, first[i].Token, cred.Token)
+		}
+	}
+	assert.Equal(t, len(servers), a.made("createPlayer"))
+	stored, _, err := store.Load(dial(t, config).Target())
+	require.NoError(t, err)
+	kept := 0
+	for c := &stored; c != nil; c = c.Previous {
+		kept++
+	}
+	assert.Equal(t, len(servers), kept)
 }
 
 func TestLogIn_LostReply(t *testing.T) {

@@ -30,8 +30,8 @@ type Credential struct {
 	// Pending is a secret that the server was asked to accept and has not confirmed
 	// yet: that of a new account if there is no Token, else a new one for this account.
 	Pending string `json:"pending,omitempty"`
-	// Previous is the account on a durable server, while a server that keeps
-	// everything in memory runs at the same target.
+	// Previous is the account on another server with a durable store that was at the
+	// same target before. It may have a Previous in turn.
 	Previous *Credential `json:"kept,omitempty"`
 }
 

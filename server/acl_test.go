@@ -66,7 +66,7 @@ func TestACL(t *testing.T) {
 		_, _ = pb.NewLeaderboardServiceClient(conn).GetRank(calls, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
 		_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return admin.Exists(ctx, "heartbeats:{beat}", "patrolled").Val() == 2 }, patience, patience/1000)
+		require.Eventually(t, func() bool { return admin.Exists(ctx, "heartbeats:{beat}", "claim:reconcile:{beat}").Val() == 2 }, patience, patience/1000)
 	})
 
 	t.Run("operators can work", func(t *testing.T) {

@@ -130,12 +130,12 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	clients := clientsOf(n.store)
 	serverID := id.New()
 	n.heartbeat = heartbeat.New(heartbeat.Config{
-		ServerID: serverID, Client: c.Client, Logger: n.logger, OnMissing: c.Scheduler.Reclaim,
+		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, OnMissing: c.Scheduler.Reclaim,
 	})
 	c.Heartbeat = n.heartbeat
 	n.recovery, n.directory = recovery.New(c), c.Directory
 	n.lifecycle = lifecycle.New(lifecycle.Config{
-		Client: c.Client, Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard, Directory: c.Directory,
+		Client: clients.Background, Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard, Directory: c.Directory,
 		Scheduler: c.Scheduler, Heartbeat: c.Heartbeat, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, KeepFinished: n.KeepFinished,
 		Limits: n.Limits, PauseAfter: n.PauseAfter, BotPace: n.BotPace, Recorded: n.metrics.Recorded,

@@ -134,7 +134,7 @@ func (c *Config) recovery(s *store.Store, logger *slog.Logger) (recovery.Config,
 		return recovery.Config{}, fmt.Errorf("opening the log: %w", err)
 	}
 	return recovery.Config{
-		Client: clients.Background, Log: log,
+		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: log,
 		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(clients.Background, time.Now),
 		Directory: directory.New(s.Background.Lists, s.Lists, page.NewTokens(clients.Calls), max(c.KeepFinished, c.AbandonAfter), logger),
 		Scheduler: scheduler.New(s.Background.Queue, logger), Logger: logger,

@@ -4,40 +4,39 @@ import (
 	"slices"
 	"sync"
 	"time"
-)
 
-// span is a time in which this server's appends succeeded, never outageAfter
-// apart.
-type span struct{ from, to time.Time }
+	"github.com/gridstand/gridstand/server/internal/store"
+)
 
 // maxSpans bounds the spans that are remembered while no heartbeat succeeds.
 const maxSpans = 100
 
-// activity remembers when this server's appends succeeded, by Redis's clock,
+// activity remembers when this server's appends succeeded, by the store's clock,
 // since its last heartbeat.
 type activity struct {
-	mu  sync.Mutex
-	all []span
+	mu sync.Mutex
+	// all are the times in which appends succeeded, never outageAfter apart.
+	all []store.Span
 }
 
 // note notes an append that succeeded at a moment.
 func (a *activity) note(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if n := len(a.all); n > 0 && at.Sub(a.all[n-1].to) <= outageAfter {
+	if n := len(a.all); n > 0 && at.Sub(a.all[n-1].To) <= outageAfter {
 		last := &a.all[n-1]
-		if at.After(last.to) {
-			last.to = at
+		if at.After(last.To) {
+			last.To = at
 		}
 		return
 	}
 	if len(a.all) == maxSpans {
 		a.all = a.all[1:]
 	}
-	a.all = append(a.all, span{at, at})
+	a.all = append(a.all, store.Span{From: at, To: at})
 }
 
-func (a *activity) spans() []span {
+func (a *activity) spans() []store.Span {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.all)
@@ -47,7 +46,7 @@ func (a *activity) spans() []span {
 func (a *activity) forget(before time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for len(a.all) > 0 && a.all[0].to.Before(before) {
+	for len(a.all) > 0 && a.all[0].To.Before(before) {
 		a.all = a.all[1:]
 	}
 }

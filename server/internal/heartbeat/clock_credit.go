@@ -3,18 +3,15 @@ package heartbeat
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // creditors is how many clocks are credited at the same time.
@@ -25,7 +22,7 @@ const creditors = 8
 // first, so that every outage that began before the deadline is recorded.
 //
 // Errors: gamelog.ErrTooEarly before the deadline and while an outage is not
-// settled, or one of Redis or the context.
+// settled, or one of the store or the context.
 func (m *Monitor) Credit(ctx context.Context, state *replay.State) (time.Duration, error) {
 	now, err := m.beat(ctx)
 	if err != nil {
@@ -98,7 +95,7 @@ func extend(ctx context.Context, hub *match.Hub, state *replay.State, by time.Du
 }
 
 // outages are times in which no server could append.
-type outages []span
+type outages []store.Span
 
 // credit is the time that must still be added to the clock that runs in a state.
 func (o outages) credit(state *replay.State) time.Duration {
@@ -109,39 +106,23 @@ func (o outages) credit(state *replay.State) time.Duration {
 // settled returns the outages during which all servers have reported their appends
 // by now.
 func (o outages) settled(now time.Time) outages {
-	return slices.DeleteFunc(slices.Clone(o), func(s span) bool { return s.to.Add(settleAfter).After(now) })
+	return slices.DeleteFunc(slices.Clone(o), func(s store.Span) bool { return s.To.Add(settleAfter).After(now) })
 }
 
 // since is how much of the time since a moment was an outage.
 func (o outages) since(began time.Time) time.Duration {
 	var total time.Duration
 	for _, s := range o {
-		from := s.from
+		from := s.From
 		if from.Before(began) {
 			from = began
 		}
-		total += max(s.to.Sub(from), 0)
+		total += max(s.To.Sub(from), 0)
 	}
 	return total
 }
 
 // outages returns the recorded outages that ended at the given time or later.
 func (m *Monitor) outages(ctx context.Context, since time.Time) (outages, error) {
-	stored, err := m.Client.ZRangeByScore(ctx, outagesKey, &redis.ZRangeBy{
-		Min: strconv.FormatInt(since.UnixMilli(), 10), Max: "+inf",
-	}).Result()
-	if err != nil {
-		return nil, fmt.Errorf("reading outages: %w", err)
-	}
-	recorded := make(outages, len(stored))
-	for i, text := range stored {
-		from, to, _ := strings.Cut(text, " ")
-		if recorded[i].from, err = unixMilli(from); err == nil {
-			recorded[i].to, err = unixMilli(to)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("no outage: %q", text)
-		}
-	}
-	return recorded, nil
+	return m.Heartbeats.Outages(ctx, since)
 }

@@ -1,9 +1,9 @@
-// Package heartbeat detects outages, missing servers and rollbacks of Redis, and
+// Package heartbeat detects outages, missing servers and rollbacks of the store, and
 // credits outages to running clocks.
 //
-// Every server records a heartbeat in Redis each half second, with the times at
-// which its appends to game logs succeeded. The script that records it
-// (heartbeat.lua) compares it with what is stored, by Redis's clock.
+// Every server records a heartbeat in the store each half second, with the times at
+// which its appends to game logs succeeded. The store compares it with the other
+// heartbeats that it holds, by its own clock (store.Heartbeats).
 //
 // A server, as the others see it:
 //
@@ -32,7 +32,7 @@
 // the game: at once to the games in memory, and to the others when their clock has
 // run out.
 //
-// A rollback is Redis going back in time, as when it is restored from a copy. A
+// A rollback is the store going back in time, as when it is restored from a copy. A
 // server detects it by its own heartbeat: the stored one is older than the one
-// that Redis acknowledged. Package recovery deals with it.
+// that the store acknowledged. Package recovery deals with it.
 package heartbeat

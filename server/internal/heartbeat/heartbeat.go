@@ -2,38 +2,21 @@ package heartbeat
 
 import (
 	"context"
-	_ "embed" // script
-	"errors"
-	"fmt"
 	"log/slog"
-	"strconv"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
-)
-
-var (
-	//go:embed heartbeat.lua
-	source string
-	script = redis.NewScript(source)
-)
-
-// The braces keep the keys in one slot of a cluster.
-const (
-	serversKey  = "heartbeats:{beat}"
-	outagesKey  = "outages:{beat}"
-	rollbackKey = "rewound:{beat}"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
 	// Interval between a server's heartbeats.
 	Interval = 500 * time.Millisecond
-	// timeout is how long Redis has to answer a heartbeat.
+	// timeout is how long the store has to answer a heartbeat.
 	timeout = time.Second
 	// missingAfter is how long a server may send no heartbeat before the others
 	// take over its leases.
@@ -54,9 +37,9 @@ const (
 // Config is what a Monitor works with. All fields are needed.
 type Config struct {
 	// ServerID tells this server from the others.
-	ServerID string
-	Client   redis.UniversalClient
-	Logger   *slog.Logger
+	ServerID   string
+	Heartbeats store.Heartbeats
+	Logger     *slog.Logger
 	// OnMissing is called when servers have stopped sending heartbeats: others
 	// may take over their leases. It must not block.
 	OnMissing func()
@@ -70,7 +53,7 @@ type Monitor struct {
 	last atomic.Pointer[Beat]
 	// appends is when this server's appends succeeded since then.
 	appends activity
-	// suspect is the last heartbeat before Redis became another process, until
+	// suspect is the last heartbeat before the store became another process, until
 	// Verified is called; nil otherwise.
 	suspect atomic.Pointer[Beat]
 }
@@ -93,19 +76,19 @@ func (m *Monitor) Run(ctx context.Context, hub *match.Hub) {
 	})
 }
 
-// NoteAppend notes that an append of this server succeeded, by Redis's clock.
+// NoteAppend notes that an append of this server succeeded, by the store's clock.
 func (m *Monitor) NoteAppend(at time.Time) { m.appends.note(at) }
 
 // Last returns the last heartbeat, nil before the first.
 func (m *Monitor) Last() *Beat { return m.last.Load() }
 
-// Suspect returns the last heartbeat before Redis became another process, which
-// may have lost what was written after that heartbeat. It is nil if Redis is the
-// same process as ever, and after Verified.
+// Suspect returns the last heartbeat before the store became another process, which
+// may have lost what was written after that heartbeat. It is nil if it is the same
+// process as ever, and after Verified.
 func (m *Monitor) Suspect() *Beat { return m.suspect.Load() }
 
 // Verified says that this server has compared its games with their logs since
-// Redis became another process after suspect, and whether entries were lost. If
+// the store became another process after suspect, and whether entries were lost. If
 // so, that is recorded as a rollback.
 func (m *Monitor) Verified(ctx context.Context, suspect *Beat, lost bool) error {
 	if lost {
@@ -121,29 +104,13 @@ func (m *Monitor) Verified(ctx context.Context, suspect *Beat, lost bool) error 
 
 // Beat is what a heartbeat of this server returned.
 type Beat struct {
-	// Now is Redis's time, and Local that of this process just before.
-	Now, Local time.Time
-	// Rollback is the last rollback of Redis.
-	Rollback Rollback
-	// Servers are all servers by id.
-	Servers map[string]Server
-
-	// at is the heartbeat as Redis stored it, and since this server's first one,
-	// both in Unix milliseconds.
-	at, since int64
-	// outage is how long nothing could be appended, if that ends now.
-	outage time.Duration
-	// rolledBack reports that this server is the first to see a rollback.
-	rolledBack bool
-	// missing is how many servers have become missing since the last heartbeat of
-	// any server.
-	missing int
-	// run names the Redis process, "" if unknown.
-	run string
+	store.BeatResult
+	// Local is the time of this process just before.
+	Local time.Time
 }
 
-// beat sends a heartbeat and returns the time of Redis's clock. Every outage
-// before that is recorded then, and a rollback of Redis.
+// beat sends a heartbeat and returns the time of the store's clock. Every
+// outage before that is recorded then, and a rollback of the store.
 func (m *Monitor) beat(ctx context.Context) (time.Time, error) {
 	last := m.last.Load()
 	b, err := m.send(ctx, last, m.appends.spans(), false)
@@ -153,7 +120,7 @@ func (m *Monitor) beat(ctx context.Context) (time.Time, error) {
 	// Of two concurrent heartbeats either may be the first to return.
 	if m.last.CompareAndSwap(last, b) {
 		m.appends.forget(b.Now)
-		if last != nil && last.run != "" && b.run != last.run {
+		if last != nil && last.Run != "" && b.Run != last.Run {
 			m.suspect.CompareAndSwap(nil, last)
 		}
 	}
@@ -164,72 +131,38 @@ func (m *Monitor) beat(ctx context.Context) (time.Time, error) {
 // report logs what a heartbeat showed, and has the leases of missing servers
 // taken over.
 func (m *Monitor) report(b, last *Beat) {
-	if b.outage > 0 {
-		m.Logger.Warn("no server sent a heartbeat; crediting running clocks for the outage", "id", "outage-credited", "for", b.outage)
+	if b.Outage > 0 {
+		m.Logger.Warn("no server sent a heartbeat; crediting running clocks for the outage", "id", "outage-credited", "for", b.Outage)
 	}
-	if b.rolledBack {
-		m.Logger.Error("redis went back in time: it lost acknowledged writes", "id", "redis-rolled-back", "before", time.UnixMilli(last.at).UTC())
+	if b.RolledBack {
+		m.Logger.Error("the store went back in time: it lost acknowledged writes", "id", "redis-rolled-back", "before", last.At.UTC())
 	}
-	if b.missing > 0 {
+	if b.Missing > 0 {
 		m.OnMissing()
-		m.Logger.Info("servers are missing; taking over their leases", "servers", b.missing)
+		m.Logger.Info("servers are missing; taking over their leases", "servers", b.Missing)
 	}
 }
 
-// send sends a heartbeat after last, nil for the first, with the spans in which
-// this server's appends succeeded since. lost says that Redis has lost an entry
+// send sends a heartbeat after last, nil for the first, with the times in which
+// this server's appends succeeded since. lost says that the store has lost an entry
 // that it acknowledged after last.
-func (m *Monitor) send(ctx context.Context, last *Beat, spans []span, lost bool) (*Beat, error) {
+func (m *Monitor) send(ctx context.Context, last *Beat, appends []store.Span, lost bool) (*Beat, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if last == nil {
-		last = &Beat{}
+	b := store.Beat{
+		ServerID: m.ServerID, Lost: lost, Appends: appends,
+		MissingAfter: missingAfter, OutageAfter: outageAfter, Keep: outagesKept, MaxServers: maxServers,
 	}
-	args := []any{
-		m.ServerID, last.at, last.since, lost, missingAfter.Milliseconds(), outageAfter.Milliseconds(),
-		outagesKept.Milliseconds(), maxServers, len(spans),
+	if last != nil {
+		b.Acknowledged, b.Since, b.Known = last.At, last.Since, maps.Clone(last.Servers)
+		maps.DeleteFunc(b.Known, func(id string, s store.ServerBeat) bool { return s.Left || id == m.ServerID })
 	}
-	for _, s := range spans {
-		args = append(args, s.from.UnixMilli(), s.to.UnixMilli())
-	}
-	for id, s := range last.Servers {
-		if id != m.ServerID && !s.Left {
-			args = append(args, id, s.String())
-		}
-	}
-	b := &Beat{Local: time.Now()}
-	reply, err := script.Run(ctx, m.Client, []string{serversKey, outagesKey, rollbackKey}, args...).StringSlice()
-	if err == nil {
-		err = b.parse(reply)
-	}
+	sent := time.Now()
+	result, err := m.Heartbeats.Beat(ctx, b)
 	if err != nil {
-		return nil, fmt.Errorf("sending a heartbeat: %w", err)
+		return nil, err
 	}
-	return b, nil
-}
-
-// parse reads the reply of heartbeat.lua.
-func (b *Beat) parse(reply []string) (err error) {
-	const fixed = 11
-	if len(reply) < fixed || len(reply)%2 == 0 {
-		return fmt.Errorf("a reply of %d words", len(reply))
-	}
-	number := func(i int) int64 {
-		n, problem := strconv.ParseInt(reply[i], 10, 64)
-		err = errors.Join(err, problem)
-		return n
-	}
-	moment := func(i int) time.Time { return time.UnixMilli(number(i)) }
-	b.Now, b.outage = moment(0), time.Duration(number(1))*time.Millisecond
-	b.at, b.since, b.rolledBack, b.missing, b.run = number(2), number(3), number(4) == 1, int(number(5)), reply[6]
-	b.Rollback = Rollback{At: moment(7), Copied: moment(8), Before: moment(9), Quarantined: reply[10] == reply[7]}
-	b.Servers = make(map[string]Server, (len(reply)-fixed)/2)
-	for i := fixed; i < len(reply); i += 2 {
-		s, problem := parseServer(reply[i+1])
-		err = errors.Join(err, problem)
-		b.Servers[reply[i]] = s
-	}
-	return err
+	return &Beat{result, sent}, nil
 }
 
 // Leave says that this server has stopped in order, so that the others do not
@@ -243,7 +176,7 @@ func (m *Monitor) Leave(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	err := m.Client.HSet(ctx, serversKey, m.ServerID, last.Servers[m.ServerID].String()+" left").Err()
+	err := m.Heartbeats.Leave(ctx, m.ServerID, last.Servers[m.ServerID])
 	if err != nil {
 		m.Logger.Debug("cannot say that this server left", "error", err)
 	}

@@ -1,153 +1,58 @@
 package heartbeat
 
 import (
-	"fmt"
+	"context"
 	"log/slog"
 	"slices"
-	"strconv"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// now is the time of Redis's clock.
-func now(t *testing.T, client redis.UniversalClient) time.Time {
-	t.Helper()
-	at, err := client.Time(t.Context()).Result()
-	require.NoError(t, err)
-	return at.Truncate(time.Millisecond)
-}
-
-// setLast makes a server's last heartbeat that old.
-func setLast(t *testing.T, client redis.UniversalClient, server string, age time.Duration) {
-	t.Helper()
-	at := now(t, client).Add(-age).UnixMilli()
-	require.NoError(t, client.HSet(t.Context(), serversKey, server, fmt.Sprintf("%d %d", at, at-1)).Err())
-}
-
 // monitor makes a server's Monitor.
-func monitor(client redis.UniversalClient, server string) *Monitor {
-	return New(Config{ServerID: server, Client: client, Logger: slog.New(slog.DiscardHandler), OnMissing: func() {}})
+func monitor(h store.Heartbeats, server string) *Monitor {
+	return New(Config{ServerID: server, Heartbeats: h, Logger: slog.New(slog.DiscardHandler), OnMissing: func() {}})
 }
 
-// servers sends heartbeats of servers.
-type servers struct{ client redis.UniversalClient }
+// at is a moment that many milliseconds after some other.
+func at(ms int) time.Time { return time.UnixMilli(1_790_000_000_000 + int64(ms)) }
 
-func (s servers) send(t *testing.T, server string, last *Beat, appends ...span) *Beat {
-	t.Helper()
-	b, err := monitor(s.client, server).send(t.Context(), last, appends, false)
-	require.NoError(t, err)
-	return b
-}
-
-// Ensure that an outage is recorded once, by one of the servers that are back,
-// and a shorter gap not at all.
-func TestHeartbeat_Outage(t *testing.T) {
+// Ensure that the appends of a server take what was no outage out of an outage, and
+// that the rest counts from the moment on that a clock started.
+func TestMonitor_Outage(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		ctx, a := t.Context(), servers{client}
-		began := now(t, client)
-		outage := func(since time.Duration) time.Duration {
-			from := time.Now().Add(-since)
-			recorded, err := monitor(client, "a").outages(ctx, from)
-			require.NoError(t, err)
-			return recorded.since(from).Round(time.Minute)
-		}
-		assert.Zero(t, a.send(t, "first", nil).outage)
-		for _, quiet := range []time.Duration{0, time.Millisecond, outageAfter - 2*time.Second} {
-			require.NoError(t, client.Del(ctx, serversKey).Err())
-			setLast(t, client, "old", quiet)
-			h := a.send(t, "new", nil)
-			assert.Zero(t, h.outage)
-			assert.WithinRange(t, h.Now, began, time.Now().Add(time.Second))
-		}
-		assert.Zero(t, outage(time.Hour))
-
-		require.NoError(t, client.Del(ctx, serversKey).Err())
-		setLast(t, client, "old", 10*time.Minute)
-		setLast(t, client, "older", time.Hour)
-		var group sync.WaitGroup
-		var mu sync.Mutex
-		var outages []time.Duration
-		for n := range 8 {
-			group.Go(func() {
-				h, err := monitor(client, strconv.Itoa(n)).send(ctx, nil, nil, false)
-				if !assert.NoError(t, err) {
-					return
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if h.outage > 0 {
-					outages = append(outages, h.outage.Round(time.Minute))
-				}
-			})
-		}
-		group.Wait()
-		assert.Equal(t, []time.Duration{10 * time.Minute}, outages)
-		assert.Equal(t, 10*time.Minute, outage(time.Hour))
-		assert.Equal(t, 4*time.Minute, outage(4*time.Minute), "outages before a clock started do not count")
-		assert.Zero(t, outage(-time.Minute))
-
-		// They add up, and are forgotten when no clock can have seen them.
-		require.NoError(t, client.Del(ctx, serversKey).Err())
-		setLast(t, client, "old", 3*time.Minute)
-		assert.Equal(t, 3*time.Minute, a.send(t, "new", nil).outage.Round(time.Minute))
-		assert.Equal(t, 13*time.Minute, outage(time.Hour))
-		old := began.Add(-outagesKept - time.Hour).UnixMilli()
-		require.NoError(t, client.ZAdd(ctx, outagesKey, redis.Z{Score: float64(old), Member: "1 " + strconv.FormatInt(old, 10)}).Err())
-		require.NoError(t, client.Del(ctx, serversKey).Err())
-		setLast(t, client, "old", time.Minute)
-		a.send(t, "new", nil)
-		assert.EqualValues(t, 3, client.ZCard(ctx, outagesKey).Val())
-	})
-}
-
-// Ensure that time in which an append succeeded is no outage, for every server
-// that appends and every server that sends the first heartbeat after the gap.
-func TestHeartbeat_AppendsInGap(t *testing.T) {
-	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		a := servers{client}
-		for _, test := range []struct {
-			name    string
-			appends [][2]int // seconds of a gap of 60
-			want    int      // seconds of outage
-		}{
-			{"none", nil, 60},
-			{"throughout", [][2]int{{-5, 60}}, 0},
-			{"throughout, in spans", [][2]int{{1, 20}, {22, 40}, {42, 58}}, 0},
-			{"until the middle", [][2]int{{-5, 30}}, 30},
-			{"from the middle", [][2]int{{30, 60}}, 30},
-			{"once", [][2]int{{30, 30}}, 60}, // two outages beside each other
-			{"before", [][2]int{{-5, -1}}, 60},
-		} {
-			for _, reported := range []string{"first", "later"} {
-				require.NoError(t, client.Del(t.Context(), serversKey, outagesKey).Err())
-				setLast(t, client, "a", time.Minute)
-				began := now(t, client).Add(-time.Minute)
-				var spans []span
-				for _, s := range test.appends {
-					spans = append(spans, span{began.Add(time.Duration(s[0]) * time.Second), began.Add(time.Duration(s[1]) * time.Second)})
-				}
-				if reported == "later" {
-					a.send(t, "b", nil)
-				}
-				a.send(t, "a", nil, spans...)
-				a.send(t, "a", nil, spans...) // again
-				recorded, err := monitor(client, "a").outages(t.Context(), time.Time{})
-				require.NoError(t, err)
-				assert.InDelta(t, test.want, recorded.since(began.Add(-time.Minute)).Seconds(), 0.9, "%s, reported %s", test.name, reported)
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx, h := t.Context(), s.Background.Heartbeats
+		began, err := s.Time(ctx)
+		require.NoError(t, err)
+		old := began.Add(-10 * time.Minute).Truncate(time.Millisecond)
+		require.NoError(t, h.Leave(ctx, "old", store.ServerBeat{At: old, Since: old}))
+		a, b := monitor(h, "a"), monitor(h, "b")
+		for _, m := range []*Monitor{b, a} {
+			for s := range 60 {
+				a.NoteAppend(old.Add(time.Duration(s) * time.Second))
 			}
+			_, err := m.beat(ctx)
+			require.NoError(t, err)
 		}
+		assert.Equal(t, 10*time.Minute, b.Last().Outage.Round(time.Minute))
+		assert.Zero(t, a.Last().Outage)
+		recorded, err := a.outages(ctx, time.Time{})
+		require.NoError(t, err)
+		assert.Equal(t, 9*time.Minute, recorded.since(old).Round(10*time.Second))
+		assert.Equal(t, 4*time.Minute, recorded.since(began.Add(-4*time.Minute)).Round(10*time.Second))
+		assert.Zero(t, recorded.since(began.Add(time.Minute)))
+		assert.Empty(t, recorded.settled(a.Last().Now))
+		assert.Equal(t, recorded, recorded.settled(a.Last().Now.Add(settleAfter)))
+		assert.Empty(t, a.appends.spans(), "they are reported")
 	})
 }
 
@@ -155,15 +60,14 @@ func TestHeartbeat_AppendsInGap(t *testing.T) {
 func TestActivity(t *testing.T) {
 	t.Parallel()
 	var a activity
-	at := func(ms int) time.Time { return time.UnixMilli(1_790_000_000_000 + int64(ms)) }
 	for _, ms := range []int{0, 1000, 900, 3500, 10_000, 10_001} {
 		a.note(at(ms))
 	}
-	assert.Equal(t, []span{{at(0), at(3500)}, {at(10_000), at(10_001)}}, a.spans())
+	assert.Equal(t, []store.Span{{From: at(0), To: at(3500)}, {From: at(10_000), To: at(10_001)}}, a.spans())
 	a.forget(at(3000))
 	assert.Len(t, a.spans(), 2)
 	a.forget(at(3501))
-	assert.Equal(t, []span{{at(10_000), at(10_001)}}, a.spans())
+	assert.Equal(t, []store.Span{{From: at(10_000), To: at(10_001)}}, a.spans())
 	a.forget(at(11_000))
 	assert.Empty(t, a.spans())
 	for n := range 10 * maxSpans {
@@ -172,133 +76,126 @@ func TestActivity(t *testing.T) {
 	assert.Len(t, a.spans(), maxSpans)
 }
 
-// Ensure that a server's heartbeat never goes back if Redis was restored on a
-// machine whose clock is behind.
-func TestHeartbeat_NeverBack(t *testing.T) {
+// Ensure that the servers that were alive in a copy are known, also if one of them
+// started after it was made.
+func TestAliveInCopy(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		setLast(t, client, "a", -time.Hour)
-		before := client.HGet(t.Context(), serversKey, "a").Val()
-		h := servers{client}.send(t, "a", nil)
-		assert.Zero(t, h.outage)
-		assert.Equal(t, before[:13], strconv.FormatInt(h.at, 10))
+	alive := AliveInCopy(store.Rollback{At: at(20_000), Copied: at(10_000), Before: at(15_000)}, map[string]store.ServerBeat{
+		"alive": {At: at(9_800), Since: at(0)},
+		"slow":  {At: at(7_100), Since: at(0)},
+		"dead":  {At: at(6_900), Since: at(0)},
+		"left":  {At: at(9_900), Since: at(0), Left: true},
+		"young": {At: at(14_500), Since: at(14_000)},
+		"new":   {At: at(19_000), Since: at(18_000)},
 	})
+	slices.Sort(alive)
+	assert.Equal(t, []string{"alive", "slow", "young"}, alive)
 }
 
-// Ensure that each server detects a rollback by its own heartbeat, also if a
-// new server has sent one since, and all of them record the same rollback.
-func TestHeartbeat_Rollback(t *testing.T) {
-	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		ctx, a := t.Context(), servers{client}
-		sent := map[string]*Beat{"a": a.send(t, "a", nil), "b": a.send(t, "b", nil)}
-		a.send(t, "dead", nil)
-		dump := client.HGetAll(ctx, serversKey).Val()
-		copied := now(t, client)
-		require.Eventually(t, func() bool { return now(t, client).After(copied) }, time.Minute, time.Millisecond)
-		for id, h := range sent {
-			sent[id] = a.send(t, id, h)
-		}
-		a.send(t, "young", nil) // and dies with Redis
-		sent["a"] = a.send(t, "a", sent["a"])
-		require.Zero(t, sent["a"].Rollback.ID())
-
-		require.NoError(t, client.Del(ctx, serversKey).Err())
-		for id, value := range dump {
-			require.NoError(t, client.HSet(ctx, serversKey, id, value).Err())
-		}
-		require.Eventually(t, func() bool { return now(t, client).UnixMilli() > sent["a"].at }, time.Minute, time.Millisecond)
-		fresh := a.send(t, "fresh", nil)
-		assert.False(t, fresh.rolledBack)
-		assert.Zero(t, fresh.Rollback.ID())
-		first := a.send(t, "b", sent["b"])
-		assert.True(t, first.rolledBack)
-		second := a.send(t, "a", sent["a"])
-		assert.False(t, second.rolledBack)
-		again := a.send(t, "b", first)
-		assert.False(t, again.rolledBack)
-		assert.Equal(t, first.Rollback.At, again.Rollback.At)
-		assert.Equal(t, sent["a"].at, again.Rollback.Before.UnixMilli(), "the later of the two")
-		assert.True(t, again.Rollback.Pending())
-		expected := again.Rollback.AliveInCopy(again.Servers)
-		slices.Sort(expected)
-		assert.Equal(t, []string{"a", "b", "dead", "young"}, expected)
-	})
+// script is Heartbeats with prepared results.
+type script struct {
+	store.Heartbeats
+	sent    []store.Beat
+	result  store.BeatResult
+	servers store.ServersNow
+	left    []string
 }
 
-// Ensure that a missing server is reported once, one that left is not, and both
-// are forgotten in the end.
-func TestHeartbeat_Missing(t *testing.T) {
+func (s *script) Beat(_ context.Context, b store.Beat) (store.BeatResult, error) {
+	s.sent = append(s.sent, b)
+	return s.result, nil
+}
+
+func (s *script) Servers(context.Context) (store.ServersNow, error) { return s.servers, nil }
+
+func (s *script) Leave(_ context.Context, serverID string, _ store.ServerBeat) error {
+	s.left = append(s.left, serverID)
+	return nil
+}
+
+// Ensure that a server suspects a store that became another process of having lost
+// writes, and reports a loss with what it knew before.
+func TestMonitor_Suspect(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		ctx, a := t.Context(), servers{client}
-		left := monitor(client, "left")
-		_, err := left.beat(ctx)
+	h := &script{result: store.BeatResult{At: at(0), Since: at(0), Run: "one", ServersNow: store.ServersNow{
+		Servers: map[string]store.ServerBeat{"a": {At: at(0)}, "b": {At: at(1)}, "left": {At: at(2), Left: true}},
+	}}}
+	m := monitor(h, "a")
+	beat := func() {
+		t.Helper()
+		_, err := m.beat(t.Context())
 		require.NoError(t, err)
-		left.Leave(ctx)
-		at := now(t, client).Add(-time.Minute).UnixMilli()
-		value := client.HGet(ctx, serversKey, "left").Val()
-		require.NoError(t, client.HSet(ctx, serversKey, "left", strconv.FormatInt(at, 10)+value[13:]).Err())
-		setLast(t, client, "dead", time.Minute)
-		a.send(t, "alive", nil)
-		h := a.send(t, "a", nil)
-		assert.Equal(t, 0, h.missing, "reported to the server before")
-		setLast(t, client, "dead", time.Minute)
-		h = a.send(t, "a", h)
-		assert.Equal(t, 1, h.missing)
-		h = a.send(t, "a", h)
-		assert.Equal(t, 0, h.missing)
-		assert.Len(t, h.Servers, 4)
-		assert.True(t, h.Servers["left"].Left)
-		assert.False(t, h.Servers["dead"].Left)
+	}
+	beat()
+	beat()
+	assert.Nil(t, m.Suspect())
+	h.result.Run, h.result.At = "two", at(500)
+	beat()
+	suspect := m.Suspect()
+	require.NotNil(t, suspect)
+	assert.Equal(t, at(0), suspect.At)
+	beat()
+	assert.Same(t, suspect, m.Suspect(), "until it is verified")
+	require.NoError(t, m.Verified(t.Context(), suspect, true))
+	assert.Nil(t, m.Suspect())
+	lost := h.sent[len(h.sent)-1]
+	assert.True(t, lost.Lost)
+	assert.Equal(t, at(0), lost.Acknowledged)
+	assert.Equal(t, map[string]store.ServerBeat{"b": {At: at(1)}}, lost.Known)
+}
 
-		setLast(t, client, "dead", outagesKept+time.Hour)
-		a.send(t, "a", h)
-		h = a.send(t, "a", h)
-		assert.NotContains(t, h.Servers, "dead")
-		for n := range maxServers + 3 {
-			setLast(t, client, strconv.Itoa(n), time.Minute)
-		}
-		for range 10 {
-			h = a.send(t, "a", h)
-		}
-		assert.Len(t, h.Servers, maxServers)
-		assert.Contains(t, h.Servers, "a")
-	})
+// Ensure that a server that stops says so, unless it may be needed to deal with a
+// rollback.
+func TestMonitor_Leave(t *testing.T) {
+	t.Parallel()
+	h := &script{}
+	m := monitor(h, "a")
+	m.Leave(t.Context())
+	h.result.Rollback.At = at(0)
+	for _, resolved := range []bool{false, true} {
+		assert.Empty(t, h.left)
+		h.result.Rollback.Resolved = resolved
+		_, err := m.beat(t.Context())
+		require.NoError(t, err)
+		m.Leave(t.Context())
+	}
+	assert.Equal(t, []string{"a"}, h.left)
 }
 
 // Ensure that a new server waits only if others may know of a rollback.
 func TestJoin(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		ctx := t.Context()
-		m := monitor(client, "new")
-		waits := func(waited time.Duration) bool {
-			wait, err := m.mustWait(ctx, waited)
-			require.NoError(t, err)
-			return wait
+	now := at(0)
+	servers := map[string]store.ServerBeat{}
+	h := &script{servers: store.ServersNow{Now: now, Servers: servers}}
+	m := monitor(h, "new")
+	waits := func(waited time.Duration) bool {
+		wait, err := m.mustWait(t.Context(), waited)
+		require.NoError(t, err)
+		return wait
+	}
+	set := func(age time.Duration, left bool, ids ...string) {
+		for _, id := range ids {
+			servers[id] = store.ServerBeat{At: now.Add(-age), Since: now.Add(-age), Left: left}
 		}
-		assert.False(t, waits(0), "there is no other server")
-		setLast(t, client, "a", 0)
-		assert.False(t, waits(0))
-		setLast(t, client, "b", 2*time.Second)
-		assert.True(t, waits(0))
-		assert.False(t, waits(joinAfter))
-		setLast(t, client, "b", time.Minute)
-		assert.False(t, waits(0), "it died long ago")
-		setLast(t, client, "a", time.Hour)
-		setLast(t, client, "b", time.Hour)
-		assert.True(t, waits(0))
-		for _, id := range []string{"a", "b"} {
-			require.NoError(t, client.HSet(ctx, serversKey, id, client.HGet(ctx, serversKey, id).Val()+" left").Err())
-		}
-		assert.False(t, waits(0))
-		require.NoError(t, client.HSet(ctx, rollbackKey, "at", 7, "from", 5, "before", 6).Err())
-		assert.False(t, waits(0), "no server is there to deal with the rollback")
-		setLast(t, client, "a", 0)
-		assert.True(t, waits(0), "a rollback is being dealt with")
-		assert.False(t, waits(joinAtMost))
-		require.NoError(t, client.HSet(ctx, rollbackKey, "swept", 7).Err())
-		assert.False(t, waits(0))
-	})
+	}
+	assert.False(t, waits(0), "there is no other server")
+	set(0, false, "a")
+	assert.False(t, waits(0))
+	set(2*time.Second, false, "b")
+	assert.True(t, waits(0))
+	assert.False(t, waits(joinAfter))
+	set(time.Minute, false, "b")
+	assert.False(t, waits(0), "it died long ago")
+	set(time.Hour, false, "a", "b")
+	assert.True(t, waits(0))
+	set(time.Hour, true, "a", "b")
+	assert.False(t, waits(0))
+	h.servers.Rollback = store.Rollback{At: at(-7), Copied: at(-9), Before: at(-8)}
+	assert.False(t, waits(0), "no server is there to deal with the rollback")
+	set(0, false, "a")
+	assert.True(t, waits(0), "a rollback is being dealt with")
+	assert.False(t, waits(joinAtMost))
+	h.servers.Rollback.Resolved = true
+	assert.False(t, waits(0))
 }

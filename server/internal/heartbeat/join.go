@@ -2,16 +2,15 @@ package heartbeat
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
 	// joinAfter is how long a new server waits for the heartbeats of the servers
-	// that were alive last: longer than a server takes to send one after Redis is
-	// back.
+	// that were alive last: longer than a server takes to send one after the store
+	// is back.
 	joinAfter = 2 * time.Second
 	// joinAtMost bounds how long it waits until a rollback has been dealt with:
 	// twice the time that servers have to compare their games with the logs.
@@ -19,8 +18,8 @@ const (
 	joinPoll   = 100 * time.Millisecond
 )
 
-// Join returns when a new server may serve. After a time without heartbeats Redis
-// may have been restored from a copy, or failed over: servers that ran before
+// Join returns when a new server may serve. After a time without heartbeats the
+// store may have been restored from a copy, or failed over: servers that ran before
 // detect that with their next heartbeat, and then quarantine the games that lost
 // moves. A new server cannot know that, so it waits until they have.
 func (m *Monitor) Join(ctx context.Context) error {
@@ -30,7 +29,7 @@ func (m *Monitor) Join(ctx context.Context) error {
 			return err
 		}
 		if !logged {
-			m.Logger.Info("waiting for other servers that may know of a rollback of redis", "for", joinAfter)
+			m.Logger.Info("waiting for other servers that may know of a rollback of the store", "for", joinAfter)
 		}
 		select {
 		case <-ctx.Done():
@@ -42,41 +41,28 @@ func (m *Monitor) Join(ctx context.Context) error {
 
 // mustWait reports whether a server that has waited for some time must wait on.
 func (m *Monitor) mustWait(ctx context.Context, waited time.Duration) (bool, error) {
-	now, err := m.Client.Time(ctx).Result()
+	stored, err := m.Heartbeats.Servers(ctx)
 	if err != nil {
-		return false, fmt.Errorf("asking for the time: %w", err)
-	}
-	var stored, rollback *redis.MapStringStringCmd
-	_, err = m.Client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		stored, rollback = p.HGetAll(ctx, serversKey), p.HGetAll(ctx, rollbackKey)
-		return nil
-	})
-	if err != nil {
-		return false, fmt.Errorf("asking for heartbeats: %w", err)
+		return false, err
 	}
 	var newest time.Time
 	alive := false // Is there a server that deals with a rollback?
-	var missing []Server
-	for _, value := range stored.Val() {
-		s, err := parseServer(value)
-		if err != nil {
-			return false, err
+	var gone []store.ServerBeat
+	for _, s := range stored.Servers {
+		if missing(s, stored.Now) {
+			gone = append(gone, s)
 		}
-		if s.missing(now) {
-			missing = append(missing, s)
-		}
-		alive = alive || !s.Left && !s.missing(now)
+		alive = alive || !s.Left && !missing(s, stored.Now)
 		if s.At.After(newest) {
 			newest = s.At
 		}
 	}
 	if waited < joinAfter {
-		for _, s := range missing {
+		for _, s := range gone {
 			if newest.Sub(s.At) < aliveWithin {
 				return true, nil
 			}
 		}
 	}
-	r := rollback.Val()
-	return r["at"] != r["swept"] && alive && waited < joinAtMost, nil
+	return stored.Rollback.Pending() && alive && waited < joinAtMost, nil
 }

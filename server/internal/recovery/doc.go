@@ -1,7 +1,7 @@
-// Package recovery finds the games that lost moves in a rollback of Redis and puts
-// them in quarantine, and derives leaderboards and lists from the logs.
+// Package recovery finds the games that lost moves in a rollback of the store and
+// puts them in quarantine, and derives leaderboards and lists from the logs.
 //
-// A rollback of Redis, as when it is restored from a copy or fails over to a
+// A rollback of the store, as when it is restored from a copy or fails over to a
 // replica that lags, loses moves that servers have acknowledged. Package heartbeat
 // detects it. Each server then compares the games that it has in memory with their
 // logs, quarantines those whose log lacks an entry, vouches for those that it has
@@ -16,7 +16,7 @@
 //	                   │ ten seconds pass, or old copy     │
 //	                   └──▶ quarantine unattested games ───┘
 //
-// If Redis becomes another process, servers compare their games with the logs, too.
+// If the store becomes another process, servers compare their games with the logs, too.
 // If a log lacks an entry, that is a rollback.
 //
 // This does not help if no server ran before the rollback: then an operator

@@ -14,13 +14,13 @@ import (
 // quarantineTries is how often Quarantine is tried on a game that moves on.
 const quarantineTries = 10
 
-// Quarantine makes a game that is not over damaged for good, because Redis may
+// Quarantine makes a game that is not over damaged for good, because the store may
 // have lost moves of it: the game takes no more moves, and clients that ask for it
 // are told that it is damaged. It no longer counts among its players' games, is
 // taken off the lists, and is forgotten after Config.KeepFinished.
 //
 // Errors: gamelog.ErrNotFound, replay.ErrGameOver, *gamelog.DamagedError for a
-// game that was damaged before, replay.ErrUnknown, or one of Redis.
+// game that was damaged before, replay.ErrUnknown, or one of the store.
 func (r *Recovery) Quarantine(ctx context.Context, gameID string) error {
 	for range quarantineTries {
 		history, err := r.Log.Load(ctx, gameID, gamelog.ID{}, 1)
@@ -58,7 +58,7 @@ func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last gam
 }
 
 // QuarantineBefore quarantines all games that are not over and were created before
-// a time, by Redis's clock. It returns their ids, also with an error.
+// a time, by the store's clock. It returns their ids, also with an error.
 func (r *Recovery) QuarantineBefore(ctx context.Context, before time.Time) ([]string, error) {
 	var ids []string
 	err := r.Log.Games(ctx, func(gameIDs []string) error {

@@ -2,10 +2,7 @@ package recovery
 
 import (
 	"context"
-	"errors"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/gridstand/gridstand/game/variants"
 )
@@ -20,7 +17,7 @@ func (r *Recovery) reconcileEvery() time.Duration {
 // every score there can be verified, and removes past entries from the lists. All
 // servers do it, which costs little and needs no agreement.
 func (r *Recovery) renew(ctx context.Context) {
-	now, err := r.Client.Time(ctx).Result()
+	now, err := r.Engine.Time(ctx)
 	if err != nil {
 		r.Logger.Warn("games on the leaderboards not kept for longer yet, nor lists trimmed", "id", "games-not-renewed", "error", err)
 		return
@@ -41,14 +38,11 @@ func (r *Recovery) renew(ctx context.Context) {
 	}
 }
 
-// reconciledKey exists while no server needs to reconcile.
-const reconciledKey = "patrolled"
-
 // reconcile is ReindexAll, by one server for all: a leaderboard, list or queue
 // that was lost is complete again within the hour.
 func (r *Recovery) reconcile(ctx context.Context) {
-	err := r.Client.SetArgs(ctx, reconciledKey, "1", redis.SetArgs{Mode: "NX", TTL: r.reconcileEvery() * 9 / 10}).Err()
-	if errors.Is(err, redis.Nil) {
+	claimed, err := r.Heartbeats.Claim(ctx, "reconcile", r.reconcileEvery()*9/10)
+	if err == nil && !claimed {
 		return // Another server does it.
 	}
 	if err == nil {

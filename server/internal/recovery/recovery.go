@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/directory"
@@ -18,6 +16,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // workers is how many games are read from their logs at the same time.
@@ -26,7 +25,8 @@ const workers = 8
 // Config is what a Recovery works with. All fields are needed but Heartbeat, which
 // only Run needs.
 type Config struct {
-	Client      redis.UniversalClient
+	Engine      store.Engine
+	Heartbeats  store.Heartbeats
 	Log         *gamelog.Log
 	Accounts    *account.Store
 	Leaderboard *leaderboard.Boards
@@ -47,7 +47,7 @@ type Recovery struct {
 	Config
 	// attested and quarantined are the last rollbacks after which this server has
 	// attested and has quarantined games; only Run uses them.
-	attested, quarantined int64
+	attested, quarantined time.Time
 }
 
 // New makes a Recovery.

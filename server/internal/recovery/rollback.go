@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -13,12 +12,13 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/heartbeat"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
 	// attestWithin is how long the servers have to attest.
 	attestWithin = 10 * time.Second
-	// attestedFor is how long Redis remembers what they attested: longer than it
+	// attestedFor is how long the store remembers what they attested: longer than it
 	// takes to quarantine the other games.
 	attestedFor = time.Hour
 	// verifiers is how many games are compared with their logs at the same time.
@@ -26,16 +26,6 @@ const (
 	// vouchBatch is how many games one command vouches for.
 	vouchBatch = 64
 )
-
-// vouchedKey is the set of the games that a server vouches for after a rollback.
-func vouchedKey(rollback heartbeat.Rollback) string {
-	return "vouched:" + strconv.FormatInt(rollback.ID(), 10) + ":{beat}"
-}
-
-// attestedKey is the set of the servers that have attested after a rollback.
-func attestedKey(rollback heartbeat.Rollback) string {
-	return "attested:" + strconv.FormatInt(rollback.ID(), 10) + ":{beat}"
-}
 
 // afterRollback takes the next step after a rollback, if there was one.
 func (r *Recovery) afterRollback(ctx context.Context, hub *match.Hub) error {
@@ -53,19 +43,19 @@ func (r *Recovery) afterRollback(ctx context.Context, hub *match.Hub) error {
 		}
 	}
 	rollback := last.Rollback
-	if rollback.ID() == 0 {
+	if rollback.At.IsZero() {
 		return nil
 	}
 	age := last.Now.Sub(rollback.At)
-	if r.attested != rollback.ID() {
+	if !r.attested.Equal(rollback.At) {
 		if age < attestedFor {
 			if err := r.attest(ctx, hub, rollback, last.Local.Add(-last.Now.Sub(rollback.Before))); err != nil {
 				return err
 			}
 		}
-		r.attested = rollback.ID()
+		r.attested = rollback.At
 	}
-	if rollback.Quarantined || r.quarantined == rollback.ID() {
+	if rollback.Resolved || r.quarantined.Equal(rollback.At) {
 		return nil
 	}
 	all, err := r.allAttested(ctx, rollback, last.Servers)
@@ -75,37 +65,31 @@ func (r *Recovery) afterRollback(ctx context.Context, hub *match.Hub) error {
 	if err := r.quarantineUnattested(ctx, rollback, all); err != nil {
 		return err
 	}
-	r.quarantined = rollback.ID()
+	r.quarantined = rollback.At
 	return nil
 }
 
 // attest compares the games in memory with their logs after a rollback, vouches
 // for those that this server has followed since a time before it, and then says
 // that it has done so.
-func (r *Recovery) attest(ctx context.Context, hub *match.Hub, rollback heartbeat.Rollback, since time.Time) error {
+func (r *Recovery) attest(ctx context.Context, hub *match.Hub, rollback store.Rollback, since time.Time) error {
 	intact, _, err := r.verifyCached(ctx, hub, since)
 	if err != nil {
 		return err
 	}
 	for batch := range slices.Chunk(intact, vouchBatch) {
-		if err := r.Client.SAdd(ctx, vouchedKey(rollback), batch...).Err(); err != nil {
-			return fmt.Errorf("vouching for games: %w", err)
+		if err := r.Heartbeats.Vouch(ctx, rollback.At, batch, attestedFor); err != nil {
+			return err
 		}
 	}
-	if err := r.Client.Expire(ctx, vouchedKey(rollback), attestedFor).Err(); err != nil {
-		return fmt.Errorf("vouching for games: %w", err)
-	}
-	if err := r.Client.SAdd(ctx, attestedKey(rollback), r.Heartbeat.ServerID).Err(); err != nil {
-		return fmt.Errorf("attesting: %w", err)
-	}
-	return r.Client.Expire(ctx, attestedKey(rollback), attestedFor).Err()
+	return r.Heartbeats.Attest(ctx, rollback.At, r.Heartbeat.ServerID, attestedFor)
 }
 
 // verifyCached compares the games that this server has in memory with their logs,
 // and quarantines those whose log lacks an entry that the server knows. It returns
 // how many it quarantined, and the intact games that the server has followed since
 // the given time.
-func (r *Recovery) verifyCached(ctx context.Context, hub *match.Hub, since time.Time) (intact []any, lost int, err error) {
+func (r *Recovery) verifyCached(ctx context.Context, hub *match.Hub, since time.Time) (intact []string, lost int, err error) {
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(verifiers)
@@ -150,47 +134,35 @@ func (r *Recovery) quarantineLost(ctx context.Context, known *replay.State) (boo
 	err = r.quarantine(ctx, known, tail.Last)
 	if err == nil {
 		r.Logger.Error("game damaged", "id", "game-damaged", "game", known.ID, "version", tail.Last.Version,
-			"detail", fmt.Sprintf("it had %d versions before redis went back", known.Version))
+			"detail", fmt.Sprintf("it had %d versions before the store went back", known.Version))
 	}
 	return err == nil, err
 }
 
 // allAttested reports whether every server that was alive in the copy has
 // attested.
-func (r *Recovery) allAttested(ctx context.Context, rollback heartbeat.Rollback, servers map[string]heartbeat.Server) (bool, error) {
-	attested, err := r.Client.SMembersMap(ctx, attestedKey(rollback)).Result()
+func (r *Recovery) allAttested(ctx context.Context, rollback store.Rollback, servers map[string]store.ServerBeat) (bool, error) {
+	attested, err := r.Heartbeats.Attested(ctx, rollback.At)
 	if err != nil {
-		return false, fmt.Errorf("asking which servers attested: %w", err)
+		return false, err
 	}
-	return !slices.ContainsFunc(rollback.AliveInCopy(servers), func(id string) bool {
-		_, ok := attested[id]
-		return !ok
-	}), nil
+	return !slices.ContainsFunc(heartbeat.AliveInCopy(rollback, servers), func(id string) bool { return !attested[id] }), nil
 }
 
 // quarantineUnattested quarantines the games that may have lost moves and that no
 // server vouches for. There are none if all servers that were alive in the copy
 // have attested and the copy is so young that they still have every game in memory
 // that moved since.
-func (r *Recovery) quarantineUnattested(ctx context.Context, rollback heartbeat.Rollback, allAttested bool) error {
+func (r *Recovery) quarantineUnattested(ctx context.Context, rollback store.Rollback, allAttested bool) error {
 	if !allAttested || rollback.At.Sub(rollback.Copied) > r.Memory/2 {
 		quarantined := 0
-		err := r.Log.GamesBeside(ctx, attestedKey(rollback), func(gameIDs []string) error {
-			members := make([]any, len(gameIDs))
-			for i, gameID := range gameIDs {
-				members[i] = gameID
-			}
-			vouched, err := r.Client.SMIsMember(ctx, vouchedKey(rollback), members...).Result()
+		err := r.Log.GamesBeside(ctx, "{beat}", func(gameIDs []string) error {
+			vouched, err := r.Heartbeats.Vouched(ctx, rollback.At, gameIDs)
 			if err != nil {
 				return err
 			}
-			var unattested []string
-			for i, gameID := range gameIDs {
-				if !vouched[i] {
-					unattested = append(unattested, gameID)
-				}
-			}
-			// Redis went back at most one heartbeat after the one that is lost.
+			unattested := slices.DeleteFunc(slices.Clone(gameIDs), func(id string) bool { return vouched[id] })
+			// The store went back at most one heartbeat after the one that is lost.
 			ids, err := r.quarantineOpen(ctx, unattested, rollback.Before.Add(heartbeat.Interval))
 			quarantined += len(ids)
 			return err
@@ -199,9 +171,9 @@ func (r *Recovery) quarantineUnattested(ctx context.Context, rollback heartbeat.
 			return err
 		}
 		if quarantined > 0 {
-			r.Logger.Error("redis went back in time: games that may have lost moves are quarantined", "id", "rollback-quarantined",
+			r.Logger.Error("the store went back in time: games that may have lost moves are quarantined", "id", "rollback-quarantined",
 				"games", quarantined, "copied", rollback.Copied.UTC())
 		}
 	}
-	return r.Heartbeat.Quarantined(ctx, rollback)
+	return r.Heartbeats.Resolve(ctx, rollback.At)
 }

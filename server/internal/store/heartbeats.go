@@ -11,16 +11,16 @@ type Heartbeats interface {
 	// Beat stores a server's heartbeat, and detects outages, rollbacks and missing
 	// servers.
 	Beat(ctx context.Context, b Beat) (BeatResult, error)
-	// Leave says that a server has stopped in order.
+	// Leave stores that a server has stopped in order, with its last heartbeat.
 	Leave(ctx context.Context, serverID string, s ServerBeat) error
 	// Servers returns what is stored of all servers, the last rollback, and the time.
 	Servers(ctx context.Context) (ServersNow, error)
 	// Outages returns the outages that ended at a moment or later.
 	Outages(ctx context.Context, since time.Time) ([]Span, error)
 
-	// Swept records that what had to be done after a rollback is done.
-	Swept(ctx context.Context, rollback time.Time) error
-	// Vouch records that games are intact after a rollback, and Attest that a server
+	// Resolve records that a rollback has been dealt with.
+	Resolve(ctx context.Context, rollback time.Time) error
+	// A rollback is named by the time at which it was detected. Vouch records that games are intact after a rollback, and Attest that a server
 	// has vouched for all that it knows. Both are remembered for keep.
 	Vouch(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error
 	Attest(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error
@@ -34,7 +34,7 @@ type Heartbeats interface {
 	Claim(ctx context.Context, work string, d time.Duration) (bool, error)
 }
 
-// Span is a time.
+// Span is the time between two moments.
 type Span struct{ From, To time.Time }
 
 // Beat is a heartbeat to store.
@@ -55,7 +55,8 @@ type Beat struct {
 	// Appends are the times in which this server's appends succeeded since
 	// Acknowledged, in order.
 	Appends []Span
-	// Known are the other servers as they were stored at Acknowledged.
+	// Known are the other servers that had not left, as they were stored at
+	// Acknowledged. After a rollback those that are not stored are stored again.
 	Known map[string]ServerBeat
 }
 
@@ -98,6 +99,9 @@ type Rollback struct {
 	// Copied is a moment before the copy was made that the store holds now, zero if
 	// unknown, and Before a later moment that is lost. Both are before At.
 	Copied, Before time.Time
-	// Swept reports that what had to be done after it is done.
-	Swept bool
+	// Resolved reports that it has been dealt with.
+	Resolved bool
 }
+
+// Pending reports whether there was a rollback that has not been dealt with.
+func (r Rollback) Pending() bool { return !r.At.IsZero() && !r.Resolved }

@@ -34,15 +34,17 @@ type Clients struct {
 // New returns the store on a Redis.
 func New(c Clients) (*store.Store, error) {
 	return &store.Store{
-		Engine:   engine{c, c.Calls},
-		Accounts: accounts{c.Calls},
-		Lists:    newLists(c.Calls),
-		Queue:    queue{c.Calls, c.Once},
+		Engine:     engine{c, c.Calls},
+		Accounts:   accounts{c.Calls},
+		Lists:      newLists(c.Calls),
+		Queue:      queue{c.Calls, c.Once},
+		Heartbeats: heartbeats{c.Calls},
 		Background: &store.Store{
-			Engine:   engine{c, c.Background},
-			Accounts: accounts{c.Background},
-			Lists:    newLists(c.Background),
-			Queue:    queue{c.Background, c.Once},
+			Engine:     engine{c, c.Background},
+			Accounts:   accounts{c.Background},
+			Lists:      newLists(c.Background),
+			Queue:      queue{c.Background, c.Once},
+			Heartbeats: heartbeats{c.Background},
 		},
 	}, nil
 }

@@ -17,10 +17,11 @@ func TestMain(m *testing.M) { testmain.Run(m) }
 // suites are the contract, by port. Their subtests run one after another, each on an
 // empty store.
 var suites = map[string]func(t *testing.T, open storetest.Open){
-	"engine":   storetest.Engine,
-	"lists":    storetest.Lists,
-	"queue":    storetest.Queue,
-	"accounts": storetest.Accounts,
+	"engine":     storetest.Engine,
+	"lists":      storetest.Lists,
+	"queue":      storetest.Queue,
+	"heartbeats": storetest.Heartbeats,
+	"accounts":   storetest.Accounts,
 }
 
 // clockSuites are the parts of the contract that need time to pass. They run on the

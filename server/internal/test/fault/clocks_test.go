@@ -281,7 +281,7 @@ func TestClocks_HeartbeatsAway_long(t *testing.T) {
 		rules := func(words ...any) {
 			require.NoError(t, env.redis.Do(t.Context(), append([]any{"ACL", "SETUSER", "default", "resetkeys"}, words...)...).Err())
 		}
-		rules("~game*", "~scores:*", "~player*", "~rate:*", "~due", "~hidden", "~patrolled")
+		rules("~game*", "~scores:*", "~player*", "~rate:*", "~due", "~hidden")
 		ctx, cancel := context.WithTimeout(t.Context(), gap)
 		defer cancel()
 		during(ctx)

@@ -173,7 +173,7 @@ func (a failOnError) Handle(ctx context.Context, r slog.Record) error {
 
 // expected reports whether tests cause an error on purpose.
 func expected(message string) bool {
-	return message == "game damaged" || strings.HasPrefix(message, "redis went back in time: ")
+	return message == "game damaged" || strings.HasPrefix(message, "the store went back in time: ")
 }
 
 func (a failOnError) WithAttrs(attrs []slog.Attr) slog.Handler {

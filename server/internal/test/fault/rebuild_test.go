@@ -339,7 +339,7 @@ func TestSetsLost(t *testing.T) {
 
 		// A server does at its start what it also does every hour.
 		env.deleteDerived(ctx, t)
-		require.NoError(t, env.redis.Del(ctx, "patrolled").Err())
+		require.NoError(t, env.redis.Del(ctx, "claim:reconcile:{beat}").Err())
 		server.stop()
 		c = c.on(env.serve())
 		require.Eventually(t, func() bool { return c.board(t)[c.id] == points && slices.Contains(c.listed(t, c.id), gameID) },

@@ -1,0 +1,295 @@
+package redis
+
+import (
+	"context"
+	_ "embed" // script
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+var (
+	//go:embed heartbeat.lua
+	heartbeatSource string
+	heartbeatScript = goredis.NewScript(heartbeatSource)
+)
+
+// The braces keep the keys in one slot of a cluster.
+const (
+	serversKey  = "heartbeats:{beat}"
+	outagesKey  = "outages:{beat}"
+	rollbackKey = "rewound:{beat}"
+)
+
+// vouchedKey is the set of the games that servers vouch for after a rollback.
+func vouchedKey(rollback time.Time) string {
+	return "vouched:" + strconv.FormatInt(rollback.UnixMilli(), 10) + ":{beat}"
+}
+
+// attestedKey is the set of the servers that have attested after a rollback.
+func attestedKey(rollback time.Time) string {
+	return "attested:" + strconv.FormatInt(rollback.UnixMilli(), 10) + ":{beat}"
+}
+
+// claimKey exists while a server has a piece of work.
+func claimKey(work string) string { return "claim:" + work + ":{beat}" }
+
+type heartbeats struct{ client goredis.UniversalClient }
+
+// Beat implements store.Heartbeats.
+func (h heartbeats) Beat(ctx context.Context, b store.Beat) (store.BeatResult, error) {
+	args := []any{
+		b.ServerID, milli(b.Acknowledged), milli(b.Since), b.Lost, b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(),
+		b.Keep.Milliseconds(), b.MaxServers, len(b.Appends),
+	}
+	for _, s := range b.Appends {
+		args = append(args, s.From.UnixMilli(), s.To.UnixMilli())
+	}
+	for id, s := range b.Known {
+		args = append(args, id, serverText(s))
+	}
+	reply, err := heartbeatScript.Run(ctx, h.client, []string{serversKey, outagesKey, rollbackKey}, args...).StringSlice()
+	var result store.BeatResult
+	if err == nil {
+		result, err = parseBeat(reply)
+	}
+	if err != nil {
+		return store.BeatResult{}, fmt.Errorf("sending a heartbeat: %w", failed(err))
+	}
+	return result, nil
+}
+
+// parseBeat reads the reply of heartbeat.lua.
+func parseBeat(reply []string) (b store.BeatResult, err error) {
+	const fixed = 11
+	if len(reply) < fixed || len(reply)%2 == 0 {
+		return b, fmt.Errorf("a reply of %d words", len(reply))
+	}
+	number := func(i int) int64 {
+		n, problem := strconv.ParseInt(reply[i], 10, 64)
+		err = errors.Join(err, problem)
+		return n
+	}
+	b.Now, b.Outage = fromMilli(number(0)), time.Duration(number(1))*time.Millisecond
+	b.At, b.Since, b.RolledBack, b.Missing, b.Run = fromMilli(number(2)), fromMilli(number(3)), number(4) == 1, int(number(5)), reply[6]
+	b.Rollback = store.Rollback{
+		At: fromMilli(number(7)), Copied: fromMilli(number(8)), Before: fromMilli(number(9)),
+		Resolved: number(7) != 0 && reply[10] == reply[7],
+	}
+	b.Servers = make(map[string]store.ServerBeat, (len(reply)-fixed)/2)
+	for i := fixed; i < len(reply); i += 2 {
+		s, problem := parseServer(reply[i+1])
+		err = errors.Join(err, problem)
+		b.Servers[reply[i]] = s
+	}
+	return b, err
+}
+
+// Leave implements store.Heartbeats.
+func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerBeat) error {
+	err := h.client.HSet(ctx, serversKey, serverID, serverText(s)+" left").Err()
+	if err != nil {
+		return fmt.Errorf("storing that a server left: %w", failed(err))
+	}
+	return nil
+}
+
+// Servers implements store.Heartbeats.
+func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
+	var (
+		now              *goredis.TimeCmd
+		stored, rollback *goredis.MapStringStringCmd
+		result           store.ServersNow
+	)
+	// On a cluster the time would be that of another server in the same pipeline.
+	now = h.client.Time(ctx)
+	err := now.Err()
+	if err == nil {
+		_, err = h.client.Pipelined(ctx, func(p goredis.Pipeliner) error {
+			stored, rollback = p.HGetAll(ctx, serversKey), p.HGetAll(ctx, rollbackKey)
+			return nil
+		})
+	}
+	if err == nil {
+		result.Now, result.Servers = now.Val(), map[string]store.ServerBeat{}
+		for id, value := range stored.Val() {
+			s, problem := parseServer(value)
+			err = errors.Join(err, problem)
+			result.Servers[id] = s
+		}
+	}
+	if err == nil {
+		result.Rollback, err = parseRollback(rollback.Val())
+	}
+	if err != nil {
+		return store.ServersNow{}, fmt.Errorf("asking for heartbeats: %w", failed(err))
+	}
+	return result, nil
+}
+
+func parseRollback(fields map[string]string) (r store.Rollback, err error) {
+	for field, into := range map[string]*time.Time{"at": &r.At, "from": &r.Copied, "before": &r.Before} {
+		if text, ok := fields[field]; ok {
+			var problem error
+			*into, problem = parseMilli(text)
+			err = errors.Join(err, problem)
+		}
+	}
+	r.Resolved = !r.At.IsZero() && fields["at"] == fields["swept"]
+	return r, err
+}
+
+// Outages implements store.Heartbeats.
+func (h heartbeats) Outages(ctx context.Context, since time.Time) ([]store.Span, error) {
+	stored, err := h.client.ZRangeByScore(ctx, outagesKey, &goredis.ZRangeBy{
+		Min: strconv.FormatInt(milli(since), 10), Max: "+inf",
+	}).Result()
+	if err != nil {
+		return nil, fmt.Errorf("reading outages: %w", failed(err))
+	}
+	recorded := make([]store.Span, len(stored))
+	for i, text := range stored {
+		from, to, _ := strings.Cut(text, " ")
+		if recorded[i].From, err = parseMilli(from); err == nil {
+			recorded[i].To, err = parseMilli(to)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("no outage: %q", text)
+		}
+	}
+	return recorded, nil
+}
+
+// Resolve implements store.Heartbeats.
+func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
+	if err := h.client.HSet(ctx, rollbackKey, "swept", rollback.UnixMilli()).Err(); err != nil {
+		return fmt.Errorf("storing that a rollback was dealt with: %w", failed(err))
+	}
+	return nil
+}
+
+// Vouch implements store.Heartbeats.
+func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error {
+	if len(gameIDs) == 0 {
+		return nil
+	}
+	if err := h.remember(ctx, vouchedKey(rollback), keep, gameIDs...); err != nil {
+		return fmt.Errorf("vouching for games: %w", err)
+	}
+	return nil
+}
+
+// Attest implements store.Heartbeats.
+func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error {
+	if err := h.remember(ctx, attestedKey(rollback), keep, serverID); err != nil {
+		return fmt.Errorf("attesting: %w", err)
+	}
+	return nil
+}
+
+// remember adds members to a set that expires after keep.
+func (h heartbeats) remember(ctx context.Context, key string, keep time.Duration, members ...string) error {
+	_, err := h.client.Pipelined(ctx, func(p goredis.Pipeliner) error {
+		p.SAdd(ctx, key, anys(members)...)
+		p.PExpire(ctx, key, keep)
+		return nil
+	})
+	return failed(err)
+}
+
+// Vouched implements store.Heartbeats.
+func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
+	if len(gameIDs) == 0 {
+		return nil, nil
+	}
+	is, err := h.client.SMIsMember(ctx, vouchedKey(rollback), anys(gameIDs)...).Result()
+	if err != nil {
+		return nil, fmt.Errorf("asking which games were vouched for: %w", failed(err))
+	}
+	vouched := map[string]bool{}
+	for i, gameID := range gameIDs {
+		if is[i] {
+			vouched[gameID] = true
+		}
+	}
+	return vouched, nil
+}
+
+// Attested implements store.Heartbeats.
+func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[string]bool, error) {
+	members, err := h.client.SMembers(ctx, attestedKey(rollback)).Result()
+	if err != nil {
+		return nil, fmt.Errorf("asking which servers attested: %w", failed(err))
+	}
+	attested := make(map[string]bool, len(members))
+	for _, id := range members {
+		attested[id] = true
+	}
+	return attested, nil
+}
+
+// Claim implements store.Heartbeats.
+func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (bool, error) {
+	err := h.client.SetArgs(ctx, claimKey(work), "1", goredis.SetArgs{Mode: "NX", TTL: d}).Err()
+	if errors.Is(err, goredis.Nil) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("claiming work: %w", failed(err))
+	}
+	return true, nil
+}
+
+// serverText is a server as heartbeat.lua stores it, without its mark.
+func serverText(s store.ServerBeat) string {
+	return fmt.Sprintf("%d %d", s.At.UnixMilli(), s.Since.UnixMilli())
+}
+
+// parseServer reads what heartbeat.lua stores of a server.
+func parseServer(value string) (s store.ServerBeat, err error) {
+	words := strings.Fields(value)
+	if len(words) < 2 {
+		return s, fmt.Errorf("not a heartbeat: %q", value)
+	}
+	if s.At, err = parseMilli(words[0]); err == nil {
+		s.Since, err = parseMilli(words[1])
+	}
+	s.Left = len(words) > 2 && words[2] == "left"
+	return s, err
+}
+
+// milli is a time in Unix milliseconds, 0 for the zero time.
+func milli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// fromMilli is the time in Unix milliseconds, the zero time for 0.
+func fromMilli(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// parseMilli is fromMilli for a number as text.
+func parseMilli(text string) (time.Time, error) {
+	ms, err := strconv.ParseInt(text, 10, 64)
+	return fromMilli(ms), err
+}
+
+func anys(texts []string) []any {
+	all := make([]any, len(texts))
+	for i, text := range texts {
+		all[i] = text
+	}
+	return all
+}

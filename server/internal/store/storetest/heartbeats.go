@@ -1,0 +1,412 @@
+package storetest
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// Limits of the heartbeats of these tests.
+const (
+	beatMissingAfter = 30 * time.Second
+	beatOutageAfter  = time.Minute
+	beatKeep         = 24 * time.Hour
+	beatServers      = 5
+)
+
+// heartbeats are the Heartbeats of an empty store.
+type heartbeats struct {
+	store.Heartbeats
+	t     *testing.T
+	began time.Time
+}
+
+func newHeartbeats(t *testing.T, open Open) heartbeats {
+	t.Helper()
+	s := open(t)
+	began, err := s.Time(t.Context())
+	require.NoError(t, err)
+	return heartbeats{s.Background.Heartbeats, t, began.Truncate(time.Millisecond)}
+}
+
+// ago is a moment before the beginning of the test.
+func (h heartbeats) ago(d time.Duration) time.Time { return h.began.Add(-d) }
+
+// left stores the last heartbeat of a server that has left.
+func (h heartbeats) left(serverID string, ago time.Duration) {
+	h.t.Helper()
+	at := h.ago(ago)
+	require.NoError(h.t, h.Leave(h.t.Context(), serverID, store.ServerBeat{At: at, Since: at}))
+}
+
+// dead stores the last heartbeats of servers that have not left. It records a
+// rollback as well.
+func (h heartbeats) dead(ago time.Duration, serverIDs ...string) {
+	h.t.Helper()
+	known := map[string]store.ServerBeat{}
+	for _, id := range serverIDs {
+		known[id] = store.ServerBeat{At: h.ago(ago), Since: h.ago(ago)}
+	}
+	h.beat(store.Beat{ServerID: "witness", Lost: true, Known: known})
+}
+
+// beat stores a heartbeat.
+func (h heartbeats) beat(b store.Beat) store.BeatResult {
+	h.t.Helper()
+	result, err := h.Beat(h.t.Context(), limited(b))
+	require.NoError(h.t, err)
+	return result
+}
+
+// limited sets the limits of a heartbeat that has none.
+func limited(b store.Beat) store.Beat {
+	b.MissingAfter, b.OutageAfter = beatMissingAfter, beatOutageAfter
+	if b.Keep == 0 {
+		b.Keep, b.MaxServers = beatKeep, 1000
+	}
+	return b
+}
+
+// again is the heartbeat of a server after another one that was acknowledged.
+func again(serverID string, last store.BeatResult) store.Beat {
+	return store.Beat{ServerID: serverID, Acknowledged: last.At, Since: last.Since}
+}
+
+// outages returns how long nothing could be appended since the given time before the
+// test.
+func (h heartbeats) outages(ago time.Duration) time.Duration {
+	h.t.Helper()
+	recorded, err := h.Outages(h.t.Context(), h.ago(ago))
+	require.NoError(h.t, err)
+	var total time.Duration
+	for _, s := range recorded {
+		total += s.To.Sub(s.From)
+	}
+	return total
+}
+
+// Heartbeats is the contract of store.Heartbeats.
+func Heartbeats(t *testing.T, open Open) {
+	beatsAndServers(t, open)
+	beatOutages(t, open)
+	beatRollbacks(t, open)
+
+	t.Run("what servers vouch for and attest belongs to one rollback", func(t *testing.T) {
+		h, ctx := newHeartbeats(t, open), t.Context()
+		this, other := h.ago(time.Minute), h.ago(time.Hour)
+		require.NoError(t, h.Vouch(ctx, this, nil, time.Hour))
+		require.NoError(t, h.Vouch(ctx, this, []string{"a", "b"}, time.Hour))
+		require.NoError(t, h.Vouch(ctx, this, []string{"b", "c"}, time.Hour))
+		require.NoError(t, h.Attest(ctx, this, "s1", time.Hour))
+		require.NoError(t, h.Attest(ctx, this, "s2", time.Hour))
+		for rollback, want := range map[time.Time][2]map[string]bool{
+			this:  {{"b": true, "c": true}, {"s1": true, "s2": true}},
+			other: {{}, {}},
+		} {
+			vouched, err := h.Vouched(ctx, rollback, []string{"b", "c", "d"})
+			require.NoError(t, err)
+			assert.Equal(t, want[0], vouched)
+			attested, err := h.Attested(ctx, rollback)
+			require.NoError(t, err)
+			assert.Equal(t, want[1], attested)
+		}
+		vouched, err := h.Vouched(ctx, this, nil)
+		require.NoError(t, err)
+		assert.Empty(t, vouched)
+	})
+	t.Run("a piece of work goes to one server", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		claims := map[string]int{}
+		for n := range 8 {
+			group.Go(func() {
+				work := "work " + strconv.Itoa(n%2)
+				claimed, err := h.Claim(t.Context(), work, time.Hour)
+				assert.NoError(t, err)
+				mu.Lock()
+				defer mu.Unlock()
+				if claimed {
+					claims[work]++
+				}
+			})
+		}
+		group.Wait()
+		assert.Equal(t, map[string]int{"work 0": 1, "work 1": 1}, claims)
+	})
+}
+
+func beatsAndServers(t *testing.T, open Open) {
+	t.Run("a heartbeat is stored with the server's first one", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		empty, err := h.Servers(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, empty.Servers)
+		assert.Equal(t, store.Rollback{}, empty.Rollback)
+		assert.WithinRange(t, empty.Now, h.began, h.began.Add(time.Minute))
+
+		first := h.beat(store.Beat{ServerID: "a"})
+		assert.WithinRange(t, first.Now, h.began, h.began.Add(time.Minute))
+		assert.True(t, first.At.Equal(first.Now))
+		assert.True(t, first.Since.Equal(first.Now))
+		assert.Equal(t, store.Rollback{}, first.Rollback)
+		assert.Zero(t, first.Outage)
+		assert.Zero(t, first.Missing)
+		h.beat(store.Beat{ServerID: "b"})
+		second := h.beat(again("a", first))
+		assert.False(t, second.At.Before(first.At))
+		assert.True(t, second.Since.Equal(first.Since))
+		assert.Equal(t, first.Run, second.Run)
+		assert.False(t, second.RolledBack)
+
+		stored, err := h.Servers(t.Context())
+		require.NoError(t, err)
+		require.Len(t, stored.Servers, 2)
+		a := stored.Servers["a"]
+		assert.True(t, a.At.Equal(second.At))
+		assert.True(t, a.Since.Equal(first.Since))
+		assert.False(t, a.Left)
+		assert.Contains(t, second.Servers, "b")
+		assert.True(t, second.Servers["a"].At.Equal(second.At))
+	})
+	t.Run("a heartbeat does not go back if the clock did", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		h.left("a", -time.Hour)
+		b := h.beat(store.Beat{ServerID: "a"})
+		assert.Zero(t, b.Outage)
+		assert.True(t, b.At.Equal(h.ago(-time.Hour)))
+	})
+	t.Run("a missing server is reported once, and one that left is not", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		h.left("left", 2*beatMissingAfter)
+		h.dead(beatMissingAfter/2, "late")
+		h.dead(2*beatMissingAfter, "dead")
+		b := h.beat(store.Beat{ServerID: "a"})
+		assert.Equal(t, 1, b.Missing)
+		b = h.beat(again("a", b))
+		assert.Zero(t, b.Missing)
+		assert.Len(t, b.Servers, 5)
+		assert.True(t, b.Servers["left"].Left)
+		assert.False(t, b.Servers["dead"].Left)
+		h.beat(store.Beat{ServerID: "left"})
+		assert.False(t, h.beat(again("a", b)).Servers["left"].Left, "it is back")
+	})
+	t.Run("servers are forgotten in the end", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		h.dead(time.Hour, "old")
+		h.dead(time.Minute, "b")
+		few := store.Beat{ServerID: "a", Keep: 30 * time.Minute, MaxServers: beatServers}
+		h.beat(few)
+		b := h.beat(few)
+		assert.NotContains(t, b.Servers, "old")
+		assert.Contains(t, b.Servers, "b")
+		for n := range beatServers {
+			h.dead(time.Second, strconv.Itoa(n))
+		}
+		for range 2 * beatServers {
+			b = h.beat(few)
+		}
+		assert.Len(t, b.Servers, beatServers)
+		assert.Contains(t, b.Servers, "a")
+		assert.NotContains(t, b.Servers, "b", "the oldest")
+	})
+}
+
+func beatOutages(t *testing.T, open Open) {
+	t.Run("a short time without heartbeats is no outage", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		h.left("old", time.Hour)
+		h.left("young", beatOutageAfter/10)
+		assert.Zero(t, h.beat(store.Beat{ServerID: "a"}).Outage)
+		assert.Zero(t, h.outages(2*time.Hour))
+	})
+	t.Run("an outage is recorded once, by one of the servers that are back", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		h.left("old", 10*time.Minute)
+		h.left("older", time.Hour)
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		var reported []time.Duration
+		for n := range 8 {
+			group.Go(func() {
+				b, err := h.Beat(t.Context(), limited(store.Beat{ServerID: strconv.Itoa(n)}))
+				if !assert.NoError(t, err) {
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if b.Outage > 0 {
+					reported = append(reported, b.Outage.Round(time.Minute))
+				}
+			})
+		}
+		group.Wait()
+		assert.Equal(t, []time.Duration{10 * time.Minute}, reported)
+		recorded, err := h.Outages(t.Context(), h.began)
+		require.NoError(t, err)
+		require.Len(t, recorded, 1)
+		assert.True(t, recorded[0].From.Equal(h.ago(10*time.Minute)))
+		assert.WithinRange(t, recorded[0].To, h.began, h.began.Add(time.Minute))
+		recorded, err = h.Outages(t.Context(), time.Time{})
+		require.NoError(t, err)
+		assert.Len(t, recorded, 1)
+		recorded, err = h.Outages(t.Context(), h.began.Add(time.Hour))
+		require.NoError(t, err)
+		assert.Empty(t, recorded)
+	})
+	t.Run("outages add up, and are forgotten after their time", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		h.left("a", 10*time.Minute)
+		h.beat(store.Beat{ServerID: "a", Appends: []store.Span{{From: h.ago(8 * time.Minute), To: h.began}}})
+		assert.Equal(t, 2*time.Minute, h.outages(time.Hour))
+		h.left("a", 3*time.Minute)
+		h.beat(store.Beat{ServerID: "a"})
+		assert.Equal(t, 5*time.Minute, h.outages(time.Hour).Round(time.Minute))
+		h.left("a", 2*time.Minute)
+		h.beat(store.Beat{ServerID: "a", Keep: 6 * time.Minute, MaxServers: beatServers})
+		assert.Equal(t, 5*time.Minute, h.outages(time.Hour).Round(time.Minute), "the first one is forgotten")
+	})
+	for _, c := range []struct {
+		name    string
+		appends [][2]int // minutes of a gap of 60
+		want    int      // minutes of outage
+	}{
+		{"none", nil, 60},
+		{"throughout", [][2]int{{-5, 60}}, 0},
+		{"until the middle", [][2]int{{-5, 30}}, 30},
+		{"from the middle", [][2]int{{30, 60}}, 30},
+		{"in two spans", [][2]int{{10, 20}, {40, 50}}, 40},
+		{"once", [][2]int{{30, 30}}, 60}, // two outages beside each other
+		{"before", [][2]int{{-5, -1}}, 60},
+	} {
+		for _, reported := range []string{"first", "later"} {
+			t.Run("no outage covers an append: "+c.name+", reported "+reported, func(t *testing.T) {
+				h := newHeartbeats(t, open)
+				h.left("a", time.Hour)
+				var spans []store.Span
+				for _, s := range c.appends {
+					from, to := time.Duration(s[0])*time.Minute, time.Duration(s[1])*time.Minute
+					spans = append(spans, store.Span{From: h.ago(time.Hour).Add(from), To: h.ago(time.Hour).Add(to)})
+				}
+				if reported == "later" {
+					h.beat(store.Beat{ServerID: "b"})
+				}
+				for range 2 {
+					h.beat(store.Beat{ServerID: "a", Appends: spans})
+				}
+				assert.InDelta(t, c.want, h.outages(2*time.Hour).Minutes(), 0.9)
+				recorded, err := h.Outages(t.Context(), time.Time{})
+				require.NoError(t, err)
+				for _, span := range spans {
+					for _, outage := range recorded {
+						assert.False(t, outage.From.Before(span.To) && span.From.Before(outage.To), "%v covers %v", outage, span)
+					}
+				}
+			})
+		}
+	}
+}
+
+func beatRollbacks(t *testing.T, open Open) {
+	t.Run("servers detect that the store forgot their heartbeats, and record one rollback", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		h.left("a", 10*time.Second) // as a copy holds them
+		h.left("b", 12*time.Second)
+		b := h.beat(store.Beat{ServerID: "fresh"})
+		assert.False(t, b.RolledBack, "a server that never got a heartbeat acknowledged cannot tell")
+		assert.True(t, b.Rollback.At.IsZero())
+		assert.False(t, b.Rollback.Pending())
+
+		of := func(serverID string, acknowledged time.Duration) store.Beat {
+			return store.Beat{
+				ServerID: serverID, Acknowledged: h.ago(acknowledged), Since: h.ago(time.Hour),
+				Known: map[string]store.ServerBeat{
+					"fresh": {At: h.ago(time.Hour), Since: h.ago(time.Hour)},
+					"young": {At: h.ago(2 * time.Second), Since: h.ago(3 * time.Second)},
+				},
+			}
+		}
+		first := h.beat(of("b", 3*time.Second))
+		assert.True(t, first.RolledBack)
+		assert.False(t, first.Rollback.At.Before(h.began))
+		assert.True(t, first.Rollback.Copied.Equal(h.ago(12*time.Second)))
+		assert.True(t, first.Rollback.Before.Equal(h.ago(3*time.Second)))
+		assert.True(t, first.Rollback.Pending())
+		second := h.beat(of("a", 2*time.Second))
+		assert.False(t, second.RolledBack, "it is the same one")
+		assert.False(t, h.beat(again("b", first)).RolledBack)
+
+		stored, err := h.Servers(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, second.Rollback, stored.Rollback)
+		assert.True(t, stored.Rollback.At.Equal(first.Rollback.At))
+		assert.True(t, stored.Rollback.Copied.Equal(h.ago(10*time.Second)), "the later of the two")
+		assert.True(t, stored.Rollback.Before.Equal(h.ago(2*time.Second)), "the later of the two")
+		assert.True(t, stored.Servers["young"].Since.Equal(h.ago(3*time.Second)), "it is not in the copy")
+		assert.False(t, stored.Servers["fresh"].At.Before(h.began), "the newer one stays")
+	})
+	t.Run("a store that holds no heartbeat of the server is of an unknown time", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		b := h.beat(store.Beat{ServerID: "a", Acknowledged: h.ago(time.Second), Since: h.ago(time.Minute)})
+		assert.True(t, b.RolledBack)
+		assert.True(t, b.Rollback.Copied.IsZero())
+		assert.True(t, b.Since.Equal(h.ago(time.Minute)))
+	})
+	t.Run("an entry that the store lost is a rollback", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		last := h.beat(store.Beat{ServerID: "a"})
+		lost := again("a", last)
+		lost.Lost = true
+		b := h.beat(lost)
+		assert.True(t, b.RolledBack)
+		assert.True(t, b.Rollback.Copied.Equal(last.At))
+		assert.True(t, b.Rollback.Before.Equal(last.At))
+	})
+	t.Run("a rollback is pending until it is resolved, and the next one again", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		b := h.beat(store.Beat{ServerID: "a", Lost: true})
+		require.NoError(t, h.Resolve(t.Context(), b.Rollback.At))
+		stored, err := h.Servers(t.Context())
+		require.NoError(t, err)
+		assert.True(t, stored.Rollback.Resolved)
+		assert.True(t, stored.Rollback.At.Equal(b.Rollback.At))
+		require.Eventually(t, func() bool {
+			now, err := h.Servers(t.Context())
+			return assert.NoError(t, err) && now.Now.Truncate(time.Millisecond).After(b.Rollback.At)
+		}, time.Minute, time.Millisecond)
+		last := h.beat(again("a", b))
+		lost := again("a", last)
+		lost.Lost = true
+		assert.True(t, h.beat(lost).Rollback.Pending())
+	})
+	t.Run("servers that detect a rollback at the same time record one", func(t *testing.T) {
+		h := newHeartbeats(t, open)
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		var first []string
+		for n := range 8 {
+			group.Go(func() {
+				id := strconv.Itoa(n)
+				b, err := h.Beat(t.Context(), limited(store.Beat{ServerID: id, Acknowledged: h.ago(time.Second), Since: h.ago(time.Minute)}))
+				if !assert.NoError(t, err) {
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if b.RolledBack {
+					first = append(first, id)
+				}
+			})
+		}
+		group.Wait()
+		slices.Sort(first)
+		assert.Len(t, first, 1)
+	})
+}

@@ -1,11 +1,13 @@
 package storetest
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
 // OpenClock returns an empty store that closes with the test, and a function that puts
@@ -20,6 +22,12 @@ func EachClock(t *testing.T, test func(t *testing.T, s *store.Store, forward fun
 		s, forward := OnMiniredis(t)
 		test(t, s, forward)
 	})
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		s, forward := OnSQLiteClock(t)
+		skipMissing(t, s)
+		test(t, s, forward)
+	})
 }
 
 // OnMiniredis is OpenClock on the imitation of Redis.
@@ -32,4 +40,12 @@ func OnMiniredis(t *testing.T) (*store.Store, func(time.Duration)) {
 		server.SetTime(now)
 		server.FastForward(d)
 	}
+}
+
+// OnSQLiteClock is OpenClock on SQLite.
+func OnSQLiteClock(t *testing.T) (*store.Store, func(time.Duration)) {
+	t.Helper()
+	var ahead atomic.Int64
+	s := OnSQLite(t, sqlite.Options{Memory: true, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	return s, func(d time.Duration) { ahead.Add(int64(d)) }
 }

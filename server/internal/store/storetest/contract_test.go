@@ -1,6 +1,9 @@
 package storetest_test
 
 import (
+	"path"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +12,7 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
@@ -38,6 +42,49 @@ func TestMiniredis_Clock(t *testing.T) {
 			suite(t, storetest.OnMiniredis)
 		})
 	}
+}
+
+func TestSQLite_Clock(t *testing.T) {
+	t.Parallel()
+	missing := missingOnSQLite(t)
+	for name, suite := range clockSuites {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if slices.Contains(missing, name) {
+				t.Skip("SQLite does not have it yet")
+			}
+			suite(t, storetest.OnSQLiteClock)
+		})
+	}
+}
+
+func TestSQLite(t *testing.T) {
+	t.Parallel()
+	missing := missingOnSQLite(t)
+	run(t, func(t *testing.T) storetest.Open {
+		if slices.Contains(missing, path.Base(t.Name())) {
+			t.Skip("SQLite does not have it yet")
+		}
+		return func(t *testing.T) *store.Store {
+			return storetest.OnSQLite(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "store.db")})
+		}
+	})
+}
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	missing := missingOnSQLite(t)
+	run(t, func(t *testing.T) storetest.Open {
+		if slices.Contains(missing, path.Base(t.Name())) {
+			t.Skip("SQLite does not have it yet")
+		}
+		return func(t *testing.T) *store.Store { return storetest.OnSQLite(t, sqlite.Options{Memory: true}) }
+	})
+}
+
+func missingOnSQLite(t *testing.T) []string {
+	t.Helper()
+	return storetest.Missing(storetest.OnSQLite(t, sqlite.Options{Memory: true}))
 }
 
 func TestMiniredis(t *testing.T) {

@@ -3,15 +3,18 @@
 package storetest
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
 	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/redis"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
 // Each runs test once on an empty store of each engine, as parallel subtests. Those
@@ -25,6 +28,39 @@ func Each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 		require.True(t, ok)
 		test(t, OnRedis(t, single.Options().Addr))
 	})
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		s := OnSQLite(t, sqlite.Options{Memory: true})
+		skipMissing(t, s)
+		test(t, s)
+	})
+}
+
+func skipMissing(t *testing.T, s *store.Store) {
+	t.Helper()
+	if missing := Missing(s); len(missing) > 0 {
+		t.Skipf("SQLite has no %s yet", strings.Join(missing, ", "))
+	}
+}
+
+// Missing returns the names of the ports that an engine does not have yet.
+func Missing(s *store.Store) (ports []string) {
+	v := reflect.ValueOf(*s)
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.Interface && f.IsNil() {
+			ports = append(ports, strings.ToLower(v.Type().Field(i).Name))
+		}
+	}
+	return ports
+}
+
+// OnSQLite returns a store on SQLite that closes with the test.
+func OnSQLite(t testing.TB, o sqlite.Options) *store.Store {
+	t.Helper()
+	s, err := sqlite.Open(o)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	return s
 }
 
 // Open returns an empty store that closes with the test.

@@ -1,0 +1,40 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// diskError is the kind of an error of the disk or the file system.
+const diskError store.Kind = "disk"
+
+// failed wraps an error of SQLite as a *store.Error. It returns all others as they are.
+func failed(err error) error {
+	if err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	var already *store.Error
+	if errors.As(err, &already) {
+		return err
+	}
+	var kind store.Kind
+	switch sqlite3.ErrCode(err).ToPrimary() {
+	case sqlite3.ResultFull:
+		kind = store.Full
+	case sqlite3.ResultReadOnly, sqlite3.ResultPerm:
+		kind = store.ReadOnly
+	case sqlite3.ResultCorrupt, sqlite3.ResultNotADB:
+		kind = store.Corrupt
+	case sqlite3.ResultBusy, sqlite3.ResultLocked:
+		kind = store.Timeout
+	case sqlite3.ResultIOErr, sqlite3.ResultCantOpen, sqlite3.ResultNoMem:
+		kind = diskError
+	default:
+		return err // a mistake in this package, or an error of the caller's
+	}
+	return &store.Error{Kind: kind, Err: err}
+}

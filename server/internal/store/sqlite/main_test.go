@@ -1,0 +1,9 @@
+package sqlite
+
+import (
+	"testing"
+
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m) }

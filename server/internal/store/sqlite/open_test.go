@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+var pid = os.Getpid()
+
+// Ensure that what was written is there after the store was closed, and that its files
+// are their owner's only.
+func TestOpen_Again(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "new", "store.db")
+	s, err := Open(Options{Path: path})
+	require.NoError(t, err)
+	d := s.Engine.(engineOn).db
+	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, "CREATE TABLE test (n INTEGER PRIMARY KEY)") }))
+	require.NoError(t, insert(t.Context(), d, 1))
+	assert.Equal(t, "sqlite:"+path, s.Name())
+	assert.True(t, s.Durable())
+	if runtime.GOOS != "windows" {
+		for name, want := range map[string]os.FileMode{"": 0o700, "store.db": 0o600, "store.db-wal": 0o600, "store.db-shm": 0o600, "store.db.lock": 0o600} {
+			info, err := os.Stat(filepath.Join(filepath.Dir(path), name))
+			require.NoError(t, err)
+			assert.Equal(t, want, info.Mode().Perm(), name)
+		}
+	}
+	require.NoError(t, s.Close())
+	assert.NoFileExists(t, path+"-wal")
+	assert.Equal(t, []int{1}, rows(t, openDB(t, Options{Path: path})))
+}
+
+// Ensure that a store in memory leaves nothing behind.
+func TestOpen_Memory(t *testing.T) {
+	t.Parallel()
+	s, err := Open(Options{Memory: true})
+	require.NoError(t, err)
+	assert.Equal(t, "memory", s.Name())
+	assert.False(t, s.Durable())
+	directory := s.Engine.(engineOn).temporary
+	assert.DirExists(t, directory)
+	require.NoError(t, s.Close())
+	assert.NoDirExists(t, directory)
+}
+
+// Ensure that a file that is no store, or a newer one, is refused as it is.
+func TestOpen_Refused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ script, want string }{
+		"newer":           {fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = 1000", schema, applicationID), "newer version of this program: its schema is 1000"},
+		"another program": {"CREATE TABLE t (n)", "database of another program"},
+	} {
+		path := filepath.Join(t.TempDir(), "store.db")
+		c, err := sqlite3.OpenConn(path)
+		require.NoError(t, err)
+		require.NoError(t, sqlitex.ExecuteScript(c, test.script, nil))
+		require.NoError(t, c.Close())
+		_, err = Open(Options{Path: path})
+		assert.ErrorContains(t, err, test.want, name)
+	}
+	path := filepath.Join(t.TempDir(), "store.db")
+	require.NoError(t, os.WriteFile(path, []byte("This is not a database, but a text of some length that stands in its place: "+schema), 0o600))
+	_, err := Open(Options{Path: path})
+	var failure *store.Error
+	require.ErrorAs(t, err, &failure)
+	assert.Equal(t, store.Corrupt, failure.Kind)
+	_, err = Open(Options{Path: filepath.Join(t.TempDir(), "missing.db"), Beside: true})
+	assert.Error(t, err)
+}
+
+// Ensure that the clock does not go back, also if the system's does while the store is
+// closed.
+func TestNow_DoesNotGoBack(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	wall := time.Now().Add(time.Hour)
+	s, err := Open(Options{Path: path, Now: func() time.Time { return wall }})
+	require.NoError(t, err)
+	first, err := s.Time(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, wall.UnixMilli(), first.UnixMilli())
+	wall = wall.Add(-time.Minute)
+	again, err := s.Time(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, first, again)
+	require.NoError(t, s.Close())
+	s, err = Open(Options{Path: path})
+	require.NoError(t, err)
+	defer s.Close()
+	reopened, err := s.Time(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, first, reopened)
+}

@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"context"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+)
+
+// readers are read-only connections. They read what was committed when they begin, and
+// neither wait for the writer nor keep it waiting.
+type readers struct {
+	open func() (*sqlite3.Conn, error)
+	free chan *reader // all that are not in use, opened when they are first used
+}
+
+type reader struct {
+	conn *sqlite3.Conn // nil before the first use
+	// interrupt ends what runs on the connection when it is closed.
+	interrupt chan struct{}
+}
+
+func newReaders(n int, open func() (*sqlite3.Conn, error)) *readers {
+	p := &readers{open: open, free: make(chan *reader, n)}
+	for range n {
+		p.free <- &reader{}
+	}
+	return p
+}
+
+// close closes the connections. It waits for those in use.
+func (p *readers) close() (err error) {
+	for range cap(p.free) {
+		if r := <-p.free; r.conn != nil {
+			if e := r.conn.Close(); err == nil {
+				err = e
+			}
+		}
+	}
+	close(p.free)
+	return err
+}
+
+// do runs work in a read transaction.
+func (p *readers) do(ctx context.Context, work func(c *sqlite3.Conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var r *reader
+	select {
+	case r = <-p.free:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if r == nil {
+		return errClosed
+	}
+	defer func() { p.free <- r }()
+	if r.conn == nil {
+		c, err := p.open()
+		if err != nil {
+			return err
+		}
+		r.conn, r.interrupt = c, make(chan struct{})
+		c.SetInterrupt(r.interrupt)
+	}
+	interrupt := r.interrupt
+	stop := context.AfterFunc(ctx, func() { close(interrupt) })
+	err := r.transact(work)
+	if !stop() {
+		<-interrupt
+		r.interrupt = make(chan struct{})
+		r.conn.SetInterrupt(r.interrupt) // resets the statements, too
+		if !r.conn.AutocommitEnabled() {
+			_ = exec(r.conn, "ROLLBACK") // reports only that there is no transaction
+		}
+		if sqlite3.ErrCode(err) == sqlite3.ResultInterrupt {
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+func (r *reader) transact(work func(c *sqlite3.Conn) error) error {
+	if err := exec(r.conn, "BEGIN"); err != nil {
+		return err
+	}
+	err := work(r.conn)
+	if e := exec(r.conn, "ROLLBACK"); err == nil {
+		err = e
+	}
+	return err
+}

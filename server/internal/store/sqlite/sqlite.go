@@ -1,0 +1,224 @@
+// Package sqlite is the store in a file, for one server: an SQLite database with a
+// write-ahead log. One goroutine writes, and commits what waits in one transaction;
+// reads have connections of their own and never wait for it.
+//
+// Nothing else in a process that has a store open may open and close its files: that
+// would drop the locks that SQLite holds on them (POSIX fcntl locks).
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// Options say which store to open.
+type Options struct {
+	// Path of the file. It is created if it does not exist, and so is its directory.
+	Path string
+	// Memory opens an empty store that is removed by Close, in a temporary directory,
+	// instead of Path. It is not synced to the disk.
+	Memory bool
+	// Beside opens a file that exists without the lock of a server, beside a running
+	// one.
+	Beside bool
+	// Now is the clock, time.Now if nil.
+	Now func() time.Time
+	// Logger gets what the operator should know, unless it is nil.
+	Logger *slog.Logger
+}
+
+// Open opens a store. The caller closes it.
+func Open(o Options) (_ *store.Store, err error) {
+	e := &engine{}
+	defer func() {
+		if err != nil {
+			_ = e.release()
+		}
+	}()
+	if o.Memory {
+		if e.temporary, err = os.MkdirTemp("", "gridstand-"); err != nil {
+			return nil, fmt.Errorf("opening a store in memory: %w", err)
+		}
+		o.Path, o.Beside = filepath.Join(e.temporary, "store.db"), false
+	}
+	defer func() {
+		if err != nil {
+			err = failed(fmt.Errorf("opening %s: %w", o.Path, err))
+		}
+	}()
+	if o.Path, err = filepath.Abs(o.Path); err != nil {
+		return nil, err
+	}
+	if !o.Beside {
+		if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
+			return nil, err
+		}
+		if !o.Memory {
+			if e.lock, err = acquire(o.Path + ".lock"); err != nil {
+				return nil, err
+			}
+		}
+		if err := create(o.Path); err != nil {
+			return nil, err
+		}
+	}
+	conn, err := connect(o.Path, sqlite3.OpenReadWrite, o.Memory)
+	if err != nil {
+		return nil, err
+	}
+	if err := upgrade(conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	latest, err := number(conn, "SELECT time FROM clock")
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, writer: newWriter(conn)}
+	f.latest.Store(latest)
+	reader := func() (*sqlite3.Conn, error) { return connect(o.Path, sqlite3.OpenReadOnly, o.Memory) }
+	e.db = &db{f, newReaders(max(4, runtime.GOMAXPROCS(0)), reader), forCalls}
+	e.background = &db{f, newReaders(2, reader), forBackground}
+
+	s := ports(e, e.db)
+	s.Background = ports(e, e.background)
+	return s, nil
+}
+
+// ports returns the store as it is used over one db.
+func ports(e *engine, d *db) *store.Store {
+	return &store.Store{
+		Engine: engineOn{e, d},
+	}
+}
+
+// create makes an empty file that only its owner can read: it will hold the seeds of
+// games. SQLite gives the files beside it the same permissions.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// busyTimeout is how long to wait for another process that writes.
+const busyTimeout = 10 * time.Second
+
+// connect opens a connection and sets it up.
+func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn, err error) {
+	c, err := sqlite3.OpenConn(path, flags)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}()
+	c.SetBusyTimeout(busyTimeout)
+	// mmap_size stays 0: an error of the disk would be a signal that ends the process.
+	pragmas := []string{"PRAGMA cache_size = -8192", "PRAGMA temp_store = MEMORY"}
+	if flags&sqlite3.OpenReadWrite != 0 {
+		synchronous := "PRAGMA synchronous = FULL"
+		if memory {
+			synchronous = "PRAGMA synchronous = OFF"
+		}
+		mode := ""
+		err := sqlitex.ExecuteTransient(c, "PRAGMA journal_mode = WAL", &sqlitex.ExecOptions{ResultFunc: func(s *sqlite3.Stmt) error {
+			mode = s.ColumnText(0)
+			return nil
+		}})
+		if err != nil {
+			return nil, err
+		}
+		if mode != "wal" {
+			return nil, fmt.Errorf("no write-ahead log is possible there, but %s", mode)
+		}
+		pragmas = append(pragmas, synchronous,
+			"PRAGMA fullfsync = ON", "PRAGMA checkpoint_fullfsync = ON", // for macOS, whose fsync does not reach the disk
+			"PRAGMA cache_size = -65536",
+			// A checkpoint writes a page once, however often it is in the log.
+			"PRAGMA wal_autocheckpoint = 4096",
+			"PRAGMA journal_size_limit = 67108864",
+		)
+	}
+	for _, pragma := range pragmas {
+		if _, err := number(c, pragma); err != nil {
+			return nil, fmt.Errorf("%s: %w", pragma, err)
+		}
+	}
+	return c, nil
+}
+
+// engine is an open file and what has to be released with it.
+type engine struct {
+	db, background *db
+	lock           io.Closer
+	temporary      string // directory, "" for none
+}
+
+// engineOn implements store.Engine over one db.
+type engineOn struct {
+	*engine
+	db *db
+}
+
+func (e engineOn) Name() string {
+	if e.db.memory {
+		return "memory"
+	}
+	return "sqlite:" + e.db.path
+}
+
+func (e engineOn) Durable() bool { return !e.db.memory }
+func (e engineOn) Shared() bool  { return false }
+
+// Ping reads from the file.
+func (e engineOn) Ping(ctx context.Context) error {
+	return e.db.read(ctx, func(c *sqlite3.Conn) error { return exec(c, "SELECT time FROM clock") })
+}
+
+func (e engineOn) Time(context.Context) (time.Time, error) {
+	return time.UnixMilli(e.db.now()).UTC(), nil
+}
+
+func (e engineOn) Close() error { return e.release() }
+
+// release closes everything. The last connection to close writes the write-ahead log
+// into the database.
+func (e *engine) release() error {
+	var errs []error
+	if e.db != nil {
+		errs = append(errs, e.background.saveClock(context.Background()), e.db.readers.close(), e.background.readers.close())
+		e.db.writer.close()
+		errs = append(errs, e.db.writer.conn.Close())
+	}
+	if e.lock != nil {
+		errs = append(errs, e.lock.Close())
+	}
+	if e.temporary != "" {
+		errs = append(errs, os.RemoveAll(e.temporary))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,90 @@
+package sqlite
+
+import (
+	"fmt"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+)
+
+// exec runs a statement without a result. Statements are prepared once on each
+// connection: their text must be constant. Args are bound in order.
+func exec(c *sqlite3.Conn, text string, args ...any) error {
+	return query(c, text, nil, args...)
+}
+
+// query runs a statement and calls row with each row of its result. A nil row reads
+// none.
+func query(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt) error, args ...any) error {
+	s, err := c.Prepare(text)
+	if err != nil {
+		return err
+	}
+	for i, arg := range args {
+		if err := bind(s, i+1, arg); err != nil {
+			return err
+		}
+	}
+	for {
+		more, err := s.Step()
+		if err != nil {
+			return err
+		}
+		if !more {
+			// The last row was read, which resets the statement.
+			return nil
+		}
+		if row == nil {
+			continue
+		}
+		if err := row(s); err != nil {
+			_ = s.Reset() // the error of the last step, which had none
+			return err
+		}
+	}
+}
+
+func bind(s *sqlite3.Stmt, i int, arg any) error {
+	switch v := arg.(type) {
+	case nil:
+		s.BindNull(i)
+	case int64:
+		s.BindInt64(i, v)
+	case int:
+		s.BindInt64(i, int64(v))
+	case int32:
+		s.BindInt64(i, int64(v))
+	case uint64:
+		s.BindInt64(i, int64(v))
+	case bool:
+		s.BindBool(i, v)
+	case string:
+		s.BindText(i, v)
+	case []byte:
+		s.BindBytes(i, v)
+	case time.Time: // in milliseconds; NULL for the zero time
+		if v.IsZero() {
+			s.BindNull(i)
+		} else {
+			s.BindInt64(i, v.UnixMilli())
+		}
+	default:
+		return fmt.Errorf("no value for a statement: %T", arg)
+	}
+	return nil
+}
+
+// blob returns a copy of a column.
+func blob(s *sqlite3.Stmt, column int) []byte {
+	b := make([]byte, s.ColumnLen(column))
+	s.ColumnBytes(column, b)
+	return b
+}
+
+// timeAt returns a column as a time, zero for NULL.
+func timeAt(s *sqlite3.Stmt, column int) time.Time {
+	if s.ColumnIsNull(column) {
+		return time.Time{}
+	}
+	return time.UnixMilli(s.ColumnInt64(column)).UTC()
+}

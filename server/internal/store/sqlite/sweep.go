@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/periodic"
+)
+
+// sweeps remove what has expired, some rows each. Their parameters are the time, and
+// how many rows at most. Each is repeated while it removes that many.
+var sweeps = []string{
+	`DELETE FROM entries WHERE (game, version) IN (
+		SELECT e.game, e.version FROM games g JOIN entries e USING (game) WHERE g.expires <= ?1 LIMIT ?2)`,
+	`DELETE FROM games WHERE game IN (
+		SELECT game FROM games g WHERE expires <= ?1 AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.game = g.game) LIMIT ?2)`,
+}
+
+const (
+	// sweepEvery is the time between two sweeps.
+	sweepEvery = time.Second
+	// sweepRows is how many rows one transaction removes: few, because calls wait for it.
+	sweepRows = 200
+)
+
+// Run removes what has expired.
+func (e engineOn) Run(ctx context.Context) {
+	periodic.Run(ctx, sweepEvery, func() {
+		if err := e.background.sweep(ctx); err != nil && ctx.Err() == nil {
+			e.db.logger.Warn("cannot remove what has expired; trying again", "id", "not-swept", "error", err)
+		}
+	})
+}
+
+// sweep removes what has expired.
+func (d *db) sweep(ctx context.Context) error {
+	if err := d.saveClock(ctx); err != nil {
+		return err
+	}
+	for _, text := range sweeps {
+		for removed := sweepRows; removed == sweepRows; {
+			err := d.write(ctx, func(c *sqlite3.Conn) error {
+				err := exec(c, text, d.now(), sweepRows)
+				removed = c.Changes()
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// saveClock stores the time, from which the clock goes on after a restart. Without it,
+// up to sweepEvery can be lost if the system's clock is set back while the server is
+// stopped; times within a log do not go back even then.
+func (d *db) saveClock(ctx context.Context) error {
+	return d.write(ctx, func(c *sqlite3.Conn) error {
+		return exec(c, "UPDATE clock SET time = max(time, ?)", d.now())
+	})
+}

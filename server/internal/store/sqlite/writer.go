@@ -1,0 +1,316 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// writer is the one goroutine that writes to the file. It commits what waits in one
+// transaction, so that many calls share one sync of the disk.
+type writer struct {
+	conn *sqlite3.Conn
+
+	mu      sync.Mutex
+	waiting [priorities][]*request
+	closed  bool
+	wake    chan struct{} // holds one value if something waits
+	stopped chan struct{} // closed when the goroutine has ended
+
+	// batch and after belong to the goroutine, which reuses them.
+	batch []*request
+	after []func()
+
+	// failing is the error of the last commit, nil if it succeeded.
+	failing atomic.Pointer[store.Error]
+}
+
+// The priorities of requests: those of the background, such as heartbeats, must not
+// wait behind the calls of clients, and are not refused because those are too many.
+const (
+	forBackground = iota
+	forCalls
+	priorities
+)
+
+const (
+	// maxWaiting is how many requests of a priority may wait.
+	maxWaiting = 8192
+	// maxBatch is how many requests of a priority one transaction takes.
+	maxBatch = 1024
+)
+
+// request is a piece of work for the writer.
+type request struct {
+	work func(c *sqlite3.Conn) error
+	// after is called after a successful commit, in the order of the work, if not nil.
+	after func()
+	// stage changes from queued to running and committing in the writer, or to
+	// dropped and leaving in the caller, when its context ends.
+	stage atomic.Int32
+	err   error
+	done  chan struct{} // gets a value when err is final; has room for it
+}
+
+const (
+	queued     int32 = iota
+	dropped          // the caller has left; the work must not run
+	running          // the work uses what belongs to the caller
+	leaving          // the caller wants to know when the work is over, but not wait for the commit
+	committing       // the caller may leave
+)
+
+var requests = sync.Pool{New: func() any { return &request{done: make(chan struct{}, 1)} }}
+
+var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store is closed")}
+
+func newWriter(c *sqlite3.Conn) *writer {
+	w := &writer{conn: c, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+	go w.run()
+	return w
+}
+
+// close ends the goroutine after what waits, and waits for it.
+func (w *writer) close() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.nudge()
+	<-w.stopped
+}
+
+func (w *writer) nudge() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// do has work run in a transaction, and returns when that is committed. If ctx ends
+// before the work began it is dropped; if ctx ends during the commit, the error is
+// store.ErrUnsettled.
+func (w *writer) do(ctx context.Context, priority int, work func(c *sqlite3.Conn) error, after func()) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := requests.Get().(*request)
+	r.work, r.after, r.err = work, after, nil
+	r.stage.Store(queued)
+
+	w.mu.Lock()
+	full := len(w.waiting[priority]) >= maxWaiting
+	closed := w.closed
+	if !full && !closed {
+		w.waiting[priority] = append(w.waiting[priority], r)
+	}
+	w.mu.Unlock()
+	if closed {
+		return errClosed
+	}
+	if full {
+		return store.Failed(store.QueueFull, "%d writes wait for the disk", maxWaiting)
+	}
+	w.nudge()
+
+	select {
+	case <-r.done:
+		err := r.err
+		r.work, r.after = nil, nil
+		requests.Put(r)
+		return err
+	case <-ctx.Done():
+		return r.leave(ctx)
+	}
+}
+
+// leave returns as soon as the work does not run, and will not run any more.
+func (r *request) leave(ctx context.Context) error {
+	if r.stage.CompareAndSwap(queued, dropped) {
+		return ctx.Err()
+	}
+	if r.stage.CompareAndSwap(running, leaving) {
+		<-r.done
+		return unsettled(ctx.Err())
+	}
+	select {
+	case <-r.done:
+		return r.err
+	default:
+		return unsettled(ctx.Err())
+	}
+}
+
+// unsettled says that the outcome of a commit is not known.
+func unsettled(err error) error {
+	kind := store.Timeout
+	var failure *store.Error
+	if errors.As(err, &failure) {
+		kind = failure.Kind
+	}
+	return &store.Error{Kind: kind, Err: fmt.Errorf("%w: %w", store.ErrUnsettled, err)}
+}
+
+func (w *writer) run() {
+	defer close(w.stopped)
+	for range w.wake {
+		for w.some() {
+			w.transact()
+		}
+		if w.ended() {
+			return
+		}
+	}
+}
+
+func (w *writer) some() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.waiting[forBackground]) > 0 || len(w.waiting[forCalls]) > 0
+}
+
+func (w *writer) ended() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed && len(w.waiting[forBackground]) == 0 && len(w.waiting[forCalls]) == 0
+}
+
+// take takes what waits off the queues, but for what was dropped.
+func (w *writer) take() []*request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.batch)
+	w.batch = w.batch[:0]
+	for p, queue := range w.waiting {
+		n := min(len(queue), maxBatch)
+		for _, r := range queue[:n] {
+			if r.stage.CompareAndSwap(queued, running) {
+				w.batch = append(w.batch, r)
+			}
+		}
+		rest := copy(queue, queue[n:])
+		clear(queue[rest:])
+		w.waiting[p] = queue[:rest]
+	}
+	return w.batch
+}
+
+// transact carries out what waits. The requests are taken after the transaction has
+// begun: until then, which may take a while if another process writes, callers can
+// leave.
+func (w *writer) transact() {
+	err := exec(w.conn, "BEGIN IMMEDIATE")
+	batch := w.take()
+	if err != nil {
+		w.settle(batch, failed(err))
+		return
+	}
+	if err := w.runAll(batch); err != nil {
+		w.rollback()
+		w.settle(batch, failed(err))
+		return
+	}
+	// From here on a caller may leave: no work uses what is the caller's.
+	for _, r := range batch {
+		w.after = append(w.after, r.after)
+		if r.err != nil {
+			w.after[len(w.after)-1] = nil
+		}
+		if !r.stage.CompareAndSwap(running, committing) {
+			r.done <- struct{}{}
+		}
+	}
+	err = exec(w.conn, "COMMIT")
+	switch {
+	case err == nil:
+		for _, after := range w.after {
+			if after != nil {
+				after()
+			}
+		}
+	case sqlite3.ErrCode(err).ToPrimary() == sqlite3.ResultFull:
+		w.rollback() // the frame that would have made it valid was not written
+		err = failed(err)
+	default:
+		w.rollback()
+		err = unsettled(failed(err))
+	}
+	clear(w.after)
+	w.after = w.after[:0]
+	w.settle(batch, err)
+}
+
+// settle tells the callers what became of their work: err, or the error of the work
+// if that is nil. After a failed commit, also an error of a work says nothing: it may
+// be due to what another one had written.
+func (w *writer) settle(batch []*request, err error) {
+	w.failing.Store(nil)
+	var failure *store.Error
+	if errors.As(err, &failure) {
+		w.failing.Store(failure)
+	}
+	for _, r := range batch {
+		if r.stage.Load() == leaving {
+			continue // was told
+		}
+		if err != nil {
+			r.err = err
+		}
+		r.done <- struct{}{}
+	}
+}
+
+// runAll runs the work of all requests in the open transaction. What fails leaves
+// nothing behind there; an error means that nothing of any is there.
+//
+// A savepoint for each would cost a fifth of what they cost. So they run without, and
+// if one fails all others run again with one.
+func (w *writer) runAll(batch []*request) error {
+	failing := -1
+	for i, r := range batch {
+		if r.err = r.work(w.conn); r.err != nil {
+			failing = i
+			break
+		}
+	}
+	if failing < 0 {
+		return nil
+	}
+	w.rollback()
+	if err := exec(w.conn, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	for i, r := range batch {
+		if i == failing {
+			continue
+		}
+		if err := exec(w.conn, "SAVEPOINT request"); err != nil {
+			return err
+		}
+		r.err = r.work(w.conn)
+		if w.conn.AutocommitEnabled() {
+			return r.err // SQLite has rolled back everything
+		}
+		if r.err != nil {
+			if err := exec(w.conn, "ROLLBACK TO request"); err != nil {
+				return err
+			}
+		}
+		if err := exec(w.conn, "RELEASE request"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rollback ends a transaction, unless SQLite has ended it already.
+func (w *writer) rollback() {
+	if !w.conn.AutocommitEnabled() {
+		_ = exec(w.conn, "ROLLBACK") // fails only if there is no transaction
+	}
+}

@@ -1,0 +1,256 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// openDB opens a store that closes with the test, and gives it a table.
+func openDB(t testing.TB, o Options) *db {
+	t.Helper()
+	s, err := Open(o)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	d := s.Engine.(engineOn).db
+	if !o.Beside {
+		require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
+			return exec(c, "CREATE TABLE IF NOT EXISTS test (n INTEGER PRIMARY KEY) STRICT")
+		}))
+	}
+	return d
+}
+
+func insert(ctx context.Context, d *db, n int) error {
+	return d.write(ctx, func(c *sqlite3.Conn) error { return exec(c, "INSERT INTO test VALUES (?)", n) })
+}
+
+func rows(t testing.TB, d *db) (all []int) {
+	t.Helper()
+	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
+		all = nil
+		return query(c, "SELECT n FROM test ORDER BY n", func(s *sqlite3.Stmt) error {
+			all = append(all, s.ColumnInt(0))
+			return nil
+		})
+	}))
+	return all
+}
+
+// block keeps the writer busy until the returned function is called. What is written
+// in between shares one transaction.
+func block(t *testing.T, d *db) (release func()) {
+	t.Helper()
+	running, free := make(chan struct{}), make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		assert.NoError(t, d.write(context.Background(), func(*sqlite3.Conn) error {
+			close(running)
+			<-free
+			return nil
+		}))
+	})
+	<-running
+	return func() {
+		close(free)
+		group.Wait()
+	}
+}
+
+// waiting waits until so many requests wait for the writer.
+func waiting(t *testing.T, d *db, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		d.writer.mu.Lock()
+		defer d.writer.mu.Unlock()
+		return len(d.writer.waiting[forCalls]) == n
+	}, 10*time.Second, time.Millisecond)
+}
+
+// Ensure that work which fails leaves nothing behind, and takes no other work of its
+// transaction with it.
+func TestWrite_FailingWork(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	mine := errors.New("mine")
+	release := block(t, d)
+	var group sync.WaitGroup
+	errs := make([]error, 30)
+	for n := range errs {
+		group.Go(func() {
+			errs[n] = d.write(t.Context(), func(c *sqlite3.Conn) error {
+				if err := exec(c, "INSERT INTO test VALUES (?)", n); err != nil || n%3 > 0 {
+					return err
+				}
+				return mine
+			})
+		})
+	}
+	waiting(t, d, len(errs))
+	release()
+	group.Wait()
+	var want []int
+	for n, err := range errs {
+		if n%3 == 0 {
+			require.ErrorIs(t, err, mine)
+			continue
+		}
+		require.NoError(t, err)
+		want = append(want, n)
+	}
+	assert.Equal(t, want, rows(t, d))
+}
+
+// Ensure that work whose caller has left before it began does not run.
+func TestWrite_DropsWhatNobodyWaitsFor(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	release := block(t, d)
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() { left <- insert(ctx, d, 1) }()
+	waiting(t, d, 1)
+	cancel()
+	err := <-left
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, store.ErrUnsettled)
+	release()
+	require.NoError(t, insert(t.Context(), d, 2))
+	assert.Equal(t, []int{2}, rows(t, d))
+}
+
+// Ensure that a caller who leaves while the work runs is told that its outcome is not
+// known, and that the work goes on.
+func TestWrite_LeavesDuringWork(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	err := d.write(ctx, func(c *sqlite3.Conn) error {
+		cancel()
+		return exec(c, "INSERT INTO test VALUES (1)")
+	})
+	if err != nil { // the commit may be quicker
+		require.ErrorIs(t, err, store.ErrUnsettled)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.NoError(t, insert(t.Context(), d, 2))
+	assert.Equal(t, []int{1, 2}, rows(t, d))
+}
+
+// Ensure that the queue has a bound, and that the background is not refused because
+// of the calls in it.
+func TestWrite_QueueFull(t *testing.T) {
+	t.Parallel()
+	s, err := Open(Options{Memory: true})
+	require.NoError(t, err)
+	defer s.Close()
+	d, background := s.Engine.(engineOn).db, s.Background.Engine.(engineOn).db
+	release := block(t, d)
+	var group sync.WaitGroup
+	nothing := func(*sqlite3.Conn) error { return nil }
+	for range maxWaiting {
+		group.Go(func() { assert.NoError(t, d.write(t.Context(), nothing)) })
+	}
+	waiting(t, d, maxWaiting)
+	var failure *store.Error
+	require.ErrorAs(t, d.write(t.Context(), nothing), &failure)
+	assert.Equal(t, store.QueueFull, failure.Kind)
+	group.Go(func() { assert.NoError(t, background.write(t.Context(), nothing)) })
+	release()
+	group.Wait()
+}
+
+// Ensure that a read sees one moment, and does not wait for the writer.
+func TestRead_Snapshot(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	count := func(c *sqlite3.Conn) (n int64) {
+		require.NoError(t, query(c, "SELECT count(*) FROM test", func(s *sqlite3.Stmt) error {
+			n = s.ColumnInt64(0)
+			return nil
+		}))
+		return n
+	}
+	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
+		assert.Zero(t, count(c))
+		assert.NoError(t, insert(t.Context(), d, 1))
+		assert.Zero(t, count(c))
+		return nil
+	}))
+	release := block(t, d)
+	assert.Equal(t, []int{1}, rows(t, d))
+	release()
+}
+
+// Ensure that the end of a context interrupts a read, after which the connection can
+// be used again.
+func TestRead_Interrupted(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	for range 2 * cap(d.readers.free) {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := d.read(ctx, func(c *sqlite3.Conn) error {
+			return query(c, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n) SELECT i FROM n", func(s *sqlite3.Stmt) error {
+				if s.ColumnInt(0) == 10 {
+					cancel()
+				}
+				return nil
+			})
+		})
+		require.ErrorIs(t, err, context.Canceled)
+		require.Empty(t, rows(t, d))
+	}
+}
+
+// Ensure that a second server is refused, with a word on the first, and that a tool
+// can work beside it.
+func TestOpen_Lock(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "new", "store.db")
+	d := openDB(t, Options{Path: path})
+	_, err := Open(Options{Path: path})
+	require.ErrorContains(t, err, "another server uses it: process "+strconv.Itoa(pid))
+
+	tool := openDB(t, Options{Path: path, Beside: true})
+	var group sync.WaitGroup
+	for n := range 50 {
+		group.Go(func() { assert.NoError(t, insert(t.Context(), d, 2*n)) })
+		group.Go(func() { assert.NoError(t, insert(t.Context(), tool, 2*n+1)) })
+	}
+	group.Wait()
+	assert.Len(t, rows(t, d), 100)
+	assert.Equal(t, rows(t, d), rows(t, tool))
+}
+
+// Ensure that reads and writes under the context of a running transaction are part of
+// it, until it ends.
+func TestThen(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	var late context.Context
+	require.Error(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
+		return then(t.Context(), c, func(ctx context.Context) error {
+			late = ctx //nolint:fatcontext // to show that it is of no use later
+			assert.NoError(t, insert(ctx, d, 1))
+			assert.NoError(t, d.read(ctx, func(c *sqlite3.Conn) error {
+				return query(c, "SELECT n FROM test", func(s *sqlite3.Stmt) error {
+					assert.Equal(t, 1, s.ColumnInt(0))
+					return nil
+				})
+			}))
+			return errors.New("rolls back")
+		})
+	}))
+	assert.Empty(t, rows(t, d))
+	require.Error(t, insert(late, d, 2))
+}

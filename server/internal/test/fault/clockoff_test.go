@@ -26,7 +26,7 @@ func TestClockOff(t *testing.T) {
 		return env.serveWith(func(c *server.Config) { c.Now = func() time.Time { return time.Now().Add(by) } })
 	}
 	redisTime := func() time.Time {
-		now, err := env.store.Time(t.Context())
+		now, err := env.ports().Time(t.Context())
 		require.NoError(t, err)
 		return now
 	}

@@ -44,7 +44,7 @@ func TestBots_ServerKilled(t *testing.T) {
 		each.awaitEvent(t, "a move", func(e *pb.Event) bool { return e.GetMoved() != nil })
 	}
 	doomed.stop()
-	killed, err := env.store.Time(t.Context())
+	killed, err := env.ports().Time(t.Context())
 	require.NoError(t, err)
 
 	var waits []time.Duration

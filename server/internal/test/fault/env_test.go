@@ -29,10 +29,11 @@ type env struct {
 	t *testing.T
 	// url names the store as a server's configuration does.
 	url string
-	// store is the test's own connection to it.
-	store    *store.Store
+	// ports is the test's own connection to it.
+	ports    func() *store.Store
 	observed *observations
-	// addr and redis are the address of a Redis and the test's own client of it.
+	// addr and redis are the address of a Redis and the test's own client of it. Both
+	// are zero for another store.
 	addr  string
 	redis redis.UniversalClient
 	// serversDie says that the test kills servers: clients retry calls that no
@@ -65,8 +66,9 @@ func newUncheckedEnv(t *testing.T, addr string, client redis.UniversalClient) *e
 	if testing.Short() {
 		t.Skip("breaks whole servers")
 	}
+	ports := storetest.OnRedis(t, strings.Split(addr, ",")...)
 	return &env{
-		t: t, url: "redis://" + addr, store: storetest.OnRedis(t, strings.Split(addr, ",")...), addr: addr, redis: client,
+		t: t, url: "redis://" + addr, addr: addr, redis: client, ports: func() *store.Store { return ports },
 		observed: newObservations(), damaged: map[string]bool{},
 	}
 }
@@ -87,7 +89,7 @@ const century = 100 * 365 * 24 * time.Hour
 // scheduled lists the games that are due within a time.
 func (env *env) scheduled(ctx context.Context, t *testing.T, within time.Duration) []string {
 	t.Helper()
-	games, err := env.store.Queue.Due(ctx, -century, within, math.MaxInt32)
+	games, err := env.ports().Queue.Due(ctx, -century, within, math.MaxInt32)
 	require.NoError(t, err)
 	return games
 }
@@ -141,7 +143,7 @@ func (env *env) serveVia(proxy string) *testServer {
 func (env *env) servePair() (first, second *testServer) {
 	env.t.Helper()
 	first = env.serve()
-	if !env.store.Shared() {
+	if env.redis == nil {
 		return first, first
 	}
 	return first, env.serve()

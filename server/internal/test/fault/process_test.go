@@ -46,6 +46,21 @@ func (env *env) serveMeasured(flags ...string) (*testServer, gauges) {
 // serveProgram is serveProcess with limits, unless flags include unlimited.
 func (env *env) serveProgram(flags ...string) *testServer {
 	env.t.Helper()
+	log, process := env.startProgram(flags...)
+	select {
+	case addr := <-log.addr:
+		return &testServer{addr: addr, stop: process.Kill, process: process, metrics: log.metrics}
+	case <-process.Exited():
+		require.Fail(env.t, "the server does not start")
+	case <-time.After(patience):
+		require.Fail(env.t, "the server does not begin to serve")
+	}
+	return nil
+}
+
+// startProgram is serveProgram without waiting for the server to serve.
+func (env *env) startProgram(flags ...string) (*processLog, *process.Process) {
+	env.t.Helper()
 	log := &processLog{t: env.t, addr: make(chan string, 1), metrics: make(chan string, 1)}
 	cmd := exec.Command(process.Build(env.t, "cmd/gridstand-server"))
 	cmd.Args = append(cmd.Args,
@@ -56,15 +71,7 @@ func (env *env) serveProgram(flags ...string) *testServer {
 	process, err := process.Start(cmd)
 	require.NoError(env.t, err)
 	env.t.Cleanup(process.Kill)
-	select {
-	case addr := <-log.addr:
-		return &testServer{addr: addr, stop: process.Kill, process: process, metrics: log.metrics}
-	case <-process.Exited():
-		require.Fail(env.t, "the server does not start")
-	case <-time.After(patience):
-		require.Fail(env.t, "the server does not begin to serve")
-	}
-	return nil
+	return log, process
 }
 
 // processLog reads the log of a server process. It copies the log to the test's

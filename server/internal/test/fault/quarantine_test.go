@@ -49,7 +49,7 @@ func TestQuarantine(t *testing.T) {
 			require.ErrorIs(t, operator.Quarantine(ctx, "nothing"), gamelog.ErrNotFound)
 		})
 		t.Run("all games of a time span are damaged, younger ones are not", func(t *testing.T) {
-			now, err := env.store.Time(ctx)
+			now, err := env.ports().Time(ctx)
 			require.NoError(t, err)
 			younger := running.start(t, "6x6")
 			for _, g := range games[1:] {

@@ -39,6 +39,9 @@ func drawSeed(t *testing.T) uint64 {
 // clocks are credited.
 const outageAfter = 3 * time.Second
 
+// stormLoad is the traffic of TestStorm_long.
+var stormLoad = load{solo: 8, tables: 3, workloads: 2, watchers: 2, pause: 20 * time.Millisecond}
+
 // storm is traffic through two servers, processes of the server's program, with
 // faults injected between them, Redis and the clients.
 type storm struct {
@@ -112,7 +115,7 @@ func TestStorm_long(t *testing.T) {
 	s.env.serversDie = true
 	s.servers = []*stormServer{newStormServer(t, s.env), newStormServer(t, s.env)}
 	seed := drawSeed(t)
-	tr = s.startTraffic(seed)
+	tr = s.env.startTraffic(stormLoad, seed, s.servers[0].frontEnd(), s.servers[1].frontEnd())
 	began = time.Now()
 	s.env.awaitProgress(t, 100)
 

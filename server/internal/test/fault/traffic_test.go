@@ -25,13 +25,21 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
+// load is how many play at a time, and watch.
+type load struct {
+	// solo is the number of players of 2048, tables that of tables with two players,
+	// and workloads that of workloads with maxPlayers players.
+	solo, tables, workloads int
+	// watchers is the number of watchers of each of these games.
+	watchers int
+	// pause is the time before a move; it bounds the number of moves that the test
+	// keeps in memory.
+	pause time.Duration
+}
+
 const (
-	soloPlayers, tableGroups, workloadRunners = 8, 3, 2
 	// turnLimit is long enough for clocks to run out in long faults only.
 	turnLimit = 2 * time.Second
-	// movePause is the time before a move; it bounds the number of moves that
-	// the test keeps in memory.
-	movePause = 20 * time.Millisecond
 	// callPause is the time before a call of a workload: long enough for a
 	// fault or two in each history, and for not too many calls.
 	callPause = 50 * time.Millisecond
@@ -42,7 +50,9 @@ const (
 // traffic is players who play one game after another, and watchers, with the
 // client library, until finish is called.
 type traffic struct {
-	s         *storm
+	t         *testing.T
+	env       *env
+	load      load
 	servers   *testServer // all of them, under one name
 	ctx       context.Context
 	finishing chan struct{} // closed when the traffic has to end
@@ -58,34 +68,31 @@ type traffic struct {
 	calls, unknownOutcomes int // of all workloads, once they are checked
 }
 
-// startTraffic starts traffic whose choices are drawn from a seed.
-func (s *storm) startTraffic(seed uint64) *traffic {
-	s.t.Helper()
-	fronts := make([]*testServer, 0, len(s.servers))
-	for _, h := range s.servers {
-		fronts = append(fronts, h.frontEnd())
-	}
-	tr := &traffic{s: s, servers: behind(fronts...), finishing: make(chan struct{})}
-	ctx, cancel := context.WithCancel(s.t.Context())
+// startTraffic starts traffic, whose choices are drawn from a seed, on servers as
+// clients reach them.
+func (env *env) startTraffic(load load, seed uint64, servers ...*testServer) *traffic {
+	env.t.Helper()
+	tr := &traffic{t: env.t, env: env, load: load, servers: behind(servers...), finishing: make(chan struct{})}
+	ctx, cancel := context.WithCancel(env.t.Context())
 	tr.group, tr.ctx = errgroup.WithContext(ctx)
-	s.t.Cleanup(func() {
+	env.t.Cleanup(func() {
 		cancel()
 		_ = tr.group.Wait()
 	})
-	for n := range soloPlayers {
-		player, spectator := s.env.player(tr.servers), s.env.anonymous(tr.servers)
+	for n := range load.solo {
+		player, spectator := env.player(tr.servers), env.anonymous(tr.servers)
 		rng := rand.New(rand.NewPCG(seed, uint64(100+n)))
 		tr.group.Go(func() error { return tr.solo(rng, player, spectator) })
 	}
-	for n := range tableGroups {
-		players := []*caller{s.env.player(tr.servers), s.env.player(tr.servers), s.env.anonymous(tr.servers)}
+	for n := range load.tables {
+		players := []*caller{env.player(tr.servers), env.player(tr.servers), env.anonymous(tr.servers)}
 		rng := rand.New(rand.NewPCG(seed, uint64(200+n)))
 		tr.group.Go(func() error { return tr.playTables(rng, players) })
 	}
-	for n := range workloadRunners {
-		clients := accounts(s.env, fronts...)
+	for n := range load.workloads {
+		clients, spectator := accounts(env, servers...), env.anonymous(tr.servers)
 		rng := rand.New(rand.NewPCG(seed, uint64(300+n)))
-		tr.group.Go(func() error { return tr.runWorkloads(rng, clients) })
+		tr.group.Go(func() error { return tr.runWorkloads(rng, clients, spectator) })
 	}
 	return tr
 }
@@ -113,10 +120,12 @@ func (tr *traffic) solo(rng *rand.Rand, player, spectator *caller) error {
 			return fmt.Errorf("creating a game: %w", err)
 		}
 		tr.games.Add(1)
-		if rng.IntN(2) == 0 {
-			tr.watch(spectator, game.GetId(), watching{cut: rng.IntN(40)})
-		} else {
-			tr.group.Go(func() error { return tr.follow(sdk, game.GetId()) })
+		for range tr.load.watchers {
+			if rng.IntN(2) == 0 {
+				tr.watch(spectator, game.GetId(), watching{cut: rng.IntN(40)})
+			} else {
+				tr.group.Go(func() error { return tr.follow(sdk, game.GetId()) })
+			}
 		}
 		if err := tr.play(rng, sdk.Seat(client.Game{Game: game}), game, int32(20+rng.IntN(100))); err != nil {
 			return fmt.Errorf("playing %s: %w", game.GetId(), err)
@@ -129,7 +138,7 @@ func (tr *traffic) solo(rng *rand.Rand, player, spectator *caller) error {
 func (tr *traffic) play(rng *rand.Rand, seat *client.Seat, game *pb.Game, giveUp int32) error {
 	version, position := game.GetVersion(), game.GetPosition()
 	for {
-		<-time.After(movePause)
+		<-time.After(tr.load.pause)
 		var event *pb.Event
 		var err error
 		n := rng.IntN(60)
@@ -148,7 +157,7 @@ func (tr *traffic) play(rng *rand.Rand, seat *client.Seat, game *pb.Game, giveUp
 		if event.GetVersion() != version+1 {
 			return fmt.Errorf("version %d after version %d, of a game with one player", event.GetVersion(), version)
 		}
-		if err := tr.s.env.observed.event(event); err != nil {
+		if err := tr.env.observed.event(event); err != nil {
 			return err
 		}
 		tr.moves.Add(1)
@@ -161,7 +170,7 @@ func (tr *traffic) play(rng *rand.Rand, seat *client.Seat, game *pb.Game, giveUp
 
 // watch starts a watcher of a game.
 func (tr *traffic) watch(spectator *caller, gameID string, how watching) {
-	w := spectator.watch(tr.s.t, gameID, how)
+	w := spectator.watch(tr.t, gameID, how)
 	tr.watches.Add(1)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -202,7 +211,7 @@ func (tr *traffic) follow(sdk *client.Client, gameID string) error {
 		if err := history.Take(message); err != nil {
 			return fmt.Errorf("following %s: %w", gameID, err)
 		}
-		if err := tr.s.env.observed.update(message); err != nil {
+		if err := tr.env.observed.update(message); err != nil {
 			return err
 		}
 	}
@@ -222,15 +231,20 @@ func (tr *traffic) playTables(rng *rand.Rand, players []*caller) error {
 		}
 		gameID := game.GetId()
 		tr.games.Add(1)
-		tr.watch(spectator, gameID, watching{})
-		tr.watch(spectator, gameID, watching{every: true, cut: 1 + rng.IntN(9)})
+		for n := range tr.load.watchers {
+			how := watching{}
+			if n%2 == 1 {
+				how = watching{every: true, cut: 1 + rng.IntN(9)}
+			}
+			tr.watch(spectator, gameID, how)
+		}
 		if _, err := guest.join(tr.ctx, gameID); err != nil {
 			return fmt.Errorf("joining %s: %w", gameID, err)
 		}
 		var both []*participant
 		for _, player := range players[:2] {
-			p := participate(tr.s.t, &participant{
-				gameID: gameID, clients: []*caller{player}, returns: true, pace: movePause,
+			p := participate(tr.t, &participant{
+				gameID: gameID, clients: []*caller{player}, returns: true, pace: tr.load.pause,
 				rng: rand.New(rand.NewPCG(rng.Uint64(), 0)),
 			})
 			both = append(both, p)
@@ -250,7 +264,7 @@ func (tr *traffic) playTables(rng *rand.Rand, players []*caller) error {
 }
 
 // runWorkloads runs one workload after another, with clients on all servers.
-func (tr *traffic) runWorkloads(rng *rand.Rand, clients [maxPlayers][]*caller) error {
+func (tr *traffic) runWorkloads(rng *rand.Rand, clients [maxPlayers][]*caller, spectator *caller) error {
 	names := slices.Sorted(maps.Keys(scenarios))
 	for !tr.finished() {
 		w, err := scenarios[names[rng.IntN(len(names))]].open(tr.ctx, clients)
@@ -258,6 +272,9 @@ func (tr *traffic) runWorkloads(rng *rand.Rand, clients [maxPlayers][]*caller) e
 			return err
 		}
 		tr.games.Add(1)
+		for range tr.load.watchers {
+			tr.watch(spectator, w.game.GetId(), watching{every: rng.IntN(2) == 0})
+		}
 		w.pause = callPause
 		if err := w.run(tr.ctx, rng.Uint64()); err != nil {
 			return fmt.Errorf("asking about %s: %w", w.game.GetId(), err)
@@ -272,11 +289,11 @@ func (tr *traffic) runWorkloads(rng *rand.Rand, clients [maxPlayers][]*caller) e
 // checkLinearizable requires the history of each workload to be linearizable.
 func (tr *traffic) checkLinearizable(t *testing.T) {
 	t.Helper()
-	fresh := tr.s.env.anonymous(tr.s.env.serve())
+	fresh := tr.env.anonymous(tr.env.serve())
 	for _, w := range tr.workloads {
 		tr.calls += len(w.history.all)
 		tr.unknownOutcomes += w.history.unknownOutcomes()
-		require.Equal(t, porcupine.Ok, w.checkLinearizable(t, tr.s.env.genesis(t, fresh, w.game)), w.game.GetVariant())
+		require.Equal(t, porcupine.Ok, w.checkLinearizable(t, tr.env.genesis(t, fresh, w.game)), w.game.GetVariant())
 	}
 }
 

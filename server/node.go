@@ -26,6 +26,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/lifecycle"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/metrics"
+	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/recovery"
 	"github.com/gridstand/gridstand/server/internal/rpc"
@@ -149,7 +150,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
 	games := rpc.New(rpc.Config{
-		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.Accounts, n.KeepAccounts), Leaderboard: leaderboard.New(clients.Calls, n.Now), Directory: n.directory,
+		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.Accounts, n.KeepAccounts), Leaderboard: leaderboard.New(n.store.Boards, page.NewTokens(clients.Calls), n.Now), Directory: n.directory,
 		Planner: n.lifecycle, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		StoreAnswers: n.storeAnswers.Load,
 		Version:      version.String(), Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,

@@ -135,7 +135,7 @@ func (c *Config) recovery(s *store.Store, logger *slog.Logger) (recovery.Config,
 	}
 	return recovery.Config{
 		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: log,
-		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(clients.Background, time.Now),
+		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(clients.Background), time.Now),
 		Directory: directory.New(s.Background.Lists, s.Lists, page.NewTokens(clients.Calls), max(c.KeepFinished, c.AbandonAfter), logger),
 		Scheduler: scheduler.New(s.Background.Queue, logger), Logger: logger,
 		KeepFinished: c.KeepFinished, Memory: c.Idle,

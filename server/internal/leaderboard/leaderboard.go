@@ -1,42 +1,27 @@
 // Package leaderboard keeps each variant's boards, of all time, of each week
-// and of each day, in Redis sorted sets. A player is on a board once, with the
-// best score; of equal scores the earlier ranks first. A board is two keys
-// in one cluster slot (the braces are literal):
+// and of each day, in a store. A player is on a board once, with the best score; of
+// equal scores the earlier ranks first.
 //
-//	scores:{<variant>:<window>}       sorted set: score → member
-//	scores:{<variant>:<window>}:best  hash: player id → that player's member
-//
-// The window is all, week-2026-W47 or day-2026-11-20, and a member is
+// The window is called all, week-2026-W47 or day-2026-11-20, and a member is
 //
 //	<9999999999999 − Unix milliseconds>:<player id>:<game id>
 //
-// The set hidden holds the ids of players whom an operator keeps off all boards.
-//
-// Redis orders equal scores by member, so the set read in reverse is the board, and
-// nothing else needs a lookup. All other errors are Redis's or the context's,
-// wrapped.
+// so that the store's order of equal scores is that of the board, and nothing else
+// needs a lookup. All other errors are the store's or the context's, wrapped.
 package leaderboard
 
 import (
 	"context"
-	_ "embed" // For the script.
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/scan"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
-
-//go:embed record.lua
-var recordSource string
-
-var recordScript = redis.NewScript(recordSource)
 
 // ErrNoScore is returned for a player who is not on the board.
 var ErrNoScore = errors.New("no score on this board")
@@ -49,7 +34,7 @@ type Result struct {
 	PlayerID, GameID string
 	// Score in points.
 	Score int32
-	// Time of the game's last event, by Redis's clock. It decides the week and
+	// Time of the game's last event, by the store's clock. It decides the week and
 	// the day, and which of two equal scores ranks first.
 	Time time.Time
 }
@@ -66,21 +51,19 @@ type Entry struct {
 	Time     time.Time
 }
 
-// Boards are the boards in one Redis. Any number of them, in any number of
-// processes, may work on the same Redis. All methods may be called
-// concurrently.
+// Boards are the boards of a store. All methods may be called concurrently.
 //
-// A variant becomes part of a key: callers must check that it exists.
+// A variant becomes part of a board's name: callers must check that it exists.
 type Boards struct {
-	client redis.UniversalClient
+	boards store.Boards
 	tokens *page.Tokens
 	now    func() time.Time
 }
 
-// New returns the boards in client's Redis. The caller closes the client. now is the local clock: it guesses which boards are current, and Redis's
-// clock decides.
-func New(client redis.UniversalClient, now func() time.Time) *Boards {
-	return &Boards{client: client, tokens: page.NewTokens(client), now: now}
+// New returns the boards of a store. now is the local clock: it guesses which boards
+// are current, and the store's clock decides.
+func New(boards store.Boards, tokens *page.Tokens, now func() time.Time) *Boards {
+	return &Boards{boards: boards, tokens: tokens, now: now}
 }
 
 // Record puts a result on its variant's three boards. It is idempotent, and the order
@@ -94,41 +77,37 @@ func (b *Boards) Record(ctx context.Context, r Result) error {
 	if err != nil {
 		return err
 	}
-	hidden, err := b.Hidden(ctx, r.PlayerID)
-	if err != nil || hidden[r.PlayerID] {
-		return err
-	}
-	boards := make([]board, 0, 3)
-	for _, window := range []Window{All, Week, Day} {
-		board := boardAt(r.Variant, window, r.Time)
-		err := recordScript.Run(ctx, b.client, []string{board.key(), board.bestKey()},
-			r.PlayerID, r.Score, member, board.expires()).Err()
-		if err != nil {
-			return fmt.Errorf("recording a score: %w", err)
-		}
-		boards = append(boards, board)
-	}
-	// A concurrent Hide may have cleared the boards before this result was on them.
-	if hidden, err = b.Hidden(ctx, r.PlayerID); err != nil || !hidden[r.PlayerID] {
-		return err
-	}
-	for _, board := range boards {
-		if err := b.drop(ctx, board.key(), r.PlayerID, ""); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.boards.Record(ctx, store.BoardEntry{PlayerID: r.PlayerID, Score: r.Score, Member: member},
+		boardAt(r.Variant, All, r.Time).stored(), boardAt(r.Variant, Week, r.Time).stored(), boardAt(r.Variant, Day, r.Time).stored())
+}
+
+// Hide removes a player from all boards and keeps the player's results off them until
+// Unhide. It is idempotent; after an error it is retried.
+func (b *Boards) Hide(ctx context.Context, playerID string) error {
+	return b.boards.Hide(ctx, playerID)
+}
+
+// Unhide ends Hide. Results that were not recorded in between must be recorded again.
+func (b *Boards) Unhide(ctx context.Context, playerID string) error {
+	return b.boards.Unhide(ctx, playerID)
+}
+
+// AnyHidden reports whether any player is hidden.
+func (b *Boards) AnyHidden(ctx context.Context) (bool, error) { return b.boards.AnyHidden(ctx) }
+
+// Hidden returns those of the players who are hidden.
+func (b *Boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
+	return b.boards.Hidden(ctx, playerIDs...)
 }
 
 // Games calls visit with the ids of the games on a variant's all-time board, some at
 // a time. An id that stays on the board throughout is visited at least once. It ends
 // at the first error, also one of visit's.
 func (b *Boards) Games(ctx context.Context, variant string, visit func(gameIDs []string) error) error {
-	return scan.Members(ctx, b.client, boardAt(variant, All, time.Time{}).key(), func(members []redis.Z) error {
-		gameIDs := make([]string, len(members))
-		for i, z := range members {
-			member, _ := z.Member.(string)
-			entry, err := parseMember(member)
+	return b.boards.Entries(ctx, boardAt(variant, All, time.Time{}).stored(), func(entries []store.BoardEntry) error {
+		gameIDs := make([]string, len(entries))
+		for i, e := range entries {
+			entry, err := parseMember(e.Member)
 			if err != nil {
 				return err
 			}
@@ -136,6 +115,44 @@ func (b *Boards) Games(ctx context.Context, variant string, visit func(gameIDs [
 		}
 		return visit(gameIDs)
 	})
+}
+
+// Prune removes from the boards the entries for which matches returns false, and
+// corrects what the store keeps beside the entries. The caller records again what is
+// missing then. It ends at the first error, also one of matches.
+func (b *Boards) Prune(ctx context.Context, matches func(Result) (bool, error)) (store.BoardRepair, error) {
+	repair, err := b.boards.Repair(ctx)
+	if err != nil {
+		return repair, err
+	}
+	err = b.boards.Boards(ctx, func(board store.Board) error {
+		return b.boards.Entries(ctx, board, func(entries []store.BoardEntry) error {
+			for _, e := range entries {
+				entry, err := parseMember(e.Member)
+				if err != nil {
+					return err
+				}
+				ok, err := matches(Result{
+					Variant: board.Variant, PlayerID: entry.PlayerID, GameID: entry.GameID, Score: e.Score, Time: entry.Time,
+				})
+				if err != nil {
+					return err
+				}
+				if ok {
+					continue
+				}
+				dropped, err := b.boards.Drop(ctx, board, entry.PlayerID, e.Member)
+				if err != nil {
+					return err
+				}
+				if dropped {
+					repair.Removed++
+				}
+			}
+			return nil
+		})
+	})
+	return repair, err
 }
 
 const (

@@ -1,13 +1,16 @@
 package leaderboard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -15,6 +18,9 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
@@ -28,54 +34,43 @@ func result(player, game int, score int32, at time.Time) Result {
 	return Result{Variant: "classic", PlayerID: name("player", player), GameID: name("game", game), Score: score, Time: at}
 }
 
-// now is the present to the millisecond, as Redis tells it.
+// now is the present to the millisecond, as stores tell it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// Ensure that everything here runs on a cluster, on which no script may touch
-// two slots.
-func TestCluster(t *testing.T) {
-	t.Parallel()
-	boards, ctx := New(redistest.StartCluster(t, 1).Client(), time.Now), t.Context()
-	require.NoError(t, boards.Record(ctx, result(1, 1, 10, now())))
-	for _, window := range []Window{All, Week, Day} {
-		listed, err := boards.List(ctx, "classic", window, "", 10)
-		require.NoError(t, err)
-		assert.Len(t, listed.Entries, 1)
-		_, _, err = boards.Rank(ctx, "classic", window, name("player", 1), 1)
-		require.NoError(t, err)
-	}
-	require.NoError(t, boards.Games(ctx, "classic", func([]string) error { return nil }))
+// open returns the boards of a store, whose page tokens are of another one.
+func open(t *testing.T, s *store.Store) *Boards {
+	t.Helper()
+	return New(s.Boards, page.NewTokens(redistest.NewClient(t, redistest.StartMiniredis(t).Addr())), time.Now)
 }
 
-// Ensure that the keys and members are what other releases read.
-func TestBoards_Record_Keys(t *testing.T) {
+// names returns the windows of all boards.
+func names(t *testing.T, s *store.Store) []string {
+	t.Helper()
+	var list []string
+	require.NoError(t, s.Boards.Boards(t.Context(), func(b store.Board) error {
+		list = append(list, b.Window)
+		return nil
+	}))
+	return list
+}
+
+// Ensure that the boards and members have the names that other releases gave them.
+func TestBoards_Record_Names(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		ctx := t.Context()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		r := result(1, 2, 1234, now())
-		require.NoError(t, New(client, time.Now).Record(ctx, r))
-
-		member := fmt.Sprintf("%013d:%s:%s", 9_999_999_999_999-r.Time.UnixMilli(), r.PlayerID, r.GameID)
+		require.NoError(t, open(t, s).Record(t.Context(), r))
 		year, week := r.Time.ISOWeek()
-		day := "scores:{classic:" + r.Time.Format("day-2006-01-02") + "}"
-		windows := []string{"scores:{classic:all}", fmt.Sprintf("scores:{classic:week-%d-W%02d}", year, week), day}
-		var keys []string
-		for _, key := range windows {
-			keys = append(keys, key, key+":best")
-			assert.Equal(t, []redis.Z{{Score: 1234, Member: member}}, client.ZRangeWithScores(ctx, key, 0, -1).Val(), key)
-			assert.Equal(t, map[string]string{r.PlayerID: member}, client.HGetAll(ctx, key+":best").Val(), key)
+		windows := []string{"all", fmt.Sprintf("week-%d-W%02d", year, week), r.Time.Format("day-2006-01-02")}
+		assert.ElementsMatch(t, windows, names(t, s))
+		want := store.BoardEntry{
+			PlayerID: r.PlayerID, Score: 1234,
+			Member: fmt.Sprintf("%013d:%s:%s", 9_999_999_999_999-r.Time.UnixMilli(), r.PlayerID, r.GameID),
 		}
-		assert.ElementsMatch(t, keys, client.Keys(ctx, "*").Val())
-
-		assert.EqualValues(t, -1, client.TTL(ctx, keys[0]).Val())
-		assert.EqualValues(t, -1, client.TTL(ctx, keys[1]).Val())
-		midnight := r.Time.Truncate(24 * time.Hour).Add(24 * time.Hour)
-		for _, key := range keys[2:] {
-			end := midnight
-			if key != day && key != day+":best" {
-				end = midnight.AddDate(0, 0, (7-int(r.Time.Weekday()))%7)
-			}
-			assert.WithinDuration(t, end.Add(keptFor), now().Add(client.TTL(ctx, key).Val()), 10*time.Second, key)
+		for _, window := range windows {
+			listed, err := s.Boards.Page(t.Context(), store.Board{Variant: "classic", Window: window}, 0, 9)
+			require.NoError(t, err)
+			assert.Equal(t, []store.BoardEntry{want}, listed.Entries, window)
 		}
 	})
 }
@@ -83,8 +78,8 @@ func TestBoards_Record_Keys(t *testing.T) {
 // Ensure that what must not be recorded leaves nothing behind.
 func TestBoards_Record_Nothing(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client, time.Now), t.Context()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boards, ctx := open(t, s), t.Context()
 		require.NoError(t, boards.Record(ctx, result(1, 1, 0, now())))
 		bad := []Result{
 			{Variant: "classic", PlayerID: "x", GameID: id.New(), Score: 1, Time: now()},
@@ -95,18 +90,17 @@ func TestBoards_Record_Nothing(t *testing.T) {
 		for _, r := range bad {
 			require.Error(t, boards.Record(ctx, r))
 		}
-		assert.Empty(t, client.Keys(ctx, "*").Val())
+		assert.Empty(t, names(t, s))
 	})
 }
 
-// Ensure that a result that comes after its week was dropped counts for all
-// time and makes no board that would stay for ever.
+// Ensure that a result that comes after its week was removed counts for all time
+// only.
 func TestBoards_Record_LongPast(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		ctx := t.Context()
-		require.NoError(t, New(client, time.Now).Record(ctx, result(1, 1, 5, now().Add(-keptFor-8*24*time.Hour))))
-		assert.ElementsMatch(t, []string{"scores:{classic:all}", "scores:{classic:all}:best"}, client.Keys(ctx, "*").Val())
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		require.NoError(t, open(t, s).Record(t.Context(), result(1, 1, 5, now().Add(-keptFor-8*24*time.Hour))))
+		assert.Equal(t, []string{"all"}, names(t, s))
 	})
 }
 
@@ -114,8 +108,8 @@ func TestBoards_Record_LongPast(t *testing.T) {
 // each player's best, the earliest of equals.
 func TestBoards_Record_AnyOrder(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx, run := New(client, time.Now), t.Context(), 0
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boards, ctx, run := open(t, s), t.Context(), 0
 		start := now().Truncate(24 * time.Hour)
 		results := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Result {
 			millis := rapid.SampledFrom([]int64{0, 1, 9, 10, 86_399_999, 86_400_000, -1}).Draw(t, "millis")
@@ -135,55 +129,48 @@ func TestBoards_Record_AnyOrder(t *testing.T) {
 			for _, window := range []Window{All, Week, Day} {
 				for day := -1; day <= 1; day++ {
 					b := boardAt(variant, window, start.AddDate(0, 0, day))
-					requireBoard(t, ctx, client, b, bests(drawn, b))
+					listed, _, err := boards.list(ctx, b, 0, 9)
+					require.NoError(t, err)
+					require.Equal(t, bests(drawn, b), listed.Entries)
 				}
 			}
 		})
 	})
 }
 
-// bests is the board that the results make, worked out the plain way: by
-// player the greatest score and of these the greatest member.
-func bests(results []Result, b board) map[string]redis.Z {
-	best := map[string]redis.Z{}
+// bests is the board that the results make, worked out the plain way: of each player
+// the greatest score, and of these the earliest.
+func bests(results []Result, b board) []Entry {
+	better := func(x, y Entry) int {
+		return cmp.Or(cmp.Compare(y.Score, x.Score), x.Time.Compare(y.Time), strings.Compare(y.PlayerID, x.PlayerID), strings.Compare(y.GameID, x.GameID))
+	}
+	best := map[string]Entry{}
 	for _, r := range results {
 		if r.Score == 0 || boardAt(b.variant, b.window, r.Time) != b {
 			continue
 		}
-		z := redis.Z{Score: float64(r.Score), Member: must(memberOf(r))}
-		old, ok := best[r.PlayerID]
-		if !ok || z.Score > old.Score || z.Score == old.Score && z.Member.(string) > old.Member.(string) {
-			best[r.PlayerID] = z
+		e := Entry{PlayerID: r.PlayerID, Score: r.Score, GameID: r.GameID, Time: r.Time}
+		if old, ok := best[r.PlayerID]; !ok || better(e, old) < 0 {
+			best[r.PlayerID] = e
 		}
 	}
-	return best
-}
-
-func requireBoard(t require.TestingT, ctx context.Context, client redis.UniversalClient, b board, best map[string]redis.Z) {
-	set := client.ZRangeWithScores(ctx, b.key(), 0, -1).Val()
-	members := client.HGetAll(ctx, b.bestKey()).Val()
-	require.Len(t, set, len(best), b.key())
-	require.Len(t, members, len(best), b.key())
-	for player, z := range best {
-		require.Contains(t, set, z, b.key())
-		require.Equal(t, z.Member, members[player], b.key())
+	entries := append([]Entry{}, slices.SortedFunc(maps.Values(best), better)...)
+	for i := range entries {
+		entries[i].Rank = int32(i) + 1
 	}
+	return entries
 }
 
 func TestBoards_Games(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client, time.Now), t.Context()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boards, ctx := open(t, s), t.Context()
 		want := map[string]bool{}
-		pipe := client.Pipeline()
-		for i := range 1000 { // more than one step of the scan
+		for i := range 20 {
 			r := result(i, i, 5, now())
 			want[r.GameID] = true
-			pipe.ZAdd(ctx, "scores:{classic:all}", redis.Z{Score: 5, Member: must(memberOf(r))})
+			require.NoError(t, boards.Record(ctx, r))
 		}
-		_, err := pipe.Exec(ctx)
-		require.NoError(t, err)
-
 		got := map[string]bool{}
 		require.NoError(t, boards.Games(ctx, "classic", func(ids []string) error {
 			for _, gameID := range ids {
@@ -195,6 +182,41 @@ func TestBoards_Games(t *testing.T) {
 		require.ErrorIs(t, boards.Games(ctx, "classic", func([]string) error { return context.Canceled }), context.Canceled)
 		require.NoError(t, boards.Games(ctx, "nothing", func([]string) error { return context.Canceled }))
 	})
+}
+
+// Ensure that pruning keeps what matches the logs.
+func TestBoards_Prune(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boards, ctx := open(t, s), t.Context()
+		kept := result(1, 1, 10, now())
+		require.NoError(t, boards.Record(ctx, kept))
+		require.NoError(t, boards.Record(ctx, result(2, 2, 20, now())))
+		for _, removed := range []int{3, 0} { // one on each board
+			repair, err := boards.Prune(ctx, func(r Result) (bool, error) { return r == kept, nil })
+			require.NoError(t, err)
+			assert.Equal(t, store.BoardRepair{Removed: removed}, repair)
+			page, err := boards.List(ctx, "classic", All, "", 10)
+			require.NoError(t, err)
+			require.Len(t, page.Entries, 1)
+			assert.Equal(t, kept.GameID, page.Entries[0].GameID)
+		}
+		_, err := boards.Prune(ctx, func(Result) (bool, error) { return false, context.Canceled })
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+// Ensure that the boards of weeks and days are kept for a week after their end.
+func TestBoard_Expires(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for window, want := range map[Window]time.Time{
+		All:  {},
+		Week: time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC),
+		Day:  time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC),
+	} {
+		assert.Equal(t, want, boardAt("classic", window, at).stored().Expires)
+	}
 }
 
 func TestBoardAt(t *testing.T) {

@@ -2,25 +2,16 @@ package leaderboard
 
 import (
 	"context"
-	_ "embed" // For the script.
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
-
-//go:embed rank.lua
-var rankSource string
-
-var rankScript = redis.NewScript(rankSource)
 
 // MaxNeighbors is how many entries Rank adds above and below at most.
 const MaxNeighbors = 50
@@ -37,7 +28,7 @@ type Page struct {
 
 // List returns up to size entries of a board: the first page for an empty token,
 // else the one after the page whose Next it is. A token of another list is an
-// *invalid.Error. Redis's clock decides the week and the day of the first page; the
+// *invalid.Error. The store's clock decides the week and the day of the first page; the
 // pages that follow stay on its board.
 //
 // It is one round trip, and another one at the turn of a day.
@@ -50,7 +41,7 @@ func (b *Boards) List(ctx context.Context, variant string, window Window, token 
 		listed, _, err := b.list(ctx, board, first, size)
 		return listed, err
 	}
-	// Redis's clock decides which board is current. The local clock guesses, so
+	// The store's clock decides which board is current. The local clock guesses, so
 	// that one round trip usually suffices.
 	guess := boardAt(variant, window, b.now())
 	listed, now, err := b.list(ctx, guess, 0, size)
@@ -60,129 +51,72 @@ func (b *Boards) List(ctx context.Context, variant string, window Window, token 
 	return listed, err
 }
 
-// list returns size entries from the given place on (counted from 0), and
-// Redis's time.
+// list returns size entries from the given place on (counted from 0), and the
+// store's time.
 func (b *Boards) list(ctx context.Context, board board, first int64, size int) (Page, time.Time, error) {
-	pipe := b.client.Pipeline()
-	elements := pipe.ZRevRangeWithScores(ctx, board.key(), first, first+int64(size)-1)
-	total := pipe.ZCard(ctx, board.key())
-	now := pipe.Time(ctx)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return Page{}, time.Time{}, fmt.Errorf("reading a board: %w", err)
+	stored, err := b.boards.Page(ctx, board.stored(), first, size)
+	if err != nil {
+		return Page{}, time.Time{}, err
 	}
-	listed := Page{Entries: make([]Entry, 0, len(elements.Val())), Total: int32(total.Val())}
-	for i, z := range elements.Val() {
-		member, _ := z.Member.(string)
-		entry, err := parseMember(member)
-		if err != nil {
-			return Page{}, time.Time{}, err
-		}
-		entry.Rank, entry.Score = int32(first)+int32(i)+1, int32(z.Score)
-		listed.Entries = append(listed.Entries, entry)
+	listed := Page{Total: int32(stored.Total)}
+	if listed.Entries, err = entriesOf(stored.Entries, first); err != nil {
+		return Page{}, time.Time{}, err
 	}
-	if next := first + int64(len(elements.Val())); next > first && next < total.Val() {
+	if next := first + int64(len(stored.Entries)); next > first && next < stored.Total {
 		token, err := b.tokens.Seal(ctx, board.query(), board.cursor(next))
 		if err != nil {
 			return Page{}, time.Time{}, err
 		}
 		listed.Next = token
 	}
-	return listed, now.Val(), nil
+	return listed, stored.Now, nil
+}
+
+// entriesOf returns entries of the store that stand on a board from the given place
+// on.
+func entriesOf(stored []store.BoardEntry, first int64) ([]Entry, error) {
+	entries := make([]Entry, len(stored))
+	for i, e := range stored {
+		entry, err := parseMember(e.Member)
+		if err != nil {
+			return nil, err
+		}
+		entry.Rank, entry.Score = int32(first)+int32(i)+1, e.Score
+		entries[i] = entry
+	}
+	return entries, nil
 }
 
 // Rank returns a player's entry on a current board and up to neighbors entries
 // (MaxNeighbors at most) directly above it and as many below, in the order of
 // their ranks and without the player's own. It returns ErrNoScore for a player
 // who is not on it, and an *invalid.Error for negative neighbors. It is one
-// round trip, and another one at the turn of a day. The riders' commands go with the
-// first; if Rank fails before it, Ask was not called.
-func (b *Boards) Rank(ctx context.Context, variant string, window Window, playerID string, neighbors int32, riders ...Rider) (Entry, []Entry, error) {
+// round trip, and another one at the turn of a day.
+func (b *Boards) Rank(ctx context.Context, variant string, window Window, playerID string, neighbors int32) (Entry, []Entry, error) {
 	if neighbors < 0 {
 		return Entry{}, nil, invalid.Field("neighbors", "must not be negative")
 	}
 	if !id.Valid(playerID) {
 		return Entry{}, nil, ErrNoScore
 	}
-	neighbors = min(neighbors, MaxNeighbors)
+	size := int(min(neighbors, MaxNeighbors))
 	guess := boardAt(variant, window, b.now())
-	ranked, err := b.rank(ctx, guess, playerID, neighbors, riders...)
-	if current := boardAt(variant, window, ranked.now); err == nil && current != guess {
-		ranked, err = b.rank(ctx, current, playerID, neighbors)
+	rank, err := b.boards.Rank(ctx, guess.stored(), playerID, size)
+	if current := boardAt(variant, window, rank.Now); err == nil && current != guess {
+		rank, err = b.boards.Rank(ctx, current.stored(), playerID, size)
 	}
 	if err != nil {
-		return Entry{}, nil, fmt.Errorf("reading a rank: %w", err)
+		return Entry{}, nil, err
 	}
-	if ranked.own == nil {
+	if !rank.Found {
 		return Entry{}, nil, ErrNoScore
 	}
-	return *ranked.own, ranked.neighbors, nil
-}
-
-// Rider adds commands of its own to a round trip.
-type Rider interface {
-	// Ask puts commands into pipe, which is then sent.
-	Ask(ctx context.Context, pipe redis.Pipeliner)
-}
-
-// ranking is the reply of rank.lua.
-type ranking struct {
-	now       time.Time // by Redis's clock
-	own       *Entry    // nil for a player who is not on the board
-	neighbors []Entry
-}
-
-var errReply = errors.New("unexpected reply of rank.lua")
-
-func (b *Boards) rank(ctx context.Context, board board, playerID string, neighbors int32, riders ...Rider) (ranking, error) {
-	keys, args := []string{board.key(), board.bestKey()}, []any{playerID, neighbors}
-	pipe := b.client.Pipeline()
-	for _, r := range riders {
-		r.Ask(ctx, pipe)
-	}
-	ranked := rankScript.EvalSha(ctx, pipe, keys, args...)
-	_, _ = pipe.Exec(ctx) // Each command has its own error.
-	if redis.HasErrorPrefix(ranked.Err(), "NOSCRIPT") {
-		ranked = rankScript.Eval(ctx, b.client, keys, args...)
-	}
-	reply, err := ranked.Slice()
+	entries, err := entriesOf(rank.Entries, rank.First)
 	if err != nil {
-		return ranking{}, err
+		return Entry{}, nil, err
 	}
-	if len(reply) != 1 && len(reply) != 4 {
-		return ranking{}, errReply
-	}
-	seconds, _ := reply[0].(string)
-	now, err := strconv.ParseInt(seconds, 10, 64)
-	if err != nil {
-		return ranking{}, errReply
-	}
-	r := ranking{now: time.Unix(now, 0)}
-	if len(reply) == 1 {
-		return r, nil
-	}
-	place, _ := reply[1].(int64)
-	first, _ := reply[2].(int64)
-	elements, _ := reply[3].([]any)
-	for i := 0; i+1 < len(elements); i += 2 {
-		member, _ := elements[i].(string)
-		entry, err := parseMember(member)
-		if err != nil {
-			return ranking{}, err
-		}
-		text, _ := elements[i+1].(string)
-		score, err := strconv.ParseInt(text, 10, 32)
-		if err != nil {
-			return ranking{}, errReply
-		}
-		at := first + int64(i/2)
-		entry.Rank, entry.Score = int32(at)+1, int32(score)
-		if at == place {
-			r.own = &entry
-		} else {
-			r.neighbors = append(r.neighbors, entry)
-		}
-	}
-	return r, nil
+	own := int(rank.Place - rank.First)
+	return entries[own], append(entries[:own:own], entries[own+1:]...), nil
 }
 
 // cursor is the given place (from 0) of b. It stays on b after the end of the day.

@@ -1,18 +1,20 @@
 package leaderboard
 
 import (
+	"context"
 	"encoding/binary"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/id"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // record fills a board with seven players: 0 is best, 2 to 4 have equal scores
@@ -33,8 +35,8 @@ func record(t *testing.T, boards *Boards) []Entry {
 
 func TestBoards_List(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client, time.Now), t.Context()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boards, ctx := open(t, s), t.Context()
 		entries := record(t, boards)
 		for _, window := range []Window{All, Week, Day} {
 			listed, err := boards.List(ctx, "classic", window, "", 200)
@@ -63,7 +65,7 @@ func TestBoards_List(t *testing.T) {
 
 func TestBoards_List_ForeignToken(t *testing.T) {
 	t.Parallel()
-	boards := New(redistest.NewClient(t, redistest.StartMiniredis(t).Addr()), time.Now)
+	boards := open(t, storetest.OnRedis(t, redistest.StartMiniredis(t).Addr()))
 	record(t, boards)
 	listed, err := boards.List(t.Context(), "classic", Week, "", 3)
 	require.NoError(t, err)
@@ -102,48 +104,70 @@ func TestBoards_List_ForeignToken(t *testing.T) {
 	}
 }
 
-// Ensure that the current day is Redis's, whatever this machine's clock says,
+// port is store.Boards under another name: a field called Boards would hide the method.
+type port interface{ store.Boards }
+
+// clocked are boards whose store has a clock of its own.
+type clocked struct {
+	port
+	now time.Time
+}
+
+func (c *clocked) Page(ctx context.Context, b store.Board, first int64, n int) (store.BoardPage, error) {
+	page, err := c.port.Page(ctx, b, first, n)
+	page.Now = c.now
+	return page, err
+}
+
+func (c *clocked) Rank(ctx context.Context, b store.Board, playerID string, neighbors int) (store.BoardRank, error) {
+	rank, err := c.port.Rank(ctx, b, playerID, neighbors)
+	rank.Now = c.now
+	return rank, err
+}
+
+// Ensure that the current day is the store's, whatever this machine's clock says,
 // and that paging stays on the day on which it began.
 func TestBoards_TurnOfDay(t *testing.T) {
 	t.Parallel()
-	embedded := redistest.StartMiniredis(t)
-	boards, ctx := New(redistest.NewClient(t, embedded.Addr()), time.Now), t.Context()
-	evening := time.Date(2031, 3, 9, 23, 59, 59, 0, time.UTC) // A Sunday.
-	embedded.SetTime(evening)
-	for i := range 3 {
-		require.NoError(t, boards.Record(ctx, result(i, i, 100-int32(i), evening)))
-	}
-	embedded.SetTime(evening.Add(time.Second))
-	require.NoError(t, boards.Record(ctx, result(9, 9, 1, evening.Add(time.Second))))
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx, boards, clock := t.Context(), open(t, s), &clocked{port: s.Boards}
+		boards.boards = clock
+		evening := time.Date(2281, 3, 6, 23, 59, 59, 0, time.UTC) // a Sunday
+		require.Equal(t, time.Sunday, evening.Weekday())
+		for i := range 3 {
+			require.NoError(t, boards.Record(ctx, result(i, i, 100-int32(i), evening)))
+		}
+		require.NoError(t, boards.Record(ctx, result(9, 9, 1, evening.Add(time.Second))))
 
-	for _, window := range []Window{Week, Day} {
-		embedded.SetTime(evening)
-		listed, err := boards.List(ctx, "classic", window, "", 2)
-		require.NoError(t, err)
-		require.Len(t, listed.Entries, 2)
-		assert.EqualValues(t, 3, listed.Total)
-		entry, _, err := boards.Rank(ctx, "classic", window, name("player", 1), 0)
-		require.NoError(t, err)
-		assert.EqualValues(t, 2, entry.Rank)
+		for _, window := range []Window{Week, Day} {
+			clock.now = evening
+			listed, err := boards.List(ctx, "classic", window, "", 2)
+			require.NoError(t, err)
+			require.Len(t, listed.Entries, 2)
+			assert.EqualValues(t, 3, listed.Total)
+			entry, _, err := boards.Rank(ctx, "classic", window, name("player", 1), 0)
+			require.NoError(t, err)
+			assert.EqualValues(t, 2, entry.Rank)
 
-		embedded.SetTime(evening.Add(time.Second))
-		rest, err := boards.List(ctx, "classic", window, listed.Next, 2)
-		require.NoError(t, err)
-		require.Len(t, rest.Entries, 1)
-		assert.Equal(t, name("player", 2), rest.Entries[0].PlayerID)
-		fresh, err := boards.List(ctx, "classic", window, "", 2)
-		require.NoError(t, err)
-		require.Len(t, fresh.Entries, 1)
-		assert.Equal(t, name("player", 9), fresh.Entries[0].PlayerID)
-		_, _, err = boards.Rank(ctx, "classic", window, name("player", 1), 0)
-		require.ErrorIs(t, err, ErrNoScore)
-	}
+			clock.now = evening.Add(time.Second)
+			rest, err := boards.List(ctx, "classic", window, listed.Next, 2)
+			require.NoError(t, err)
+			require.Len(t, rest.Entries, 1)
+			assert.Equal(t, name("player", 2), rest.Entries[0].PlayerID)
+			fresh, err := boards.List(ctx, "classic", window, "", 2)
+			require.NoError(t, err)
+			require.Len(t, fresh.Entries, 1)
+			assert.Equal(t, name("player", 9), fresh.Entries[0].PlayerID)
+			_, _, err = boards.Rank(ctx, "classic", window, name("player", 1), 0)
+			require.ErrorIs(t, err, ErrNoScore)
+		}
+	})
 }
 
 func TestBoards_Rank(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client, time.Now), t.Context()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boards, ctx := open(t, s), t.Context()
 		entries := record(t, boards)
 		for _, test := range []struct {
 			player    int
@@ -161,7 +185,7 @@ func TestBoards_Rank(t *testing.T) {
 				entry, neighbors, err := boards.Rank(ctx, "classic", window, name("player", test.player), test.neighbors)
 				require.NoError(t, err)
 				assert.Equal(t, entries[test.player], entry)
-				var want []Entry
+				want := []Entry{}
 				for _, i := range test.want {
 					want = append(want, entries[i])
 				}
@@ -182,8 +206,8 @@ func TestBoards_Rank(t *testing.T) {
 // Ensure that no more neighbors come than promised.
 func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		boards, ctx := New(client, time.Now), t.Context()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boards, ctx := open(t, s), t.Context()
 		at := now()
 		for i := range 2*MaxNeighbors + 3 {
 			require.NoError(t, boards.Record(ctx, result(i, i, int32(i)+1, at)))
@@ -197,20 +221,23 @@ func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 	})
 }
 
-// Ensure that a failure of Redis is told apart from an empty board.
-func TestBoards_RedisAway(t *testing.T) {
+// Ensure that a failure of the store is told apart from an empty board.
+func TestBoards_StoreAway(t *testing.T) {
 	t.Parallel()
-	embedded := redistest.StartMiniredis(t)
-	boards, ctx := New(redistest.NewClient(t, embedded.Addr()), time.Now), t.Context()
-	record(t, boards)
-	embedded.SetError("LOADING")
-	_, err := boards.List(ctx, "classic", Day, "", 1)
-	require.ErrorContains(t, err, "LOADING")
-	_, _, err = boards.Rank(ctx, "classic", Day, name("player", 0), 1)
-	require.ErrorContains(t, err, "LOADING")
-	assert.NotErrorIs(t, err, ErrNoScore)
-	require.ErrorContains(t, boards.Record(ctx, result(1, 1, 1, now())), "LOADING")
-	require.ErrorContains(t, boards.Games(ctx, "classic", nil), "LOADING")
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boards := open(t, s)
+		record(t, boards)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := boards.List(ctx, "classic", Day, "", 1)
+		require.ErrorIs(t, err, context.Canceled)
+		_, _, err = boards.Rank(ctx, "classic", Day, name("player", 0), 1)
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, boards.Record(ctx, result(1, 1, 1, now())), context.Canceled)
+		require.ErrorIs(t, boards.Games(ctx, "classic", nil), context.Canceled)
+		_, err = boards.Prune(ctx, nil)
+		require.ErrorIs(t, err, context.Canceled)
+	})
 }
 
 func requireField(t *testing.T, err error, field, message string) {

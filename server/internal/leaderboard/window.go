@@ -3,6 +3,8 @@ package leaderboard
 import (
 	"fmt"
 	"time"
+
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Window is the period that a board covers.
@@ -48,7 +50,7 @@ func boardAt(variant string, window Window, t time.Time) board {
 
 func (b board) startTime() time.Time { return time.Unix(b.start*secondsPerDay, 0).UTC() }
 
-// name of the window in keys.
+// name of the window in the store.
 func (b board) name() string {
 	switch b.window {
 	case Week:
@@ -61,21 +63,15 @@ func (b board) name() string {
 	}
 }
 
-func (b board) key() string     { return "scores:{" + b.variant + ":" + b.name() + "}" }
-func (b board) bestKey() string { return bestKeyOf(b.key()) }
-
-// bestKeyOf is the key of a board's hash of best members.
-func bestKeyOf(key string) string { return key + ":best" }
-
-// expires is the Unix second at which Redis drops the board, 0 for never.
-func (b board) expires() int64 {
-	days := int64(1)
+// stored is the board in the store.
+func (b board) stored() store.Board {
+	s := store.Board{Variant: b.variant, Window: b.name()}
 	switch b.window {
 	case All:
-		return 0
 	case Week:
-		days = 7
+		s.Expires = b.startTime().AddDate(0, 0, 7).Add(keptFor)
 	case Day:
+		s.Expires = b.startTime().AddDate(0, 0, 1).Add(keptFor)
 	}
-	return (b.start+days)*secondsPerDay + int64(keptFor/time.Second)
+	return s
 }

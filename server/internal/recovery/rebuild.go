@@ -19,8 +19,8 @@ type Rebuilt struct {
 	// Games is how many logs were read, of which Finished were over.
 	Games, Finished int
 	// Pruned is how many entries were removed from leaderboards because no log
-	// has their result.
-	Pruned int
+	// has their result, and Recounted how many leaderboards had a wrong count.
+	Pruned, Recounted int
 	// Damaged are the games that cannot be read.
 	Damaged []string
 	// Unknown is how many games only a newer server can read.
@@ -38,9 +38,11 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 	}
 	// First the wrong entries: a score that is too high would keep the player's
 	// correct one off the board.
-	if b.Pruned, err = r.Leaderboard.Prune(ctx, func(result leaderboard.Result) (bool, error) {
+	repair, err := r.Leaderboard.Prune(ctx, func(result leaderboard.Result) (bool, error) {
 		return r.matchesLog(ctx, result)
-	}); err != nil {
+	})
+	b.Pruned, b.Recounted = repair.Removed, repair.Recounted
+	if err != nil {
 		return b, err
 	}
 	var mu sync.Mutex

@@ -63,6 +63,9 @@ accounts expired expire from now on, after --keep-accounts. Players who are hidd
 	}, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
 		fmt.Fprintf(cmd.OutOrStdout(), "%d games read, %d of them over; %d entries taken off the leaderboards.\n", r.Games, r.Finished, r.Pruned)
+		if r.Recounted > 0 {
+			fmt.Fprintf(cmd.OutOrStdout(), "%d leaderboards had a wrong count.\n", r.Recounted)
+		}
 		if r.Unknown > 0 {
 			fmt.Fprintf(cmd.OutOrStdout(), "%d games are left to a newer server.\n", r.Unknown)
 		}

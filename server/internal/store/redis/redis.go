@@ -36,12 +36,14 @@ func New(c Clients) (*store.Store, error) {
 	return &store.Store{
 		Engine:     engine{c, c.Calls},
 		Accounts:   accounts{c.Calls},
+		Boards:     boards{c.Calls},
 		Lists:      newLists(c.Calls),
 		Queue:      queue{c.Calls, c.Once},
 		Heartbeats: heartbeats{c.Calls},
 		Background: &store.Store{
 			Engine:     engine{c, c.Background},
 			Accounts:   accounts{c.Background},
+			Boards:     boards{c.Background},
 			Lists:      newLists(c.Background),
 			Queue:      queue{c.Background, c.Once},
 			Heartbeats: heartbeats{c.Background},

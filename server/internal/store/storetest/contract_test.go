@@ -26,12 +26,14 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 	"queue":      storetest.Queue,
 	"heartbeats": storetest.Heartbeats,
 	"accounts":   storetest.Accounts,
+	"boards":     storetest.Boards,
 }
 
 // clockSuites are the parts of the contract that need time to pass. They run on the
 // engines whose clock a test can put forward.
 var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"accounts": storetest.AccountsExpire,
+	"boards":   storetest.BoardsExpire,
 }
 
 func TestMiniredis_Clock(t *testing.T) {

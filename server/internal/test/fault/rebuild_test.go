@@ -256,7 +256,7 @@ func TestRebuild_Puppets(t *testing.T) {
 			end = events[len(events)-1]
 		}
 
-		ctx, boards, meta := t.Context(), leaderboard.New(env.redis, time.Now), "game:{"+game.GetId()+"}:meta"
+		ctx, boards, meta := t.Context(), leaderboard.New(env.ports().Boards, nil, time.Now), "game:{"+game.GetId()+"}:meta"
 		var head gamelogv1.Head
 		require.NoError(t, proto.Unmarshal([]byte(env.redis.HGet(ctx, meta, "head").Val()), &head))
 		require.False(t, head.GetRanked())

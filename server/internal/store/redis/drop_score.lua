@@ -4,6 +4,7 @@
 -- KEYS[2]  scores:{variant:window}:best   hash: player -> that player's member
 -- ARGV[1]  id of the player
 -- ARGV[2]  the member to take off; '' for the one that the player has
+-- ARGV[3]  '0' to keep the member if it is the player's best
 -- Reply    1 if the board changed, else 0
 --
 -- Invariant: the hash names no member that was taken off.
@@ -16,6 +17,9 @@ if not member then
   return 0
 end
 if member == best then
+  if ARGV[3] == '0' then
+    return 0
+  end
   redis.call('HDEL', KEYS[2], ARGV[1])
 end
 return redis.call('ZREM', KEYS[1], member)

@@ -1,0 +1,267 @@
+package redis
+
+import (
+	"context"
+	_ "embed" // For the scripts.
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// boards are the leaderboards. A board is two keys in one cluster slot (the braces are
+// literal):
+//
+//	scores:{<variant>:<window>}       sorted set: score → member
+//	scores:{<variant>:<window>}:best  hash: player id → that player's member
+//
+// Redis orders equal scores by member, so the set read in reverse is the board. The
+// set hidden holds the ids of the players who are hidden.
+type boards struct{ client goredis.UniversalClient }
+
+var (
+	//go:embed record_score.lua
+	recordScoreSource string
+	recordScore       = goredis.NewScript(recordScoreSource)
+
+	//go:embed rank_score.lua
+	rankScoreSource string
+	rankScore       = goredis.NewScript(rankScoreSource)
+
+	//go:embed drop_score.lua
+	dropScoreSource string
+	dropScore       = goredis.NewScript(dropScoreSource)
+)
+
+// hiddenKey cannot be rebuilt from the logs.
+const hiddenKey = "hidden"
+
+func boardKey(b store.Board) string { return "scores:{" + b.Variant + ":" + b.Window + "}" }
+
+// bestKey is the key of a board's hash of best members.
+func bestKey(board string) string { return board + ":best" }
+
+// boardOf returns the board with a key, if it is one.
+func boardOf(key string) (store.Board, bool) {
+	name, ok := strings.CutPrefix(key, "scores:{")
+	if !ok {
+		return store.Board{}, false
+	}
+	if name, ok = strings.CutSuffix(name, "}"); !ok {
+		return store.Board{}, false // a board's :best
+	}
+	variant, window, ok := strings.Cut(name, ":")
+	return store.Board{Variant: variant, Window: window}, ok
+}
+
+func boardEntry(member string, score int32) store.BoardEntry {
+	_, rest, _ := strings.Cut(member, ":")
+	playerID, _, _ := strings.Cut(rest, ":")
+	return store.BoardEntry{PlayerID: playerID, Score: score, Member: member}
+}
+
+func boardEntries(members []goredis.Z) []store.BoardEntry {
+	entries := make([]store.BoardEntry, len(members))
+	for i, z := range members {
+		member, _ := z.Member.(string)
+		entries[i] = boardEntry(member, int32(z.Score))
+	}
+	return entries
+}
+
+func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...store.Board) error {
+	hidden, err := b.Hidden(ctx, entry.PlayerID)
+	if err != nil || hidden[entry.PlayerID] {
+		return err
+	}
+	for _, board := range boards {
+		expires := int64(0)
+		if !board.Expires.IsZero() {
+			expires = board.Expires.Unix()
+		}
+		key := boardKey(board)
+		err := recordScore.Run(ctx, b.client, []string{key, bestKey(key)}, entry.PlayerID, entry.Score, entry.Member, expires).Err()
+		if err != nil {
+			return fmt.Errorf("recording a score: %w", failed(err))
+		}
+	}
+	// A concurrent Hide may have cleared the boards before this entry was on them.
+	if hidden, err = b.Hidden(ctx, entry.PlayerID); err != nil || !hidden[entry.PlayerID] {
+		return err
+	}
+	for _, board := range boards {
+		if _, err := b.drop(ctx, board, entry.PlayerID, "", true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Page is one round trip.
+func (b boards) Page(ctx context.Context, board store.Board, first int64, n int) (store.BoardPage, error) {
+	pipe, key := b.client.Pipeline(), boardKey(board)
+	members := pipe.ZRevRangeWithScores(ctx, key, first, first+int64(n)-1)
+	total, now := pipe.ZCard(ctx, key), pipe.Time(ctx)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return store.BoardPage{}, fmt.Errorf("reading a board: %w", failed(err))
+	}
+	return store.BoardPage{Entries: boardEntries(members.Val()), Total: total.Val(), Now: now.Val()}, nil
+}
+
+var errRankReply = errors.New("unexpected reply of rank_score.lua")
+
+// Rank is one round trip.
+func (b boards) Rank(ctx context.Context, board store.Board, playerID string, neighbors int) (store.BoardRank, error) {
+	rank, err := b.rank(ctx, boardKey(board), playerID, neighbors)
+	if err != nil {
+		return store.BoardRank{}, fmt.Errorf("reading a rank: %w", failed(err))
+	}
+	return rank, nil
+}
+
+func (b boards) rank(ctx context.Context, key, playerID string, neighbors int) (store.BoardRank, error) {
+	reply, err := rankScore.Run(ctx, b.client, []string{key, bestKey(key)}, playerID, neighbors).Slice()
+	if err != nil {
+		return store.BoardRank{}, err
+	}
+	if len(reply) != 1 && len(reply) != 4 {
+		return store.BoardRank{}, errRankReply
+	}
+	seconds, _ := reply[0].(string)
+	now, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return store.BoardRank{}, errRankReply
+	}
+	rank := store.BoardRank{Now: time.Unix(now, 0)}
+	if len(reply) == 1 {
+		return rank, nil
+	}
+	rank.Found = true
+	rank.Place, _ = reply[1].(int64)
+	rank.First, _ = reply[2].(int64)
+	elements, _ := reply[3].([]any)
+	for i := 0; i+1 < len(elements); i += 2 { // member, score, member, score, …
+		member, _ := elements[i].(string)
+		text, _ := elements[i+1].(string)
+		score, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return store.BoardRank{}, errRankReply
+		}
+		rank.Entries = append(rank.Entries, boardEntry(member, int32(score)))
+	}
+	return rank, nil
+}
+
+func (b boards) Hide(ctx context.Context, playerID string) error {
+	// First, so that a concurrent Record sees it in its second check.
+	if err := b.client.SAdd(ctx, hiddenKey, playerID).Err(); err != nil {
+		return fmt.Errorf("hiding a player: %w", failed(err))
+	}
+	return b.Boards(ctx, func(board store.Board) error {
+		_, err := b.drop(ctx, board, playerID, "", true)
+		return err
+	})
+}
+
+func (b boards) Unhide(ctx context.Context, playerID string) error {
+	if err := b.client.SRem(ctx, hiddenKey, playerID).Err(); err != nil {
+		return fmt.Errorf("hiding a player no more: %w", failed(err))
+	}
+	return nil
+}
+
+func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
+	if len(playerIDs) == 0 {
+		return nil, nil
+	}
+	are, err := b.client.SMIsMember(ctx, hiddenKey, playerIDs).Result()
+	if err != nil {
+		return nil, fmt.Errorf("reading who is hidden: %w", failed(err))
+	}
+	hidden := map[string]bool{}
+	for i, is := range are {
+		if is {
+			hidden[playerIDs[i]] = true
+		}
+	}
+	return hidden, nil
+}
+
+func (b boards) AnyHidden(ctx context.Context) (bool, error) {
+	n, err := b.client.SCard(ctx, hiddenKey).Result()
+	if err != nil {
+		return false, fmt.Errorf("reading who is hidden: %w", failed(err))
+	}
+	return n > 0, nil
+}
+
+func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error {
+	return scanKeys(ctx, b.client, "scores:{*}", func(keys []string) error {
+		for _, key := range keys {
+			if board, ok := boardOf(key); ok {
+				if err := visit(board); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (b boards) Entries(ctx context.Context, board store.Board, visit func([]store.BoardEntry) error) error {
+	return scanMembers(ctx, b.client, boardKey(board), func(members []goredis.Z) error {
+		return visit(boardEntries(members))
+	})
+}
+
+func (b boards) Drop(ctx context.Context, board store.Board, playerID, member string) (bool, error) {
+	return b.drop(ctx, board, playerID, member, true)
+}
+
+// drop removes a player's member from a board; an empty member stands for the one that
+// the player has. The player's best is removed only if best is set.
+func (b boards) drop(ctx context.Context, board store.Board, playerID, member string, best bool) (bool, error) {
+	key := boardKey(board)
+	dropped, err := dropScore.Run(ctx, b.client, []string{key, bestKey(key)}, playerID, member, best).Bool()
+	if err != nil {
+		return false, fmt.Errorf("taking an entry off a board: %w", failed(err))
+	}
+	return dropped, nil
+}
+
+// Repair removes the members of sorted sets that their hash does not name.
+func (b boards) Repair(ctx context.Context) (store.BoardRepair, error) {
+	var repair store.BoardRepair
+	err := b.Boards(ctx, func(board store.Board) error {
+		return b.Entries(ctx, board, func(entries []store.BoardEntry) error {
+			playerIDs := make([]string, len(entries))
+			for i, entry := range entries {
+				playerIDs[i] = entry.PlayerID
+			}
+			best, err := b.client.HMGet(ctx, bestKey(boardKey(board)), playerIDs...).Result()
+			if err != nil {
+				return fmt.Errorf("reading a board: %w", failed(err))
+			}
+			for i, entry := range entries {
+				if best[i] == entry.Member {
+					continue
+				}
+				// A concurrent Record may have made it the best by now.
+				dropped, err := b.drop(ctx, board, entry.PlayerID, entry.Member, false)
+				if err != nil {
+					return err
+				}
+				if dropped {
+					repair.Removed++
+				}
+			}
+			return nil
+		})
+	})
+	return repair, err
+}

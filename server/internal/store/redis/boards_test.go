@@ -1,0 +1,93 @@
+package redis_test
+
+import (
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
+)
+
+var board = store.Board{Variant: "classic", Window: "all"}
+
+// Ensure that the keys, members and expirations are what other releases read and write.
+func TestBoards_Keys(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
+		single, ok := client.(*goredis.Client)
+		require.True(t, ok)
+		ctx, boards := t.Context(), storetest.OnRedis(t, single.Options().Addr).Boards
+		day := store.Board{Variant: "classic", Window: "day-2999-01-01", Expires: time.Now().Add(time.Hour).Truncate(time.Second)}
+		past := store.Board{Variant: "classic", Window: "day-2001-01-01", Expires: time.Date(2001, 1, 8, 0, 0, 0, 0, time.UTC)}
+		require.NoError(t, boards.Record(ctx, store.BoardEntry{PlayerID: "p", Score: 1234, Member: "1:p:g"}, board, day, past))
+
+		keys := []string{"scores:{classic:all}", "scores:{classic:day-2999-01-01}"}
+		for _, key := range keys {
+			assert.Equal(t, []goredis.Z{{Score: 1234, Member: "1:p:g"}}, client.ZRangeWithScores(ctx, key, 0, -1).Val(), key)
+			assert.Equal(t, map[string]string{"p": "1:p:g"}, client.HGetAll(ctx, key+":best").Val(), key)
+		}
+		assert.ElementsMatch(t, []string{keys[0], keys[0] + ":best", keys[1], keys[1] + ":best"}, client.Keys(ctx, "*").Val())
+		assert.EqualValues(t, -1, client.TTL(ctx, keys[0]).Val())
+		assert.EqualValues(t, -1, client.TTL(ctx, keys[0]+":best").Val())
+		for _, key := range []string{keys[1], keys[1] + ":best"} {
+			assert.WithinDuration(t, day.Expires, time.Now().Add(client.TTL(ctx, key).Val()), 10*time.Second, key)
+		}
+
+		require.NoError(t, boards.Hide(ctx, "p"))
+		assert.Equal(t, []string{"hidden"}, client.Keys(ctx, "*").Val())
+		assert.Equal(t, []string{"p"}, client.SMembers(ctx, "hidden").Val())
+	})
+}
+
+// Ensure that a repair removes what a sorted set holds and its hash does not name.
+func TestBoards_Repair(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
+		single, ok := client.(*goredis.Client)
+		require.True(t, ok)
+		ctx, boards := t.Context(), storetest.OnRedis(t, single.Options().Addr).Boards
+		best := store.BoardEntry{PlayerID: "p", Score: 10, Member: "1:p:g"}
+		require.NoError(t, boards.Record(ctx, best, board))
+		require.NoError(t, client.ZAdd(ctx, "scores:{classic:all}",
+			goredis.Z{Score: 10, Member: "2:p:g"}, goredis.Z{Score: 3, Member: "1:q:g"}).Err())
+		for _, removed := range []int{2, 0} {
+			repair, err := boards.Repair(ctx)
+			require.NoError(t, err)
+			assert.Equal(t, store.BoardRepair{Removed: removed}, repair)
+			page, err := boards.Page(ctx, board, 0, 10)
+			require.NoError(t, err)
+			assert.Equal(t, []store.BoardEntry{best}, page.Entries)
+		}
+	})
+}
+
+// Ensure that a failure of Redis is told apart from an empty board.
+func TestBoards_RedisAway(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartMiniredis(t)
+	ctx, boards := t.Context(), storetest.OnRedis(t, server.Addr()).Boards
+	server.SetError("LOADING")
+	_, pageErr := boards.Page(ctx, board, 0, 1)
+	_, rankErr := boards.Rank(ctx, board, "p", 1)
+	_, dropErr := boards.Drop(ctx, board, "p", "1:p:g")
+	_, repairErr := boards.Repair(ctx)
+	_, hiddenErr := boards.Hidden(ctx, "p")
+	_, anyErr := boards.AnyHidden(ctx)
+	for what, err := range map[string]error{
+		"page": pageErr, "rank": rankErr, "drop": dropErr, "repair": repairErr, "hidden": hiddenErr, "any": anyErr,
+		"record":  boards.Record(ctx, store.BoardEntry{PlayerID: "p", Score: 1, Member: "1:p:g"}, board),
+		"hide":    boards.Hide(ctx, "p"),
+		"unhide":  boards.Unhide(ctx, "p"),
+		"entries": boards.Entries(ctx, board, nil),
+		"boards":  boards.Boards(ctx, nil),
+	} {
+		var failed *store.Error
+		require.ErrorAs(t, err, &failed, what)
+		assert.Equal(t, store.Kind("loading"), failed.Kind, what)
+	}
+}

@@ -10,16 +10,24 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/adrg/xdg"
 
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Memory is the value of Config.Store for a store in this process.
+// Memory is the value of Config.Store for a store that is gone when the server ends.
 const Memory = "memory"
+
+// File is the value of Config.Store for a file. An empty path is a file in Config.Data.
+func File(path string) string { return fileScheme + path }
+
+const fileScheme = "sqlite:"
 
 // LogFormats are the values of Config.LogFormat.
 var LogFormats = []string{"text", "json"}
@@ -29,9 +37,11 @@ var LogFormats = []string{"text", "json"}
 type Config struct {
 	// Listen is the TCP address to serve on. Port 0 takes a free one.
 	Listen string
-	// Store names where games are kept: Memory, or a redis:// or rediss:// URL, or
-	// several of them separated by commas.
+	// Store names where games are kept: a File, Memory, or a redis:// or rediss:// URL,
+	// or several of them separated by commas.
 	Store string
+	// Data is the directory of the file that File("") stands for.
+	Data string
 	// TLSCert and TLSKey are PEM files; both are empty for no encryption. They
 	// are read again when they are replaced.
 	TLSCert, TLSKey string
@@ -98,6 +108,7 @@ func DefaultConfig() Config {
 	return Config{
 		Listen:       ":2048",
 		Store:        Memory,
+		Data:         filepath.Join(xdg.StateHome, "gridstand", "server"),
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",
 		Keepalive:    30 * time.Second,

@@ -16,6 +16,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/recovery"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
 // Operator does an operator's work on a store, also while servers run on it.
@@ -29,18 +30,29 @@ type Operator struct {
 // Rebuilt is the result of Operator.Rebuild.
 type Rebuilt = recovery.Rebuilt
 
-// Operate opens the store that c.Store names; of the other values those count
-// that say for how long what is kept. The caller closes it. The error is a
-// *ConfigError, or says in a line why the store cannot be used.
-func Operate(ctx context.Context, c Config) (_ *Operator, err error) {
+// Operate opens the store that c.Store and c.Data name, beside a server if one runs; of
+// the other values those count that say for how long what is kept. The caller closes
+// it. The error is a *ConfigError, or says in a line why the store cannot be used.
+func Operate(ctx context.Context, c Config) (*Operator, error) {
+	return operate(ctx, c, sqlite.Options{Beside: true})
+}
+
+// OperateAlone is Operate for work on a whole store. If that is a file, no server may
+// use it until Close.
+func OperateAlone(ctx context.Context, c Config) (*Operator, error) {
+	return operate(ctx, c, sqlite.Options{})
+}
+
+func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator, err error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	if c.Store == Memory {
 		return nil, wrong("store", "a store in memory exists only inside its server")
 	}
+	options.Logger = slog.New(slog.DiscardHandler)
 	o := &Operator{}
-	if o.store, err = c.openStore(ctx, slog.New(slog.DiscardHandler)); err != nil {
+	if o.store, err = c.open(ctx, options, false); err != nil {
 		return nil, err
 	}
 	defer func() {

@@ -3,31 +3,68 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/redis"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// openStore opens the store that c names and waits until it answers. The caller closes
-// it. The error for an invalid name is a *ConfigError.
-func (c *Config) openStore(ctx context.Context, logger *slog.Logger) (s *store.Store, err error) {
-	kind, _, _ := strings.Cut(c.Store, ":")
+// openStore opens the store that c names for a server and waits until it answers. The
+// caller closes it. The error for an invalid name is a *ConfigError.
+func (c *Config) openStore(ctx context.Context, logger *slog.Logger) (*store.Store, error) {
+	if c.Store == Memory {
+		return openEmbedded(ctx)
+	}
+	return c.open(ctx, sqlite.Options{Logger: logger}, true)
+}
+
+// open opens the store that c names if it outlives a server. options are for a file,
+// which is made if create is set.
+func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) (s *store.Store, err error) {
+	kind, rest, _ := strings.Cut(c.Store, ":")
 	switch kind {
-	case Memory:
-		s, err = openEmbedded(ctx)
+	case "sqlite":
+		if options.Path, err = c.file(rest); err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(options.Path); err != nil && !create {
+			return nil, fmt.Errorf("there is no store: %w", err)
+		}
+		warnNetwork(options.Path, options.Logger)
+		return sqlite.Open(options)
 	case "redis", "rediss":
-		s, err = redis.Open(ctx, c.Store, logger)
+		s, err = redis.Open(ctx, c.Store, options.Logger)
+		var name *store.NameError
+		if errors.As(err, &name) {
+			return nil, &ConfigError{"store", name.Err}
+		}
+		return s, err
 	default: // It is not quoted: it may be a URL with a password.
-		return nil, wrong("store", "must be redis://HOST:PORT or rediss://HOST:PORT for a Redis, or %s", Memory)
+		return nil, wrong("store", "must be sqlite:PATH for a file, redis://HOST:PORT for a Redis, or %s", Memory)
 	}
-	var name *store.NameError
-	if errors.As(err, &name) {
-		return nil, &ConfigError{"store", name.Err}
+}
+
+// dataFile is the name of the file in Config.Data.
+const dataFile = "gridstand.db"
+
+// file returns the path of the file that "sqlite:" and a path stand for.
+func (c *Config) file(path string) (string, error) {
+	switch {
+	case path == "" && c.Data == "":
+		return "", wrong("data", "must be a directory")
+	case path == "":
+		return filepath.Join(c.Data, dataFile), nil
+	case strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///"):
+		// In a URL it would be a host.
+		return "", wrong("store", "the path of a file follows sqlite: without //, as in sqlite:%s", strings.TrimPrefix(path, "//"))
 	}
-	return s, err
+	return path, nil
 }
 
 // clientsOf returns a store's connections, for the packages that do not use the ports

@@ -20,6 +20,7 @@ import (
 func Add(flags *pflag.FlagSet, c *server.Config) {
 	Listen(flags, &c.Listen)
 	Store(flags, &c.Store)
+	Data(flags, &c.Data)
 	TLSCert(flags, &c.TLSCert)
 	flags.StringVar(&c.TLSKey, "tls-key", c.TLSKey, "`file` with the certificate's private key, PEM; both files are reloaded when they are replaced")
 	flags.StringVar(&c.TLSClientCA, "tls-client-ca", c.TLSClientCA,
@@ -65,13 +66,19 @@ func Listen(flags *pflag.FlagSet, value *string) {
 func Store(flags *pflag.FlagSet, value *string) {
 	var by string
 	flags.Var(&storeValue{"store", value, &by}, "store",
-		"`where` games are kept: \"memory\" keeps them in this process, and they are lost when it ends; "+
+		"`where` games are kept: \"sqlite:\" is a file in --data, and sqlite:path another one; "+
+			"\"memory\" keeps them until the server ends; "+
 			"redis://[user:password@]host[:port][/database] is a Redis, with rediss:// over TLS; "+
 			"several addresses separated by commas are a cluster, or Sentinels with ?master_name=…; "+
 			"other users of this machine can read the command line, so use the variable if there is a password")
 	flags.Var(&storeValue{"redis", value, &by}, "redis", "earlier name of --store; \"embedded\" stands for \"memory\"")
 	_ = flags.SetAnnotation("store", synonym, []string{"redis"}) // They are there.
 	_ = flags.SetAnnotation("redis", synonym, []string{"store"})
+}
+
+// Data adds --data.
+func Data(flags *pflag.FlagSet, value *string) {
+	flags.StringVar(value, "data", *value, "`directory` of the file with games, if --store names no other one; it is created if it does not exist")
 }
 
 // storeValue is the name of a store as a flag. Two flags share value.

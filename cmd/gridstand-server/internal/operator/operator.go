@@ -3,6 +3,7 @@
 package operator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,16 +24,15 @@ func Commands() []*cobra.Command {
 	return []*cobra.Command{rebuild(), hide(), unhide(), quarantine(), fence}
 }
 
+// open is server.Operate or server.OperateAlone.
+type open func(context.Context, server.Config) (*server.Operator, error)
+
 // command makes a command of work on the store: do, with the arguments.
 // It has the servers' flags that say where and for how long things are kept.
-func command(cmd *cobra.Command, do func(*cobra.Command, *server.Operator, []string) error) *cobra.Command {
+func command(cmd *cobra.Command, open open, do func(*cobra.Command, *server.Operator, []string) error) *cobra.Command {
 	config := server.DefaultConfig()
-	config.Store = ""
 	cmd.RunE = func(cmd *cobra.Command, given []string) error {
-		if config.Store == "" {
-			return usage.Errorf("--store must name the store of the servers")
-		}
-		operator, err := server.Operate(cmd.Context(), config)
+		operator, err := open(cmd.Context(), config)
 		if err != nil {
 			return err
 		}
@@ -41,6 +41,7 @@ func command(cmd *cobra.Command, do func(*cobra.Command, *server.Operator, []str
 	}
 	set := cmd.Flags()
 	flags.Store(set, &config.Store)
+	flags.Data(set, &config.Data)
 	flags.AbandonAfter(set, &config.AbandonAfter)
 	flags.KeepFinished(set, &config.KeepFinished)
 	flags.KeepAccounts(set, &config.KeepAccounts)
@@ -53,14 +54,15 @@ func rebuild() *cobra.Command {
 		Use:   "rebuild",
 		Short: "Derive leaderboards and lists again from the games' logs",
 		Long: `Derives leaderboards and lists again from the logs of all games that are still
-kept. Servers may run at the same time.
+kept. Servers may run at the same time if the store is a Redis; a file needs its
+server stopped.
 
 Entries that no log has are removed from the leaderboards, missing ones are added,
 and open games get a job in the scheduler's queue if they have none. Scores that
 counted by earlier rules and do not by today's are removed, too: those of Tribolo
 games with more than one human seat. Accounts that were created before
 accounts expired expire from now on, after --keep-accounts. Players who are hidden stay hidden.`,
-	}, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
+	}, server.OperateAlone, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
 		fmt.Fprintf(cmd.OutOrStdout(), "%d games read, %d of them over; %d entries taken off the leaderboards.\n", r.Games, r.Finished, r.Pruned)
 		if r.Recounted > 0 {
@@ -83,7 +85,7 @@ func hide() *cobra.Command {
 		Long: `Hides a player, by name or id: removes the player from all leaderboards, also when
 they are rebuilt, and the player's games from the public lists. The player can go
 on playing, and clients that have the id of a game can watch it.`,
-	}, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		return told(cmd, "hidden")(operator.Hide(cmd.Context(), args[0]))
 	})
 }
@@ -94,7 +96,7 @@ func unhide() *cobra.Command {
 		Short: "Show a hidden player again",
 		Long: `Shows a hidden player again, by name or id. The results of the player's games that
 are still kept are put on the leaderboards.`,
-	}, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		return told(cmd, "shown again")(operator.Unhide(cmd.Context(), args[0]))
 	})
 }
@@ -125,7 +127,7 @@ before you start the servers on the restored copy:
     gridstand-server quarantine --before now
 
 Prints the id of each game.`,
-	}, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		if (before != "") == (len(args) > 0) {
 			return usage.Errorf("give either the ids of games, or --before")
 		}

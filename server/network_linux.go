@@ -1,0 +1,34 @@
+package server
+
+import (
+	"log/slog"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// networkFileSystems are file systems on other machines, by the number that the kernel
+// gives them.
+var networkFileSystems = map[uint32]string{
+	unix.NFS_SUPER_MAGIC: "nfs", unix.CIFS_SUPER_MAGIC: "cifs", unix.SMB2_SUPER_MAGIC: "smb2", unix.SMB_SUPER_MAGIC: "smb",
+	unix.CEPH_SUPER_MAGIC: "ceph", unix.AFS_SUPER_MAGIC: "afs", unix.AFS_FS_MAGIC: "afs", unix.CODA_SUPER_MAGIC: "coda",
+	unix.NCP_SUPER_MAGIC: "ncp", unix.V9FS_MAGIC: "9p",
+}
+
+// warnNetwork logs a warning if a store's file is on another machine: locks and the
+// order of writes are not reliable there.
+func warnNetwork(file string, logger *slog.Logger) {
+	var of unix.Statfs_t
+	// The directory may not exist yet.
+	dir := filepath.Dir(file)
+	for unix.Statfs(dir, &of) != nil {
+		if dir == filepath.Dir(dir) {
+			return
+		}
+		dir = filepath.Dir(dir)
+	}
+	if name, ok := networkFileSystems[uint32(of.Type)]; ok { //nolint:unconvert // another type on other architectures
+		logger.Warn("the store is on a network file system, which can damage it; --data names a directory on this machine",
+			"id", "store-network", "directory", dir, "type", name)
+	}
+}

@@ -136,7 +136,7 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	c.Heartbeat = n.heartbeat
 	n.recovery, n.directory = recovery.New(c), c.Directory
 	n.lifecycle = lifecycle.New(lifecycle.Config{
-		Client: clients.Background, Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard, Directory: c.Directory,
+		Exhibitions: n.store.Background.Exhibitions, Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard, Directory: c.Directory,
 		Scheduler: c.Scheduler, Heartbeat: c.Heartbeat, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, KeepFinished: n.KeepFinished,
 		Limits: n.Limits, PauseAfter: n.PauseAfter, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
@@ -150,12 +150,12 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
 	games := rpc.New(rpc.Config{
-		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.Accounts, n.KeepAccounts), Leaderboard: leaderboard.New(n.store.Boards, page.NewTokens(clients.Calls), n.Now), Directory: n.directory,
+		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.Accounts, n.KeepAccounts), Leaderboard: leaderboard.New(n.store.Boards, page.NewTokens(n.store.Secrets), n.Now), Directory: n.directory,
 		Planner: n.lifecycle, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		StoreAnswers: n.storeAnswers.Load,
 		Version:      version.String(), Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
-		Quotas: ratelimit.NewQuotas(clients.Calls), Proxies: n.proxies,
+		Quotas: n.store.Quotas, Proxies: n.proxies,
 		HangUp: n.admission.HangUp,
 	})
 	n.serveGRPC(games, transport)

@@ -147,8 +147,8 @@ func (c *Config) recovery(s *store.Store, logger *slog.Logger) (recovery.Config,
 	}
 	return recovery.Config{
 		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: log,
-		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(clients.Background), time.Now),
-		Directory: directory.New(s.Background.Lists, s.Lists, page.NewTokens(clients.Calls), max(c.KeepFinished, c.AbandonAfter), logger),
+		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(s.Background.Secrets), time.Now),
+		Directory: directory.New(s.Background.Lists, s.Lists, page.NewTokens(s.Secrets), max(c.KeepFinished, c.AbandonAfter), logger),
 		Scheduler: scheduler.New(s.Background.Queue, logger), Logger: logger,
 		KeepFinished: c.KeepFinished, Memory: c.Idle,
 	}, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
@@ -33,7 +34,7 @@ func openWith(lists store.Lists, tokens *page.Tokens) *Directory {
 
 func newTokens(t *testing.T) *page.Tokens {
 	t.Helper()
-	return page.NewTokens(redistest.NewClient(t, redistest.StartMiniredis(t).Addr()))
+	return page.NewTokens(storetest.New(t).Secrets)
 }
 
 // game makes a game's id that is easy to tell from others.

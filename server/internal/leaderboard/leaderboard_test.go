@@ -40,7 +40,7 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // open returns the boards of a store, whose page tokens are of another one.
 func open(t *testing.T, s *store.Store) *Boards {
 	t.Helper()
-	return New(s.Boards, page.NewTokens(redistest.NewClient(t, redistest.StartMiniredis(t).Addr())), time.Now)
+	return New(s.Boards, page.NewTokens(s.Secrets), time.Now)
 }
 
 // names returns the windows of all boards.

@@ -2,27 +2,18 @@ package lifecycle
 
 import (
 	"context"
-	_ "embed" // script
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
-
-var (
-	//go:embed exhibitions.lua
-	exhibitionsSource string
-	exhibitionsScript = redis.NewScript(exhibitionsSource)
-)
-
-const exhibitionsKey = "exhibitions"
 
 const (
 	// maxKnown bounds the running games that a server remembers.
@@ -37,21 +28,20 @@ const (
 )
 
 // exhibitions lets games between bots alone run while clients look at them. Their
-// creators rarely watch them to the end, and bots never stop by themselves. All
-// servers share one set in Redis of the games that run, with the times at which
-// they are paused, which bounds how many there are of one player, of one address
-// and in all.
+// creators rarely watch them to the end, and bots never stop by themselves. The
+// store counts those that run, which bounds how many there are of one player, of one
+// address and in all.
 type exhibitions struct {
-	client redis.UniversalClient
+	store  store.Exhibitions
 	logger *slog.Logger
 	limits limits.Limits
 	// pauseAfter is how long a game runs after a client last looked at it. Views
-	// are reported to Redis once in refresh.
+	// are reported to the store once in refresh.
 	pauseAfter, refresh time.Duration
 	// resume is called with a game that was paused and runs again.
 	resume func(ctx context.Context, gameIDs ...string) error
 
-	// known are the games that Redis was asked about.
+	// known are the games that the store was asked about.
 	known *lru.Cache[string, exhibition]
 
 	mu sync.Mutex
@@ -65,7 +55,7 @@ type exhibitions struct {
 type exhibition struct {
 	// runsUntil is when it is paused, or later.
 	runsUntil time.Time
-	// reportedUntil is when the next view must be reported to Redis.
+	// reportedUntil is when the next view must be reported to the store.
 	reportedUntil time.Time
 }
 
@@ -81,7 +71,7 @@ func newExhibitions(c Config) *exhibitions {
 		panic(err) // only for a size below 1
 	}
 	return &exhibitions{
-		client: c.Client, logger: c.Logger, limits: c.Limits,
+		store: c.Exhibitions, logger: c.Logger, limits: c.Limits,
 		pauseAfter: c.PauseAfter, refresh: c.PauseAfter / 12, resume: c.Scheduler.EnqueueNow,
 		known: known, viewed: map[string]*view{}, watched: map[string]*view{},
 	}
@@ -90,7 +80,7 @@ func newExhibitions(c Config) *exhibitions {
 // Admit counts a game between bots alone, which is about to be created, among
 // those that run.
 //
-// Errors: *limits.ExceededError, or one of Redis or the context.
+// Errors: *limits.ExceededError, or one of the store or the context.
 func (m *Manager) Admit(ctx context.Context, gameID, playerID, address string) error {
 	_, err := m.exhibitions.run(ctx, gameID, playerID, address)
 	return err
@@ -138,13 +128,13 @@ func pausable(state *replay.State) bool {
 	return state.Status == replay.Active && state.Exhibition()
 }
 
-// reported reports whether a view of a game was reported to Redis a moment ago.
+// reported reports whether a view of a game was reported to the store a moment ago.
 func (e *exhibitions) reported(gameID string) bool {
 	known, ok := e.known.Get(gameID)
 	return ok && time.Now().Before(known.reportedUntil)
 }
 
-// report reports views to Redis.
+// report reports views to the store.
 func (e *exhibitions) report(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(reporters)
@@ -180,7 +170,7 @@ func (e *exhibitions) unreported() []*view {
 	return views
 }
 
-// reportView reports a view to Redis, and resumes the game if it was paused. If a
+// reportView reports a view to the store, and resumes the game if it was paused. If a
 // limit keeps a watched game paused, it is reported again.
 func (e *exhibitions) reportView(ctx context.Context, v *view) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
@@ -198,59 +188,55 @@ func (e *exhibitions) reportView(ctx context.Context, v *view) {
 // paused before, or is new.
 func (e *exhibitions) run(ctx context.Context, gameID, playerID, address string) (resumed bool, err error) {
 	now := time.Now()
-	r, err := e.send(ctx, "run", gameID, playerID, address)
+	runFor := e.pauseAfter + e.refresh
+	r, err := e.store.Run(ctx, store.Exhibition{GameID: gameID, PlayerID: playerID, Address: address}, runFor, store.ExhibitionLimits{
+		PerPlayer: e.limits.BotGamesPerPlayer, PerAddress: e.limits.BotGamesPerAddress, PerStore: e.limits.BotGamesPerStore,
+	})
 	if err != nil {
-		return false, err
+		return false, counting(err)
 	}
-	if full := r[2]; full != 0 {
+	if r.Full != store.NoLimit {
 		e.known.Add(gameID, exhibition{reportedUntil: now.Add(reportEvery)})
 		field, whose := &e.limits.BotGamesPerStore, "all players"
-		switch full {
-		case 1:
+		switch r.Full {
+		case store.PlayerLimit:
 			field, whose = &e.limits.BotGamesPerPlayer, "one account"
-		case 2:
+		case store.AddressLimit:
 			field, whose = &e.limits.BotGamesPerAddress, "one address"
 		}
 		return false, e.limits.Exceeded(field,
-			"games of "+whose+" run in which only bots play; one without watchers is soon paused",
-			time.Duration(r[3])*time.Millisecond)
+			"games of "+whose+" run in which only bots play; one without watchers is soon paused", r.Retry)
 	}
-	e.known.Add(gameID, exhibition{runsUntil: now.Add(time.Duration(r[0]) * time.Millisecond), reportedUntil: now.Add(e.refresh)})
-	return r[1] == 1, nil
+	e.known.Add(gameID, exhibition{runsUntil: now.Add(runFor), reportedUntil: now.Add(e.refresh)})
+	return r.Resumed, nil
 }
 
 // running reports whether a game between bots alone runs. While this server knows
-// that it does, Redis is not asked.
+// that it does, the store is not asked.
 func (e *exhibitions) running(ctx context.Context, gameID string) (bool, error) {
 	now := time.Now()
 	known, ok := e.known.Get(gameID)
 	if ok && now.Before(known.runsUntil) {
 		return true, nil
 	}
-	r, err := e.send(ctx, "ask", gameID, "", "")
-	if err != nil || r[0] == 0 {
-		return false, err
+	left, err := e.store.Left(ctx, gameID)
+	if err != nil || left <= 0 {
+		return false, counting(err)
 	}
-	known.runsUntil = now.Add(time.Duration(r[0]) * time.Millisecond)
+	known.runsUntil = now.Add(left)
 	e.known.Add(gameID, known)
 	return true, nil
 }
 
 // end removes a game that is over from those that run.
 func (e *exhibitions) end(ctx context.Context, gameID string) error {
-	_, err := e.send(ctx, "end", gameID, "", "")
-	return err
+	return counting(e.store.End(ctx, gameID))
 }
 
-func (e *exhibitions) send(ctx context.Context, order, gameID, playerID, address string) ([]int64, error) {
-	r, err := exhibitionsScript.Run(ctx, e.client, []string{exhibitionsKey}, order, gameID, playerID, address,
-		(e.pauseAfter + e.refresh).Milliseconds(),
-		e.limits.BotGamesPerPlayer, e.limits.BotGamesPerAddress, e.limits.BotGamesPerStore).Int64Slice()
-	if err == nil && len(r) != 4 {
-		err = fmt.Errorf("a reply of %d numbers", len(r))
+// counting wraps an error of the store, or nil.
+func counting(err error) error {
+	if err == nil {
+		return nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("counting games between bots: %w", err)
-	}
-	return r, nil
+	return fmt.Errorf("counting games between bots: %w", err)
 }

@@ -9,21 +9,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// exhibitionsOn makes what one server knows of the games between bots in a Redis.
-func exhibitionsOn(client redis.UniversalClient, pauseAfter time.Duration, l limits.Limits) *exhibitions {
+// exhibitionsOn makes what one server knows of the games between bots in a store.
+func exhibitionsOn(s *store.Store, pauseAfter time.Duration, l limits.Limits) *exhibitions {
 	logger := slog.New(slog.DiscardHandler)
 	return newExhibitions(Config{
-		Client: client, Scheduler: scheduler.New(struct{ store.Queue }{}, logger), Logger: logger, Limits: l, PauseAfter: pauseAfter,
+		Exhibitions: s.Exhibitions, Scheduler: scheduler.New(struct{ store.Queue }{}, logger), Logger: logger, Limits: l, PauseAfter: pauseAfter,
 	})
 }
 
@@ -42,9 +41,9 @@ func wantExceeded(t *testing.T, err error, field string) {
 // makes room.
 func TestExhibitions_Limits(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx, l := t.Context(), limits.Limits{BotGamesPerPlayer: 2, BotGamesPerAddress: 3, BotGamesPerStore: 5}
-		here, there := exhibitionsOn(client, time.Hour, l), exhibitionsOn(client, time.Hour, l)
+		here, there := exhibitionsOn(s, time.Hour, l), exhibitionsOn(s, time.Hour, l)
 		run := func(e *exhibitions, game, player, address string, began bool) {
 			t.Helper()
 			got, err := e.run(ctx, game, player, address)
@@ -76,55 +75,52 @@ func TestExhibitions_Limits(t *testing.T) {
 		require.NoError(t, here.end(ctx, "unknown"))
 		run(here, "c", "ann", "::1", true)
 		refused(here, "g", "eve", "::3", "bot_games_per_store")
-		assert.EqualValues(t, 5, client.ZCard(ctx, exhibitionsKey).Val())
 
-		free := exhibitionsOn(client, time.Hour, limits.Limits{})
+		free := exhibitionsOn(s, time.Hour, limits.Limits{})
 		for n := range 100 {
 			run(free, fmt.Sprint(n), "ann", "::1", true)
 		}
 	})
 }
 
-// Ensure that a game that no client looks at is paused, by Redis's clock, and
-// does not count after that.
+// Ensure that a game that no client looks at is paused, by the store's clock, and does
+// not count after that.
 func TestExhibitions_Lapse(t *testing.T) {
 	t.Parallel()
-	embedded := redistest.StartMiniredis(t)
-	client, ctx := redistest.NewClient(t, embedded.Addr()), t.Context()
-	now := time.Now()
-	embedded.SetTime(now)
-	l := limits.Limits{BotGamesPerPlayer: 1}
-	e := exhibitionsOn(client, time.Minute, l)
-	_, err := e.run(ctx, "a", "ann", "")
-	require.NoError(t, err)
-	asked := func(within time.Duration) bool {
-		t.Helper()
-		embedded.SetTime(now.Add(within))
-		running, err := exhibitionsOn(client, time.Minute, l).running(ctx, "a")
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		ctx, l := t.Context(), limits.Limits{BotGamesPerPlayer: 1}
+		e := exhibitionsOn(s, time.Minute, l)
+		_, err := e.run(ctx, "a", "ann", "")
 		require.NoError(t, err)
-		return running
-	}
-	assert.True(t, asked(time.Minute))
-	_, err = e.run(ctx, "b", "ann", "")
-	wantExceeded(t, err, "bot_games_per_player")
-	assert.False(t, asked(time.Minute+time.Minute/12))
-	_, err = e.run(ctx, "b", "ann", "")
-	require.NoError(t, err)
-	assert.EqualValues(t, 1, client.ZCard(ctx, exhibitionsKey).Val())
-	_, err = e.run(ctx, "a", "ann", "")
-	wantExceeded(t, err, "bot_games_per_player")
+		running := func() bool {
+			t.Helper()
+			running, err := exhibitionsOn(s, time.Minute, l).running(ctx, "a")
+			require.NoError(t, err)
+			return running
+		}
+		forward(time.Minute)
+		assert.True(t, running())
+		_, err = e.run(ctx, "b", "ann", "")
+		wantExceeded(t, err, "bot_games_per_player")
+		forward(time.Minute / 12)
+		assert.False(t, running())
+		_, err = e.run(ctx, "b", "ann", "")
+		require.NoError(t, err)
+		_, err = e.run(ctx, "a", "ann", "")
+		wantExceeded(t, err, "bot_games_per_player")
+	})
 }
 
 // Ensure that the limits hold against servers that let games run at the same
 // moment.
 func TestExhibitions_Concurrent(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		l := limits.Limits{BotGamesPerPlayer: 4, BotGamesPerAddress: 16, BotGamesPerStore: 20}
 		var group sync.WaitGroup
 		var began atomic.Int32
 		for server := range 3 {
-			e := exhibitionsOn(client, time.Hour, l)
+			e := exhibitionsOn(s, time.Hour, l)
 			for n := range 40 {
 				group.Go(func() {
 					ok, err := e.run(t.Context(), fmt.Sprint(server, "-", n), fmt.Sprint("player", n%10), fmt.Sprint("address", n%2))
@@ -139,6 +135,5 @@ func TestExhibitions_Concurrent(t *testing.T) {
 		}
 		group.Wait()
 		assert.EqualValues(t, 20, began.Load())
-		assert.EqualValues(t, 20, client.ZCard(t.Context(), exhibitionsKey).Val())
 	})
 }

@@ -16,8 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/account"
@@ -34,7 +32,7 @@ import (
 
 // Config is what a Manager works with. All fields are needed.
 type Config struct {
-	Client      redis.UniversalClient
+	Exhibitions store.Exhibitions
 	Log         *gamelog.Log
 	Accounts    *account.Store
 	Leaderboard *leaderboard.Boards

@@ -7,14 +7,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // FuzzOpen opens any token: it is refused as a field, unless it is the one that
 // was sealed for the same query.
 func FuzzOpen(f *testing.F) {
-	tokens := page.NewTokens(redistest.NewClient(f, redistest.StartMiniredis(f).Addr()))
+	tokens := page.NewTokens(storetest.New(f).Secrets)
 	const place = "cursor"
 	sealed, err := tokens.Seal(f.Context(), "games", []byte(place))
 	require.NoError(f, err)

@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Entries on a page by default and at most.
@@ -38,12 +38,12 @@ func Size(n int32) (int, error) {
 }
 
 const (
-	// secretKey holds the secret that all servers on one Redis seal with. It never
+	// secretName names the secret that all servers on one store seal with. It never
 	// expires: a token is valid as long as its list exists.
-	secretKey    = "games:page-secret"
+	secretName   = "page"
 	secretLength = 32 // AES-256
-	// rereadAfter bounds the time for which servers use different secrets, if Redis
-	// lost it and a new server wrote another one. retryAfter is the time until the
+	// rereadAfter bounds the time for which servers use different secrets, if the
+	// store lost it and a new server wrote another one. retryAfter is the time until the
 	// next read after one that failed.
 	rereadAfter = time.Minute
 	retryAfter  = time.Second
@@ -53,10 +53,10 @@ const (
 
 var encoding = base64.RawURLEncoding.Strict()
 
-// Tokens seals and opens page tokens. All Tokens on one Redis share a secret there and
+// Tokens seals and opens page tokens. All Tokens on one store share a secret there and
 // accept each other's tokens. Tokens is safe for concurrent use.
 type Tokens struct {
-	client redis.UniversalClient
+	secrets store.Secrets
 
 	sealer  atomic.Pointer[sealer]
 	reading *semaphore.Weighted // held while the secret is read
@@ -68,14 +68,13 @@ type Tokens struct {
 // sealer is the secret in use.
 type sealer struct {
 	cipher.AEAD
-	secret   string
+	secret   []byte
 	rereadAt time.Time
 }
 
-// NewTokens returns the Tokens of the servers on client's Redis. The caller closes
-// client.
-func NewTokens(client redis.UniversalClient) *Tokens {
-	return &Tokens{client: client, reading: semaphore.NewWeighted(1)}
+// NewTokens returns the Tokens of the servers on a store.
+func NewTokens(secrets store.Secrets) *Tokens {
+	return &Tokens{secrets: secrets, reading: semaphore.NewWeighted(1)}
 }
 
 // Seal encrypts a cursor, a place in a list, into a token that opens for the same
@@ -136,7 +135,7 @@ func (t *Tokens) current(ctx context.Context) (*sealer, error) {
 	read, err := t.read(ctx, known)
 	switch {
 	case err == nil:
-	case known != nil: // The list itself will return that Redis is unavailable.
+	case known != nil: // The list itself will return that the store is unavailable.
 		read = &sealer{AEAD: known.AEAD, secret: known.secret, rereadAt: time.Now().Add(retryAfter)}
 	default:
 		err = fmt.Errorf("reading the secret of page tokens: %w", err)
@@ -149,24 +148,20 @@ func (t *Tokens) current(ctx context.Context) (*sealer, error) {
 	return read, nil
 }
 
-// read returns the secret in Redis. If there is none it writes the known one, so that
-// tokens in use stay valid, or else a new one.
+// read returns the secret in the store. If there is none it writes the known one, so
+// that tokens in use stay valid, or else a new one.
 func (t *Tokens) read(ctx context.Context, known *sealer) (*sealer, error) {
-	var secret string
+	proposed := make([]byte, secretLength)
 	if known != nil {
-		secret = known.secret
+		proposed = known.secret
 	} else {
-		drawn := make([]byte, secretLength)
-		_, _ = rand.Read(drawn) // It never fails.
-		secret = string(drawn)
+		_, _ = rand.Read(proposed) // It never fails.
 	}
-	pipe := t.client.Pipeline()
-	pipe.SetNX(ctx, secretKey, secret, 0)
-	stored := pipe.Get(ctx, secretKey)
-	if _, err := pipe.Exec(ctx); err != nil {
+	secret, err := t.secrets.Secret(ctx, secretName, proposed)
+	if err != nil {
 		return nil, err
 	}
-	block, err := aes.NewCipher([]byte(stored.Val()))
+	block, err := aes.NewCipher(secret)
 	if err != nil {
 		return nil, err
 	}
@@ -174,5 +169,5 @@ func (t *Tokens) read(ctx context.Context, known *sealer) (*sealer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sealer{AEAD: aead, secret: stored.Val(), rereadAt: time.Now().Add(rereadAfter)}, nil
+	return &sealer{AEAD: aead, secret: secret, rereadAt: time.Now().Add(rereadAfter)}, nil
 }

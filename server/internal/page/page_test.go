@@ -1,17 +1,19 @@
 package page_test
 
 import (
+	"context"
 	"encoding/base64"
+	"errors"
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 func TestSize(t *testing.T) {
@@ -27,8 +29,8 @@ func TestSize(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		tokens, ctx := page.NewTokens(client), t.Context()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		tokens, ctx := page.NewTokens(s.Secrets), t.Context()
 		token, err := tokens.Seal(ctx, "query", []byte("cursor"))
 		require.NoError(t, err)
 		cursor, err := tokens.Open(ctx, "query", token)
@@ -53,50 +55,64 @@ func TestTokens(t *testing.T) {
 				}
 			}
 		}
-		for _, s := range []string{"", "a", "x y", token[:8], token + "A", token + "\n", strings.Repeat("A", 1<<20)} {
-			_, err := tokens.Open(ctx, "query", s)
+		for _, other := range []string{"", "a", "x y", token[:8], token + "A", token + "\n", strings.Repeat("A", 1<<20)} {
+			_, err := tokens.Open(ctx, "query", other)
 			requireField(t, err, "page_token")
 		}
 	})
 }
 
-// Ensure that any server opens the tokens of any other on the same Redis, also
-// of one that ended, and of none on another Redis.
+// Ensure that any server opens the tokens of any other on the same store, also
+// of one that ended, and of none on another store.
 func TestTokens_AnyServer(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
-		one, other := page.NewTokens(client), page.NewTokens(client)
+		one, other := page.NewTokens(s.Secrets), page.NewTokens(s.Secrets)
 		token, err := one.Seal(ctx, "query", []byte("cursor"))
 		require.NoError(t, err)
-		for _, tokens := range []*page.Tokens{one, other, page.NewTokens(client)} {
+		for _, tokens := range []*page.Tokens{one, other, page.NewTokens(s.Secrets)} {
 			cursor, err := tokens.Open(ctx, "query", token)
 			require.NoError(t, err)
 			assert.Equal(t, "cursor", string(cursor))
 		}
 
-		elsewhere := page.NewTokens(redistest.NewClient(t, redistest.StartMiniredis(t).Addr()))
+		elsewhere := page.NewTokens(storetest.New(t).Secrets)
 		_, err = elsewhere.Open(ctx, "query", token)
 		requireField(t, err, "page_token")
 	})
 }
 
-// Ensure that the first call fails if Redis does, and the next one tries again.
-func TestTokens_RedisAway(t *testing.T) {
+// Ensure that the first call fails if the store does, and the next one tries again.
+func TestTokens_StoreFails(t *testing.T) {
 	t.Parallel()
-	embedded := redistest.StartMiniredis(t)
-	tokens, ctx := page.NewTokens(redistest.NewClient(t, embedded.Addr())), t.Context()
-	embedded.SetError("LOADING")
+	secrets := &failing{Secrets: storetest.New(t).Secrets, err: errFailed}
+	tokens, ctx := page.NewTokens(secrets), t.Context()
 	_, err := tokens.Seal(ctx, "query", nil)
-	require.ErrorContains(t, err, "LOADING")
+	require.ErrorIs(t, err, errFailed)
 	_, err = tokens.Open(ctx, "query", strings.Repeat("A", 64))
-	require.ErrorContains(t, err, "LOADING")
-	embedded.SetError("")
+	require.ErrorIs(t, err, errFailed)
+	secrets.err = nil
 	token, err := tokens.Seal(ctx, "query", nil)
 	require.NoError(t, err)
-	embedded.SetError("LOADING") // Not asked again.
+	secrets.err = errFailed // Not asked again.
 	_, err = tokens.Open(ctx, "query", token)
 	require.NoError(t, err)
+}
+
+var errFailed = errors.New("the store failed")
+
+// failing is a store of secrets that fails while it has an error.
+type failing struct {
+	store.Secrets
+	err error
+}
+
+func (f *failing) Secret(ctx context.Context, name string, proposed []byte) ([]byte, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	return f.Secrets.Secret(ctx, name, proposed)
 }
 
 func requireField(t *testing.T, err error, field string) {

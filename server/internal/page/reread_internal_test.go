@@ -8,17 +8,27 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// Ensure that servers agree on a secret again after Redis lost it: on the known
+// secrets is a store of one secret, which can be lost or fail.
+type secrets struct {
+	secret []byte
+	err    error
+}
+
+func (s *secrets) Secret(_ context.Context, _ string, proposed []byte) ([]byte, error) {
+	if s.secret == nil {
+		s.secret = proposed
+	}
+	return s.secret, s.err
+}
+
+// Ensure that servers agree on a secret again after the store lost it: on the known
 // one, unless a server that did not know it drew another.
 func TestTokens_SecretLost(t *testing.T) {
 	t.Parallel()
-	embedded := redistest.StartMiniredis(t)
-	client, ctx := redistest.NewClient(t, embedded.Addr()), t.Context()
-	old := NewTokens(client)
+	stored, ctx := &secrets{}, t.Context()
+	old := NewTokens(stored)
 	token, err := old.Seal(ctx, "query", []byte("cursor"))
 	require.NoError(t, err)
 	aged := func() {
@@ -27,16 +37,15 @@ func TestTokens_SecretLost(t *testing.T) {
 		old.sealer.Store(&s)
 	}
 
-	embedded.FlushAll()
+	stored.secret = nil
 	aged()
 	_, err = old.Open(ctx, "query", token)
 	require.NoError(t, err)
-	_, err = NewTokens(client).Open(ctx, "query", token)
+	_, err = NewTokens(stored).Open(ctx, "query", token)
 	require.NoError(t, err, "the known secret was written again")
-	assert.Zero(t, embedded.TTL(secretKey))
 
-	embedded.FlushAll()
-	fresh := NewTokens(client)
+	stored.secret = nil
+	fresh := NewTokens(stored)
 	token, err = fresh.Seal(ctx, "query", []byte("cursor"))
 	require.NoError(t, err)
 	_, err = old.Open(ctx, "query", token)
@@ -51,15 +60,14 @@ func TestTokens_SecretLost(t *testing.T) {
 // share the outcome of the one that reads it.
 func TestTokens_FirstSecret(t *testing.T) {
 	t.Parallel()
-	embedded := redistest.StartMiniredis(t)
-	tokens := NewTokens(redistest.NewClient(t, embedded.Addr()))
+	tokens := NewTokens(&secrets{})
 	require.True(t, tokens.reading.TryAcquire(1)) // as a call that reads it
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := tokens.Seal(ended, "query", nil)
 	require.ErrorIs(t, err, context.Canceled)
 
-	failed := errors.New("redis is unavailable")
+	failed := errors.New("the store is unavailable")
 	sealed := make(chan error)
 	go func() {
 		_, err := tokens.Seal(t.Context(), "query", nil)
@@ -73,20 +81,19 @@ func TestTokens_FirstSecret(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Ensure that while Redis is unavailable a known secret stays in use, and is not read
-// again by each call.
-func TestTokens_RedisUnavailable(t *testing.T) {
+// Ensure that while the store is unavailable a known secret stays in use, and is not
+// read again by each call.
+func TestTokens_StoreUnavailable(t *testing.T) {
 	t.Parallel()
-	embedded := redistest.StartMiniredis(t)
-	tokens, ctx := NewTokens(redistest.NewClient(t, embedded.Addr())), t.Context()
+	stored, ctx := &secrets{}, t.Context()
+	tokens := NewTokens(stored)
 	token, err := tokens.Seal(ctx, "query", []byte("cursor"))
 	require.NoError(t, err)
-	embedded.SetError("LOADING")
+	stored.err = errors.New("the store is unavailable")
 	old := *tokens.sealer.Load()
 	old.rereadAt = time.Time{}
 	tokens.sealer.Store(&old)
 	_, err = tokens.Open(ctx, "query", token)
 	require.NoError(t, err)
 	assert.True(t, tokens.sealer.Load().rereadAt.After(time.Now()))
-	embedded.SetError("")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -81,13 +82,20 @@ func (s *Service) address(ctx context.Context) string {
 	return s.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, "x-forwarded-for"))
 }
 
-// takeQuota counts one time of what for a player or address, on all servers.
+// takeQuota counts one time of what for a player or address, on all servers. A limit of
+// 0 is none.
 func (s *Service) takeQuota(ctx context.Context, what, key string, limit *int, text string) error {
+	if *limit <= 0 {
+		return nil
+	}
 	wait, err := s.Quotas.Take(ctx, what, key, *limit)
-	if err == nil && wait > 0 {
+	if err != nil {
+		return fmt.Errorf("asking for a quota: %w", err)
+	}
+	if wait > 0 {
 		return s.Limits.Exceeded(limit, text, wait)
 	}
-	return err
+	return nil
 }
 
 // checkMoveRate counts a move, or another change, of a player. It returns an error if

@@ -24,6 +24,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -73,7 +74,7 @@ type Config struct {
 	// Durable says that the store outlives the server.
 	Durable bool
 	Limits  limits.Limits
-	Quotas  *ratelimit.Quotas
+	Quotas  store.Quotas
 	// Proxies are trusted to name the address of a call.
 	Proxies ratelimit.Proxies
 	// HangUp closes a connection after some time, unless it is a proxy's.

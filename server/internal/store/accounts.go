@@ -73,7 +73,7 @@ type Secrets interface {
 // Quotas bound how often each of many keys does something on all servers.
 type Quotas interface {
 	// Take counts one time of what for a key, which may do it perMinute times in a
-	// minute and as many at once. If that exceeds the quota, it counts nothing and
+	// minute, at least one, and as many at once. If that exceeds the quota, it counts nothing and
 	// returns how long to wait; otherwise it returns 0.
 	Take(ctx context.Context, what, key string, perMinute int) (wait time.Duration, err error)
 }

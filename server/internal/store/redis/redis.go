@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-redis/redis_rate/v10"
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -33,22 +34,24 @@ type Clients struct {
 
 // New returns the store on a Redis.
 func New(c Clients) (*store.Store, error) {
+	s := portsOn(c, c.Calls)
+	s.Background = portsOn(c, c.Background)
+	return s, nil
+}
+
+// portsOn returns the ports over one of the clients.
+func portsOn(c Clients, client goredis.UniversalClient) *store.Store {
 	return &store.Store{
-		Engine:     engine{c, c.Calls},
-		Accounts:   accounts{c.Calls},
-		Boards:     boards{c.Calls},
-		Lists:      newLists(c.Calls),
-		Queue:      queue{c.Calls, c.Once},
-		Heartbeats: heartbeats{c.Calls},
-		Background: &store.Store{
-			Engine:     engine{c, c.Background},
-			Accounts:   accounts{c.Background},
-			Boards:     boards{c.Background},
-			Lists:      newLists(c.Background),
-			Queue:      queue{c.Background, c.Once},
-			Heartbeats: heartbeats{c.Background},
-		},
-	}, nil
+		Engine:      engine{c, client},
+		Accounts:    accounts{client},
+		Boards:      boards{client},
+		Lists:       newLists(client),
+		Queue:       queue{client, c.Once},
+		Quotas:      quotas{redis_rate.NewLimiter(client)},
+		Exhibitions: exhibitions{client},
+		Heartbeats:  heartbeats{client},
+		Secrets:     secrets{client},
+	}
 }
 
 // ClientsOf returns the connections of a store that New returned, for packages that

@@ -21,19 +21,25 @@ func TestMain(m *testing.M) { testmain.Run(m) }
 // suites are the contract, by port. Their subtests run one after another, each on an
 // empty store.
 var suites = map[string]func(t *testing.T, open storetest.Open){
-	"engine":     storetest.Engine,
-	"lists":      storetest.Lists,
-	"queue":      storetest.Queue,
-	"heartbeats": storetest.Heartbeats,
-	"accounts":   storetest.Accounts,
-	"boards":     storetest.Boards,
+	"engine":      storetest.Engine,
+	"lists":       storetest.Lists,
+	"queue":       storetest.Queue,
+	"heartbeats":  storetest.Heartbeats,
+	"accounts":    storetest.Accounts,
+	"boards":      storetest.Boards,
+	"exhibitions": storetest.Exhibitions,
+	"quotas":      storetest.Quotas,
+	"secrets":     storetest.Secrets,
 }
 
 // clockSuites are the parts of the contract that need time to pass. They run on the
 // engines whose clock a test can put forward.
 var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
-	"accounts": storetest.AccountsExpire,
-	"boards":   storetest.BoardsExpire,
+	"accounts":    storetest.AccountsExpire,
+	"boards":      storetest.BoardsExpire,
+	"exhibitions": storetest.ExhibitionsPause,
+	"quotas":      storetest.QuotasRefill,
+	"secrets":     storetest.SecretsLast,
 }
 
 func TestMiniredis_Clock(t *testing.T) {

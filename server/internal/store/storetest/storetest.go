@@ -80,3 +80,10 @@ func OnRedis(t testing.TB, addrs ...string) *store.Store {
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
+
+// New returns an empty store that closes with the test, for tests to which the engine
+// does not matter.
+func New(t testing.TB) *store.Store {
+	t.Helper()
+	return OnRedis(t, redistest.StartMiniredis(t).Addr())
+}

@@ -1,0 +1,61 @@
+package redis
+
+import (
+	"context"
+	_ "embed" // For the script.
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+var (
+	//go:embed exhibitions.lua
+	exhibitionsSource string
+	exhibitionsScript = goredis.NewScript(exhibitionsSource)
+)
+
+// exhibitions are in one sorted set of the games that run, by the times at which they
+// are paused.
+type exhibitions struct{ client goredis.UniversalClient }
+
+const exhibitionsKey = "exhibitions"
+
+func (e exhibitions) Left(ctx context.Context, gameID string) (time.Duration, error) {
+	r, err := e.send(ctx, "ask", store.Exhibition{GameID: gameID}, 0, store.ExhibitionLimits{})
+	return r.left, err
+}
+
+func (e exhibitions) Run(ctx context.Context, game store.Exhibition, d time.Duration, limits store.ExhibitionLimits) (store.ExhibitionRun, error) {
+	r, err := e.send(ctx, "run", game, d, limits)
+	return r.ExhibitionRun, err
+}
+
+func (e exhibitions) End(ctx context.Context, gameID string) error {
+	_, err := e.send(ctx, "end", store.Exhibition{GameID: gameID}, 0, store.ExhibitionLimits{})
+	return err
+}
+
+// exhibitionsReply is the reply of exhibitions.lua.
+type exhibitionsReply struct {
+	left time.Duration
+	store.ExhibitionRun
+}
+
+func (e exhibitions) send(ctx context.Context, order string, game store.Exhibition, d time.Duration, limits store.ExhibitionLimits) (exhibitionsReply, error) {
+	r, err := exhibitionsScript.Run(ctx, e.client, []string{exhibitionsKey}, order, game.GameID, game.PlayerID, game.Address,
+		d.Milliseconds(), limits.PerPlayer, limits.PerAddress, limits.PerStore).Int64Slice()
+	if err != nil {
+		return exhibitionsReply{}, failed(err)
+	}
+	if len(r) != 4 {
+		return exhibitionsReply{}, store.Failed(store.Corrupt, "exhibitions.lua replies with %d numbers", len(r))
+	}
+	return exhibitionsReply{
+		left: time.Duration(r[0]) * time.Millisecond,
+		ExhibitionRun: store.ExhibitionRun{
+			Resumed: r[1] == 1, Full: store.ExhibitionLimit(r[2]), Retry: time.Duration(r[3]) * time.Millisecond,
+		},
+	}, nil
+}

@@ -1,0 +1,20 @@
+package redis
+
+import (
+	"context"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// secrets are in the keys "games:<name>-secret", which never expire.
+type secrets struct{ client goredis.UniversalClient }
+
+func (s secrets) Secret(ctx context.Context, name string, proposed []byte) ([]byte, error) {
+	key, pipe := "games:"+name+"-secret", s.client.Pipeline()
+	pipe.SetNX(ctx, key, proposed, 0)
+	stored := pipe.Get(ctx, key)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, failed(err)
+	}
+	return []byte(stored.Val()), nil
+}

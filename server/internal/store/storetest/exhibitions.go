@@ -1,0 +1,131 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// exhibitionRun lets games run for an hour.
+func exhibitionRun(t *testing.T, s *store.Store, limits store.ExhibitionLimits) func(game, player, address string) store.ExhibitionRun {
+	return func(game, player, address string) store.ExhibitionRun {
+		t.Helper()
+		r, err := s.Exhibitions.Run(t.Context(), store.Exhibition{GameID: game, PlayerID: player, Address: address}, time.Hour, limits)
+		require.NoError(t, err)
+		if r.Full == store.NoLimit {
+			require.Zero(t, r.Retry)
+		} else {
+			require.False(t, r.Resumed)
+			require.Positive(t, r.Retry)
+			require.LessOrEqual(t, r.Retry, time.Hour)
+		}
+		return r
+	}
+}
+
+// exhibitionRuns reports whether a game runs.
+func exhibitionRuns(t *testing.T, s *store.Store, game string) bool {
+	t.Helper()
+	left, err := s.Exhibitions.Left(t.Context(), game)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, left, time.Duration(0))
+	require.LessOrEqual(t, left, time.Hour)
+	return left > 0
+}
+
+// Exhibitions is the contract of store.Exhibitions.
+func Exhibitions(t *testing.T, open Open) {
+	resumed, running := store.ExhibitionRun{Resumed: true}, store.ExhibitionRun{}
+	t.Run("no more games run than the limits allow", func(t *testing.T) {
+		s := open(t)
+		run := exhibitionRun(t, s, store.ExhibitionLimits{PerPlayer: 2, PerAddress: 3, PerStore: 5})
+		refused := func(game, player, address string, limit store.ExhibitionLimit) {
+			t.Helper()
+			assert.Equal(t, limit, run(game, player, address).Full)
+			assert.False(t, exhibitionRuns(t, s, game))
+		}
+		assert.False(t, exhibitionRuns(t, s, "a"))
+		assert.Equal(t, resumed, run("a", "ann", "::1"))
+		assert.Equal(t, resumed, run("b", "ann", "::1"))
+		assert.Equal(t, running, run("a", "ann", "::2"), "runs already, at the limit, too")
+		refused("c", "ann", "::2", store.PlayerLimit)
+		assert.Equal(t, resumed, run("d", "bob", "::1"))
+		refused("e", "bob", "::1", store.AddressLimit)
+		assert.Equal(t, resumed, run("e", "bob", "::2"))
+		assert.Equal(t, resumed, run("f", "eve", ""))
+		refused("g", "eve", "::3", store.StoreLimit)
+		assert.True(t, exhibitionRuns(t, s, "f"))
+		for _, game := range []string{"a", "a", "unknown"} {
+			require.NoError(t, s.Exhibitions.End(t.Context(), game))
+			assert.False(t, exhibitionRuns(t, s, game))
+		}
+		assert.Equal(t, resumed, run("c", "ann", "::1"))
+		refused("g", "eve", "::3", store.StoreLimit)
+
+		unlimited := exhibitionRun(t, s, store.ExhibitionLimits{})
+		for n := range 100 {
+			assert.Equal(t, resumed, unlimited(fmt.Sprint(n), "ann", "::1"))
+		}
+	})
+	t.Run("the limits hold at the same moment", func(t *testing.T) {
+		s := open(t)
+		var group sync.WaitGroup
+		var began atomic.Int32
+		for n := range 120 {
+			group.Go(func() {
+				r, err := s.Exhibitions.Run(t.Context(), store.Exhibition{
+					GameID: fmt.Sprint(n), PlayerID: fmt.Sprint("player", n%10), Address: fmt.Sprint("address", n%2),
+				}, time.Hour, store.ExhibitionLimits{PerPlayer: 4, PerAddress: 16, PerStore: 20})
+				if assert.NoError(t, err) && r.Full == store.NoLimit {
+					assert.True(t, r.Resumed)
+					began.Add(1)
+				}
+			})
+		}
+		group.Wait()
+		assert.EqualValues(t, 20, began.Load())
+	})
+	t.Run("calls end with their context", func(t *testing.T) {
+		s := open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := s.Exhibitions.Left(ctx, "a")
+		require.ErrorIs(t, err, context.Canceled)
+		_, err = s.Exhibitions.Run(ctx, store.Exhibition{GameID: "a"}, time.Hour, store.ExhibitionLimits{})
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, s.Exhibitions.End(ctx, "a"), context.Canceled)
+	})
+}
+
+// ExhibitionsPause is the part of the contract of store.Exhibitions that needs time to
+// pass.
+func ExhibitionsPause(t *testing.T, open OpenClock) {
+	t.Run("a game is paused unless it is let run again", func(t *testing.T) {
+		s, forward := open(t)
+		run := exhibitionRun(t, s, store.ExhibitionLimits{PerPlayer: 2})
+		run("a", "ann", "")
+		forward(time.Minute)
+		run("b", "ann", "")
+		r := run("c", "ann", "")
+		assert.Equal(t, store.PlayerLimit, r.Full)
+		assert.InDelta(t, time.Hour-time.Minute, r.Retry, float64(30*time.Second), "when the first one is paused")
+		forward(30 * time.Minute)
+		run("a", "ann", "")
+		forward(30 * time.Minute)
+		assert.True(t, exhibitionRuns(t, s, "a"))
+		assert.False(t, exhibitionRuns(t, s, "b"))
+		assert.True(t, run("c", "ann", "").Resumed)
+		assert.Equal(t, store.PlayerLimit, run("b", "ann", "").Full)
+		forward(30 * time.Minute)
+		assert.False(t, exhibitionRuns(t, s, "a"))
+		assert.True(t, run("b", "ann", "").Resumed)
+	})
+}

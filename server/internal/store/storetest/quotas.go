@@ -1,0 +1,86 @@
+package storetest
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Quotas is the contract of store.Quotas.
+func Quotas(t *testing.T, open Open) {
+	t.Run("a quota is shared by all who take from it", func(t *testing.T) {
+		s := open(t)
+		const perMinute = 3
+		var group sync.WaitGroup
+		var got atomic.Int32
+		for range 20 {
+			group.Go(func() {
+				wait, err := s.Quotas.Take(t.Context(), "games", "ann", perMinute)
+				if assert.NoError(t, err) && wait == 0 {
+					got.Add(1)
+				}
+				assert.LessOrEqual(t, wait, time.Minute/perMinute)
+			})
+		}
+		group.Wait()
+		// On a machine that is very slow another one may have come in the meantime.
+		assert.GreaterOrEqual(t, got.Load(), int32(perMinute))
+		assert.Less(t, got.Load(), int32(20))
+		for what, key := range map[string]string{"games": "bob", "players": "ann"} {
+			wait, err := s.Quotas.Take(t.Context(), what, key, perMinute)
+			require.NoError(t, err)
+			assert.Zero(t, wait, "another quota")
+		}
+	})
+	t.Run("calls end with their context", func(t *testing.T) {
+		s := open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := s.Quotas.Take(ctx, "games", "ann", 1)
+		assert.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+// QuotasRefill is the part of the contract of store.Quotas that needs time to pass.
+func QuotasRefill(t *testing.T, open OpenClock) {
+	t.Run("a quota fills steadily", func(t *testing.T) {
+		s, forward := open(t)
+		const perMinute = 4
+		// taken takes all there is and returns how much that was, and how long to wait.
+		taken := func() (n int, wait time.Duration) {
+			t.Helper()
+			for {
+				wait, err := s.Quotas.Take(t.Context(), "games", "ann", perMinute)
+				require.NoError(t, err)
+				if wait > 0 {
+					return n, wait
+				}
+				n++
+				require.LessOrEqual(t, n, perMinute)
+			}
+		}
+		n, wait := taken()
+		assert.Equal(t, perMinute, n)
+		assert.InDelta(t, time.Minute/perMinute, wait, float64(time.Second))
+		forward(wait + time.Millisecond)
+		n, wait = taken()
+		assert.Equal(t, 1, n)
+		forward(wait / 2)
+		n, wait = taken()
+		assert.Zero(t, n, "a refused one counts nothing, and does not postpone the next")
+		forward(wait + time.Millisecond)
+		n, _ = taken()
+		assert.Equal(t, 1, n)
+		forward(time.Minute/2 + time.Millisecond)
+		n, _ = taken()
+		assert.Equal(t, 2, n)
+		forward(time.Hour)
+		n, _ = taken()
+		assert.Equal(t, perMinute, n)
+	})
+}

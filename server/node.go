@@ -43,7 +43,6 @@ type node struct {
 
 	store     *store.Store
 	log       *gamelog.Log // as callers read it
-	follower  *gamelog.Follower
 	directory *directory.Directory
 	heartbeat *heartbeat.Monitor
 	recovery  *recovery.Recovery
@@ -91,9 +90,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	if err := n.listen(); err != nil {
 		return nil, err
 	}
-	if err := n.connect(transport); err != nil {
-		return nil, err
-	}
+	n.connect(transport)
 	if c.Metrics != "" {
 		if n.admin, err = newAdmin(c, n.logger, n.metrics.Handler(), n.healthy, n.ready); err != nil {
 			return nil, err
@@ -123,12 +120,8 @@ func (n *node) listen() (err error) {
 }
 
 // connect makes the packages of the server and the gRPC server above them.
-func (n *node) connect(transport []grpc.ServerOption) error {
-	c, err := n.Config.recovery(n.store, n.logger)
-	if err != nil {
-		return err
-	}
-	clients := clientsOf(n.store)
+func (n *node) connect(transport []grpc.ServerOption) {
+	c := n.Config.recovery(n.store, n.logger)
 	serverID := id.New()
 	n.heartbeat = heartbeat.New(heartbeat.Config{
 		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, OnMissing: c.Scheduler.Reclaim,
@@ -141,10 +134,9 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, KeepFinished: n.KeepFinished,
 		Limits: n.Limits, PauseAfter: n.PauseAfter, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
-	n.log = c.Log.ReadingFrom(clients.Calls)
-	n.follower = gamelog.NewFollower(clients.Calls, n.logger)
+	n.log = gamelog.New(n.store.Games)
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Follower: n.follower, Agenda: n.lifecycle, Observer: observer{n.metrics, n.directory},
+		Log: n.log, Feed: n.store.Feed, Agenda: n.lifecycle, Observer: observer{n.metrics, n.directory},
 		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
@@ -159,7 +151,6 @@ func (n *node) connect(transport []grpc.ServerOption) error {
 		HangUp: n.admission.HangUp,
 	})
 	n.serveGRPC(games, transport)
-	return nil
 }
 
 // serveGRPC makes the gRPC server. Interceptors run in the order in which they are

@@ -60,10 +60,7 @@ func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator
 			o.Close()
 		}
 	}()
-	config, err := c.recovery(o.store, c.NewLogger())
-	if err != nil {
-		return nil, err
-	}
+	config := c.recovery(o.store, c.NewLogger())
 	o.accounts, o.boards, o.recovery = config.Accounts, config.Leaderboard, recovery.New(config)
 	return o, nil
 }
@@ -139,17 +136,12 @@ func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]st
 
 // recovery returns what recovery works with on a store. A server adds its
 // heartbeat.
-func (c *Config) recovery(s *store.Store, logger *slog.Logger) (recovery.Config, error) {
-	clients := clientsOf(s)
-	log, err := gamelog.New(clients.Appends, clients.Background)
-	if err != nil {
-		return recovery.Config{}, fmt.Errorf("opening the log: %w", err)
-	}
+func (c *Config) recovery(s *store.Store, logger *slog.Logger) recovery.Config {
 	return recovery.Config{
-		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: log,
+		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: gamelog.New(s.Background.Games),
 		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(s.Background.Secrets), time.Now),
 		Directory: directory.New(s.Background.Lists, s.Lists, page.NewTokens(s.Secrets), max(c.KeepFinished, c.AbandonAfter), logger),
 		Scheduler: scheduler.New(s.Background.Queue, logger), Logger: logger,
 		KeepFinished: c.KeepFinished, Memory: c.Idle,
-	}, nil
+	}
 }

@@ -64,7 +64,7 @@ func (n *node) serve(ctx context.Context) error {
 		base.run("metrics", n.admin.run)
 	}
 	readers := newStage(ctx, fail)
-	readers.run("follower", n.follower.Run)
+	readers.run("follower", n.store.Feed.Run)
 	readers.run("lists", without(n.directory.Run))
 	matches := newStage(ctx, fail)
 	matches.run("matches", n.hub.Run)

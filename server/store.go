@@ -67,15 +67,6 @@ func (c *Config) file(path string) (string, error) {
 	return path, nil
 }
 
-// clientsOf returns a store's connections, for the packages that do not use the ports
-// yet.
-func clientsOf(s *store.Store) redis.Clients {
-	if e, ok := s.Engine.(*embedded); ok {
-		return e.clients
-	}
-	return redis.ClientsOf(s)
-}
-
 // The monitor pings the store every pingEvery, with a timeout of pingTimeout.
 const (
 	pingEvery   = time.Second

@@ -40,7 +40,7 @@ func TestStore_Embedded(t *testing.T) {
 		group.Go(func() { s.Run(running) })
 		defer group.Wait()
 		defer cancel()
-		reads := clientsOf(s).Calls
+		reads := s.Engine.(*embedded).clients.Calls
 		require.NoError(t, reads.Set(ctx, "short", "x", 100*time.Millisecond).Err())
 		require.NoError(t, reads.Set(ctx, "long", "x", time.Hour).Err())
 		require.Eventually(t, func() bool { return reads.Exists(ctx, "short").Val() == 0 }, 10*time.Second, 20*time.Millisecond)

@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // encodeEntry returns the bytes of an entry as the log keeps them.
@@ -195,7 +196,7 @@ func encodeSpan(d time.Duration) *durationpb.Duration {
 }
 
 // decodeHead decodes what encodeHead wrote of the given game.
-func decodeHead(gameID string, id ID, at time.Time, b []byte) (*replay.State, error) {
+func decodeHead(gameID string, id store.ID, at time.Time, b []byte) (*replay.State, error) {
 	var m gamelogv1.Head
 	if err := proto.Unmarshal(b, &m); err != nil {
 		return nil, fmt.Errorf("%w: %w", replay.ErrInvalid, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // entries are one of each sort, with every field set somewhere.
@@ -169,7 +170,7 @@ func TestHead_RoundTrip(t *testing.T) {
 	for _, want := range heads(t) {
 		b, err := encodeHead(want, board(want))
 		require.NoError(t, err)
-		got, err := decodeHead("g", ID{Version: want.Version}, want.UpdateTime, b)
+		got, err := decodeHead("g", store.ID{Version: want.Version}, want.UpdateTime, b)
 		require.NoError(t, err)
 		equal(t, want, got)
 		assert.Equal(t, want.LegalMoves(), got.LegalMoves())
@@ -208,12 +209,12 @@ func TestDecodeHead_Refused(t *testing.T) {
 			tt.change(&m)
 			changed, err := proto.Marshal(&m)
 			require.NoError(t, err)
-			got, err := decodeHead("g", ID{Version: 7}, over.UpdateTime, changed)
+			got, err := decodeHead("g", store.ID{Version: 7}, over.UpdateTime, changed)
 			assert.ErrorIs(t, err, tt.want)
 			assert.Nil(t, got)
 		})
 	}
-	_, err = decodeHead("g", ID{Version: 7}, over.UpdateTime, b[:len(b)-1])
+	_, err = decodeHead("g", store.ID{Version: 7}, over.UpdateTime, b[:len(b)-1])
 	assert.ErrorIs(t, err, replay.ErrInvalid)
 }
 
@@ -228,12 +229,12 @@ func FuzzDecodeEntry(f *testing.F) {
 	sd := seed(f, 1)
 	event, err := replay.Start("g", entries(f)[0], sd, time.Time{})
 	require.NoError(f, err)
-	begun := Tip{ID: Genesis("g").Next(nil, nil), State: event.State}
+	begun := Tip{ID: Next(Genesis("g"), nil, nil), State: event.State}
 	past := func(int32) (*replay.State, error) { return nil, errors.New("forgotten") }
 	f.Fuzz(func(t *testing.T, b []byte) {
 		// Whatever stands in a log, it is applied or refused.
 		for _, tip := range []Tip{begun, {ID: Genesis("g")}} {
-			_, event, err := tip.Apply("g", Record{ID: ID{Version: tip.ID.Version + 1}, raw: b, seed: sd.SeedBytes()}, past)
+			_, event, err := tip.Apply("g", store.Record{ID: store.ID{Version: tip.ID.Version + 1}, Raw: b, Seed: sd.SeedBytes()}, past)
 			require.Error(t, err, "no such digest")
 			require.Nil(t, event)
 		}
@@ -259,7 +260,7 @@ func FuzzDecodeHead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		at := time.UnixMilli(1_800_000_000_000).UTC()
-		s, err := decodeHead("g", ID{Version: 2}, at, b)
+		s, err := decodeHead("g", store.ID{Version: 2}, at, b)
 		if err != nil {
 			return
 		}
@@ -269,7 +270,7 @@ func FuzzDecodeHead(f *testing.F) {
 		_, _ = s.Turn(), s.LegalMoves()
 		again, err := encodeHead(s, board(s))
 		require.NoError(t, err)
-		got, err := decodeHead("g", ID{Version: 2}, at, again)
+		got, err := decodeHead("g", store.ID{Version: 2}, at, again)
 		require.NoError(t, err)
 		equal(t, s, got)
 	})

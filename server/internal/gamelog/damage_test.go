@@ -3,17 +3,53 @@ package gamelog
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
+
+// damagedGame is a game as a store would return it after damage. Nothing is
+// written to it.
+type damagedGame struct {
+	store.Games
+	records []store.Record
+	head    store.ID
+	// unreadable is the index of an entry that cannot be read, or none if negative.
+	unreadable int
+}
+
+// damage returns a game of which the records may be altered.
+func (r *rig) damage(gameID string) *damagedGame {
+	c := r.content(gameID)
+	return &damagedGame{records: c.records, head: c.tail.Head, unreadable: -1}
+}
+
+func (g *damagedGame) Tail(context.Context, string) (store.Tail, error) {
+	tail := store.Tail{Length: int64(len(g.records)), Head: g.head}
+	if tail.Length > 0 {
+		tail.Last = g.records[tail.Length-1].ID
+	}
+	return tail, nil
+}
+
+func (g *damagedGame) Entries(_ context.Context, _ string, from int32, n int) ([]store.Record, error) {
+	first := slices.IndexFunc(g.records, func(r store.Record) bool { return r.ID.Version >= from })
+	if first < 0 {
+		return nil, nil
+	}
+	end := min(len(g.records), first+n)
+	if u := g.unreadable; u >= first && u < end {
+		return g.records[first:u], &store.CorruptError{Version: g.records[u].ID.Version - 1, Err: errors.New("no time")}
+	}
+	return g.records[first:end], nil
+}
 
 // Ensure that every reader of a damaged log notices, and gets the last version
 // that can be read, and that reading leaves the log as it is.
@@ -21,152 +57,104 @@ func TestLoad_Damaged(t *testing.T) {
 	t.Parallel()
 	const length = 8
 	// at changes the entry of a version.
-	at := func(version int, change func(m *redis.XMessage)) func(*rig, string) {
-		return func(r *rig, gameID string) {
-			r.rewrite(gameID, func(log []redis.XMessage) []redis.XMessage {
-				log[version-1].Values = maps.Clone(log[version-1].Values)
-				change(&log[version-1])
-				return log
-			})
-		}
+	at := func(version int, change func(*store.Record)) func(*rig, *damagedGame) {
+		return func(_ *rig, g *damagedGame) { change(&g.records[version-1]) }
 	}
-	set := func(field string, value any) func(*redis.XMessage) {
-		return func(m *redis.XMessage) { m.Values[field] = value }
+	bump := func(r *store.Record) { r.ID.Digest++ }
+	records := func(change func([]store.Record) []store.Record) func(*rig, *damagedGame) {
+		return func(_ *rig, g *damagedGame) { g.records = change(g.records) }
 	}
-	bump := func(by int32) func(*redis.XMessage) {
-		return func(m *redis.XMessage) {
-			id, _ := ParseID(m.ID)
-			m.ID = ID{Version: id.Version, Digest: id.Digest + uint64(by)}.String()
-		}
-	}
-	do := func(f func(ctx context.Context, r *rig, gameID string) error) func(*rig, string) {
-		return func(r *rig, gameID string) { require.NoError(r.t, f(r.t.Context(), r, gameID)) }
+	head := func(head store.ID) func(*rig, *damagedGame) {
+		return func(_ *rig, g *damagedGame) { g.head = head }
 	}
 	damages := []struct {
 		name   string
-		damage func(*rig, string)
+		damage func(*rig, *damagedGame)
 		last   int32
-		// silent: an append, which looks at the end and the length, cannot tell.
-		silent bool
 	}{
-		{"swapped for another game's", func(r *rig, gameID string) {
-			r.play(r.create(name("other"+gameID), "classic"), length-1)
-			require.NoError(r.t, r.client.Rename(r.t.Context(), logKey(name("other"+gameID)), logKey(gameID)).Err())
-		}, 0, false},
-		{"swapped, meta too", func(r *rig, gameID string) {
-			r.play(r.create(name("other"+gameID), "classic"), length-1)
-			require.NoError(r.t, r.client.Rename(r.t.Context(), logKey(name("other"+gameID)), logKey(gameID)).Err())
-			require.NoError(r.t, r.client.Rename(r.t.Context(), metaKey(name("other"+gameID)), metaKey(gameID)).Err())
-		}, 0, false},
-		{"cut at the end", func(r *rig, gameID string) {
-			r.rewrite(gameID, func(log []redis.XMessage) []redis.XMessage { return log[:5] })
-		}, 5, false},
-		{"cut at the front", do(func(ctx context.Context, r *rig, gameID string) error {
-			return r.client.XTrimMaxLen(ctx, logKey(gameID), length-2).Err()
-		}), 0, false},
-		{"emptied", do(func(ctx context.Context, r *rig, gameID string) error {
-			return r.client.XTrimMaxLen(ctx, logKey(gameID), 0).Err()
-		}), 0, false},
-		{"gone", do(func(ctx context.Context, r *rig, gameID string) error {
-			return r.client.Del(ctx, logKey(gameID)).Err()
-		}), 0, false},
-		{"an entry deleted", do(func(ctx context.Context, r *rig, gameID string) error {
-			return r.client.XDel(ctx, logKey(gameID), r.content(gameID).log[3].ID).Err()
-		}), 3, false},
-		{"the last entry deleted", do(func(ctx context.Context, r *rig, gameID string) error {
-			return r.client.XDel(ctx, logKey(gameID), r.content(gameID).log[length-1].ID).Err()
-		}), length - 1, false},
-		{"an entry twice", func(r *rig, gameID string) {
-			r.rewrite(gameID, func(log []redis.XMessage) []redis.XMessage {
-				again := log[4]
-				bump(1)(&again)
-				return append(log[:5:5], append([]redis.XMessage{again}, log[5:]...)...)
-			})
-		}, 5, false},
-		{"the last entry twice", func(r *rig, gameID string) {
-			r.rewrite(gameID, func(log []redis.XMessage) []redis.XMessage {
-				again := log[length-1]
-				bump(1)(&again)
-				return append(log, again)
-			})
-		}, length, false},
-		{"an entry before the first", func(r *rig, gameID string) {
-			r.rewrite(gameID, func(log []redis.XMessage) []redis.XMessage {
-				return append([]redis.XMessage{{ID: "0-1", Values: log[1].Values}}, log...)
-			})
-		}, length, false},
-		{"an entry by an operator", do(func(ctx context.Context, r *rig, gameID string) error {
-			return r.client.XAdd(ctx, &redis.XAddArgs{Stream: logKey(gameID), Values: []any{"e", "x"}}).Err()
-		}), length, false},
-		{"a digest altered", at(4, bump(1)), 3, true},
-		{"the last digest altered", at(length, bump(1)), length - 1, false},
-		{"the first digest altered", at(1, bump(1)), 0, true},
-		{"an entry emptied", at(4, set("e", "\x08")), 3, true},
-		{"a move made a program's", at(4, func(m *redis.XMessage) {
-			e, err := decodeEntry([]byte(m.Values["e"].(string)))
+		{"swapped for another game's", func(r *rig, g *damagedGame) {
+			r.play(r.create(name("other"), "classic"), length-1)
+			g.records = r.content(name("other")).records
+		}, 0},
+		{"swapped, head too", func(r *rig, g *damagedGame) {
+			r.play(r.create(name("third"), "classic"), length-1)
+			*g = *r.damage(name("third"))
+		}, 0},
+		{"cut at the end", records(func(log []store.Record) []store.Record { return log[:5] }), 5},
+		{"cut at the front", records(func(log []store.Record) []store.Record { return log[2:] }), 0},
+		{"gone", records(func([]store.Record) []store.Record { return nil }), 0},
+		{"an entry deleted", records(func(log []store.Record) []store.Record { return slices.Delete(log, 3, 4) }), 3},
+		{"the last entry deleted", records(func(log []store.Record) []store.Record { return log[:length-1] }), length - 1},
+		{"an entry twice", records(func(log []store.Record) []store.Record {
+			again := log[4]
+			bump(&again)
+			return slices.Insert(log, 5, again)
+		}), 5},
+		{"the last entry twice", records(func(log []store.Record) []store.Record {
+			again := log[length-1]
+			bump(&again)
+			return append(log, again)
+		}), length},
+		{"an entry before the first", records(func(log []store.Record) []store.Record {
+			before := log[1]
+			before.ID = store.ID{Digest: 1}
+			return slices.Insert(log, 0, before)
+		}), length},
+		{"an entry that cannot be read", func(_ *rig, g *damagedGame) { g.unreadable = 3 }, 3},
+		{"a digest altered", at(4, bump), 3},
+		{"the last digest altered", at(length, bump), length - 1},
+		{"the first digest altered", at(1, bump), 0},
+		{"an entry emptied", at(4, func(r *store.Record) { r.Raw = []byte("\x08") }), 3},
+		{"a move made a program's", at(4, func(r *store.Record) {
+			e, err := decodeEntry(r.Raw)
 			require.NoError(t, err)
 			e.Action = replay.Moved{Move: e.Action.(replay.Moved).Move, ByBot: true}
-			raw, err := encodeEntry(e)
+			r.Raw, err = encodeEntry(e)
 			require.NoError(t, err)
-			m.Values["e"] = string(raw)
-		}), 3, true},
-		{"a time that is none", at(4, set("t", "noon")), 3, true},
-		{"no time", at(4, func(m *redis.XMessage) { delete(m.Values, "t") }), 3, true},
-		{"a time too early", at(4, set("t", "1")), 3, true},
-		{"a time too late", at(4, set("t", "9999999999999")), 4, true},
-		{"another seed", at(1, set("s", "00000000000000000000000000000000")), 0, true},
-		{"a short seed", at(1, set("s", "0")), 0, true},
-		{"no seed", at(1, func(m *redis.XMessage) { delete(m.Values, "s") }), 0, true},
-		{"meta ahead", do(func(ctx context.Context, r *rig, gameID string) error {
-			return r.client.HSet(ctx, metaKey(gameID), "last", "9-1").Err()
-		}), length, false},
-		{"meta of another history", do(func(ctx context.Context, r *rig, gameID string) error {
-			return r.client.HSet(ctx, metaKey(gameID), "last", "3-1").Err()
-		}), length, false},
-		{"meta that is none", do(func(ctx context.Context, r *rig, gameID string) error {
-			return r.client.HSet(ctx, metaKey(gameID), "last", "none").Err()
-		}), length, false},
+		}), 3},
+		{"a time too early", at(4, func(r *store.Record) { r.Time = time.UnixMilli(1) }), 3},
+		{"a time too late", at(4, func(r *store.Record) { r.Time = r.Time.AddDate(100, 0, 0) }), 4},
+		{"another seed", at(1, func(r *store.Record) { r.Seed = slices.Repeat([]byte("0"), game.SeedSize) }), 0},
+		{"a short seed", at(1, func(r *store.Record) { r.Seed = []byte("0") }), 0},
+		{"no seed", at(1, func(r *store.Record) { r.Seed = nil }), 0},
+		{"head ahead", head(store.ID{Version: 9, Digest: 1}), length},
+		{"head of another history", head(store.ID{Version: 3, Digest: 1}), length},
+		{"head that is none", head(store.ID{Version: -1}), length},
+		{"quarantined", head(store.Quarantined), length},
 	}
 	each(t, func(t *testing.T, r *rig) {
+		gameID := name("a")
+		tip := r.play(r.create(gameID, "classic"), length-1)
 		for _, tt := range damages {
 			t.Run(tt.name, func(t *testing.T) {
-				r, gameID := r.in(t), name(tt.name)
-				tip := r.play(r.create(gameID, "classic"), length-1)
-				next := r.draft(tip, moved(tip.State, 0))
-				tt.damage(r, gameID)
-				r.unwritten(gameID, func() {
-					for _, through := range []ID{{}, tip.ID} {
-						h, err := r.log.Load(t.Context(), gameID, through, 64)
-						var damaged *DamagedError
-						require.ErrorAs(t, err, &damaged)
-						assert.Equal(t, tt.last, damaged.Version, "%v", damaged)
-						assert.NotEmpty(t, damaged.Detail)
-						assert.Empty(t, h)
-					}
-					if !tt.silent {
-						_, err := r.log.Append(t.Context(), next)
-						require.Error(t, err)
-						require.NotErrorIs(t, err, ErrUnsettled)
-					}
-				})
+				damagedGame := r.damage(gameID)
+				tt.damage(r, damagedGame)
+				for _, through := range []store.ID{{}, tip.ID} {
+					h, err := New(damagedGame).Load(t.Context(), gameID, through, 64)
+					var damaged *DamagedError
+					require.ErrorAs(t, err, &damaged)
+					assert.Equal(t, tt.last, damaged.Version, "%v", damaged)
+					assert.NotEmpty(t, damaged.Detail)
+					assert.Empty(t, h)
+				}
 			})
 		}
 	})
 }
 
 // Ensure that a game that lacks events that were seen is damaged, even if the
-// log is consistent: Redis went back to an earlier state of it.
+// log is consistent: the store went back to an earlier state of it.
 func TestLoad_WentBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		gameID := name("a")
 		tip := r.play(r.create(gameID, "classic"), 3)
-		ahead := tip.ID.Next([]byte("entry"), []byte("board"))
+		ahead := Next(tip.ID, []byte("entry"), []byte("board"))
 		_, err := r.log.Load(t.Context(), gameID, ahead, 1)
 		var damaged *DamagedError
 		require.ErrorAs(t, err, &damaged)
 		assert.EqualValues(t, 4, damaged.Version)
-		_, err = r.log.Load(t.Context(), gameID, ID{Version: 2, Digest: 1}, 1)
+		_, err = r.log.Load(t.Context(), gameID, store.ID{Version: 2, Digest: 1}, 1)
 		require.ErrorAs(t, err, &damaged)
 		assert.EqualValues(t, 4, damaged.Version)
 	})
@@ -185,13 +173,13 @@ func TestApply_EveryBit(t *testing.T) {
 	second, err := begun.Draft(replay.Entry{Seat: 0, Action: move}, time.Time{}, nil)
 	require.NoError(t, err)
 	for d, prev := range map[*Draft]Tip{first: {ID: Genesis(gameID)}, second: begun} {
-		good := Record{ID: d.next, Time: begun.State.UpdateTime, raw: d.raw, seed: d.seed}
+		good := store.Record{ID: d.next, Time: begun.State.UpdateTime, Raw: d.raw, Seed: d.seed}
 		_, _, err := prev.Apply(gameID, good, nil)
 		require.NoError(t, err)
 		for bit := range len(d.raw) * 8 {
 			bad := good
-			bad.raw = slices.Clone(d.raw)
-			bad.raw[bit/8] ^= 1 << (bit % 8)
+			bad.Raw = slices.Clone(d.raw)
+			bad.Raw[bit/8] ^= 1 << (bit % 8)
 			tip, event, err := prev.Apply(gameID, bad, nil)
 			require.Nil(t, event)
 			require.Equal(t, prev.ID, tip.ID)
@@ -210,44 +198,34 @@ func TestApply_EveryBit(t *testing.T) {
 func TestLoad_Unknown(t *testing.T) {
 	t.Parallel()
 	unknown := []byte{0xfa, 0x01, 0x00} // field 31
-	changes := map[string]func(*rig, string){
-		"an action": func(r *rig, gameID string) {
-			ctx := r.t.Context()
-			require.NoError(r.t, r.client.XAdd(ctx, &redis.XAddArgs{
-				Stream: logKey(gameID), ID: "5-77", Values: []any{"t", "9999999999999", "e", unknown},
-			}).Err())
-			require.NoError(r.t, r.client.HSet(ctx, metaKey(gameID), "last", "5-77").Err())
+	changes := map[string]func(g *damagedGame){
+		"an action": func(g *damagedGame) {
+			last := g.records[len(g.records)-1]
+			g.head = store.ID{Version: last.ID.Version + 1, Digest: 77}
+			g.records = append(g.records, store.Record{ID: g.head, Time: last.Time, Raw: unknown})
 		},
-		"an action, written over": func(r *rig, gameID string) {
-			r.rewrite(gameID, func(log []redis.XMessage) []redis.XMessage {
-				log[2].Values["e"] = string(unknown)
-				return log
-			})
-		},
-		"rules": func(r *rig, gameID string) {
-			c := created(r.t, "classic", seed(r.t, gameID[0]))
+		"an action, written over": func(g *damagedGame) { g.records[2].Raw = unknown },
+		"rules": func(g *damagedGame) {
+			e, err := decodeEntry(g.records[0].Raw)
+			require.NoError(t, err)
+			c := e.Action.(replay.Created)
 			c.Revision = 99
-			raw, err := encodeEntry(replay.Entry{Seat: -1, Action: c})
-			require.NoError(r.t, err)
-			r.rewrite(gameID, func(log []redis.XMessage) []redis.XMessage {
-				log[0].Values["e"] = string(raw)
-				return log
-			})
+			g.records[0].Raw, err = encodeEntry(replay.Entry{Seat: game.NoSeat, Action: c})
+			require.NoError(t, err)
 		},
 	}
 	each(t, func(t *testing.T, r *rig) {
+		gameID := name("a")
+		r.play(r.create(gameID, "classic"), 3)
 		for what, change := range changes {
 			t.Run(what, func(t *testing.T) {
-				r, gameID := r.in(t), name(what)
-				r.play(r.create(gameID, "classic"), 3)
-				change(r, gameID)
-				r.unwritten(gameID, func() {
-					_, err := r.log.Load(t.Context(), gameID, ID{}, 64)
-					require.ErrorIs(t, err, replay.ErrUnknown)
-					var damaged *DamagedError
-					require.NotErrorAs(t, err, &damaged)
-					require.NotErrorIs(t, err, replay.ErrInvalid)
-				})
+				newer := r.damage(gameID)
+				change(newer)
+				_, err := New(newer).Load(t.Context(), gameID, store.ID{}, 64)
+				require.ErrorIs(t, err, replay.ErrUnknown)
+				var damaged *DamagedError
+				require.NotErrorAs(t, err, &damaged)
+				require.NotErrorIs(t, err, replay.ErrInvalid)
 			})
 		}
 	})

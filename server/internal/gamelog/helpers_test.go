@@ -1,12 +1,10 @@
 package gamelog
 
 import (
-	"maps"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
@@ -15,54 +13,23 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// rig is a Redis with a Log on it.
+// rig is a store with a Log on it.
 type rig struct {
-	t      *testing.T
-	client redis.UniversalClient
-	addr   string
-	log    *Log
+	t     *testing.T
+	store *store.Store
+	log   *Log
 }
 
-// each runs a test on every Redis there is.
+// each runs a test on every engine.
 func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		test(t, newRig(t, client))
-	})
-}
-
-// in is r for a subtest.
-func (r *rig) in(t *testing.T) *rig {
-	sub := *r
-	sub.t = t
-	return &sub
-}
-
-func newRig(t *testing.T, client redis.UniversalClient) *rig {
-	t.Helper()
-	addr := client.(*redis.Client).Options().Addr
-	return &rig{t: t, client: client, addr: addr, log: newLog(t, addr)}
-}
-
-// newLog makes a Log on the Redis at addr.
-func newLog(t *testing.T, addr string) *Log { return newLogWith(t, addr, 10*time.Second) }
-
-// newLogWith makes a Log that waits for so long for an answer.
-func newLogWith(t *testing.T, addr string, readTimeout time.Duration) *Log {
-	t.Helper()
-	appends := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, ReadTimeout: readTimeout})
-	reads := redis.NewClient(&redis.Options{Addr: addr})
-	t.Cleanup(func() {
-		_ = appends.Close()
-		_ = reads.Close()
-	})
-	l, err := New(appends, reads)
-	require.NoError(t, err)
-	return l
+	storetest.Each(t, func(t *testing.T, s *store.Store) { test(t, &rig{t: t, store: s, log: New(s.Games)}) })
 }
 
 var ann = replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
@@ -140,43 +107,35 @@ func (r *rig) play(tip Tip, n int) Tip {
 	return tip
 }
 
-// content is all that Redis holds of a game.
+// content is all that the store holds of a game.
 type content struct {
-	log  []redis.XMessage
-	meta map[string]string
-	keys int
+	tail    store.Tail
+	head    store.Head
+	records []store.Record
 }
 
 func (r *rig) content(gameID string) content {
 	r.t.Helper()
 	ctx := r.t.Context()
-	log, err := r.client.XRange(ctx, logKey(gameID), "-", "+").Result()
+	tail, err := r.store.Games.Tail(ctx, gameID)
 	require.NoError(r.t, err)
-	meta, err := r.client.HGetAll(ctx, metaKey(gameID)).Result()
+	heads, err := r.store.Games.Heads(ctx, []string{gameID})
 	require.NoError(r.t, err)
-	keys, err := r.client.Keys(ctx, "*").Result()
+	records, err := r.store.Games.Entries(ctx, gameID, 1, 1000)
 	require.NoError(r.t, err)
-	return content{log: log, meta: meta, keys: len(keys)}
+	return content{tail, heads[0], records}
 }
 
-// rewrite replaces the entries of a log, whatever Redis thinks of it.
-func (r *rig) rewrite(gameID string, change func([]redis.XMessage) []redis.XMessage) {
+// unwritten checks that what do does leaves a game as it is.
+func (r *rig) unwritten(gameID string, do func()) {
 	r.t.Helper()
-	ctx := r.t.Context()
-	log, err := r.client.XRange(ctx, logKey(gameID), "-", "+").Result()
-	require.NoError(r.t, err)
-	require.NoError(r.t, r.client.Del(ctx, logKey(gameID)).Err())
-	for _, m := range change(log) {
-		values := make([]any, 0, 6)
-		for _, field := range slices.Sorted(maps.Keys(m.Values)) {
-			values = append(values, field, m.Values[field])
-		}
-		require.NoError(r.t, r.client.XAdd(ctx, &redis.XAddArgs{Stream: logKey(gameID), ID: m.ID, Values: values}).Err())
-	}
+	before := r.content(gameID)
+	do()
+	require.Equal(r.t, before, r.content(gameID), "something was written")
 }
 
 // sound checks what always holds of an undamaged game: contiguous versions, a
-// log that replays to tip, and meta naming its end and showing its state.
+// log that replays to tip, and a head naming its end and showing its state.
 func (r *rig) sound(tip Tip) {
 	r.t.Helper()
 	gameID := tip.State.ID

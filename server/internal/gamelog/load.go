@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // History is a game as read from its log.
@@ -16,32 +17,23 @@ type History struct {
 	Events []*replay.Event
 }
 
-// Sound reports whether the log looks undamaged: it has as many entries as its last
-// version says, and meta names the last.
-func (t Tail) Sound() bool {
-	return t.Length == int64(t.Last.Version) && t.Length > 0 && t.Meta == t.Last
-}
-
-// Quarantined reports whether the game is in quarantine.
-func (t Tail) Quarantined() bool { return t.Meta == quarantined }
-
 // Load reads and checks a whole log, and returns its latest events. The log must hold
-// the entry through, unless that is zero. A meta that fell behind its log is mended.
+// the entry through, unless that is zero. A head that fell behind its log is mended.
 //
-// Errors: ErrNotFound, *DamagedError, replay.ErrUnknown, or one of Redis.
-func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (History, error) {
+// Errors: ErrNotFound, *DamagedError, replay.ErrUnknown, or one of the store.
+func (l *Log) Load(ctx context.Context, gameID string, through store.ID, keep int) (History, error) {
 	tail, err := l.Tail(ctx, gameID)
 	if err != nil {
 		return History{}, err
 	}
-	if tail.Length == 0 && tail.Meta == (ID{}) {
+	if tail.Length == 0 && tail.Head == (store.ID{}) {
 		return History{}, ErrNotFound
 	}
 	var h History
-	var missing []ID
+	var missing []store.ID
 	begin := func() {
 		h = History{Tip: Tip{ID: Genesis(gameID)}}
-		missing = without(ID{}, []ID{tail.Last, tail.Meta, through})
+		missing = without(store.ID{}, []store.ID{tail.Last, tail.Head, through})
 	}
 	err = l.fold(ctx, gameID, begin, func(tip Tip, event *replay.Event) error {
 		h.Tip = tip
@@ -54,7 +46,7 @@ func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (Hi
 	if err != nil {
 		return History{}, err
 	}
-	if slices.Contains(missing, quarantined) {
+	if slices.Contains(missing, store.Quarantined) {
 		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: "it was quarantined after the store went back in time"}
 	}
 	if len(missing) > 0 {
@@ -63,7 +55,7 @@ func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (Hi
 	if tail.Length != int64(tail.Last.Version) {
 		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it has %d entries", tail.Length)}
 	}
-	if tail.Meta != tail.Last {
+	if tail.Head != tail.Last {
 		if err := l.Mend(ctx, h.Tip); err != nil {
 			return History{}, err
 		}
@@ -71,8 +63,8 @@ func (l *Log) Load(ctx context.Context, gameID string, through ID, keep int) (Hi
 	return h, nil
 }
 
-func without(id ID, ids []ID) []ID {
-	return slices.DeleteFunc(ids, func(other ID) bool { return other == id })
+func without(id store.ID, ids []store.ID) []store.ID {
+	return slices.DeleteFunc(ids, func(other store.ID) bool { return other == id })
 }
 
 // Find replays a log and returns the last event that fits, or nil.
@@ -90,7 +82,7 @@ func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, 
 // Replay calls do with every event of a log after the given version, in order,
 // until the log ends or do returns an error, which it returns.
 //
-// Errors: *DamagedError, replay.ErrUnknown, or one of Redis.
+// Errors: *DamagedError, replay.ErrUnknown, or one of the store.
 func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(*replay.Event) error) error {
 	return l.fold(ctx, gameID, func() {}, func(tip Tip, event *replay.Event) error {
 		if tip.ID.Version <= after {
@@ -120,7 +112,7 @@ func (l *Log) fold(ctx context.Context, gameID string, begin func(), do func(Tip
 			}
 			return states[version-1], nil
 		}
-		return l.Read(ctx, gameID, 1, func(r Record) error {
+		return l.Read(ctx, gameID, 1, func(r store.Record) error {
 			next, event, err := tip.Apply(gameID, r, past)
 			if err != nil {
 				return err

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Tip is the end of a log as far as it was read: its last ID and the game's state
 // there. Before the first entry it has Genesis as its ID and no state.
 type Tip struct {
-	ID ID
+	ID store.ID
 	// State is nil before the first entry.
 	State *replay.State
 
@@ -29,7 +31,7 @@ type Past func(version int32) (*replay.State, error)
 //
 // The error is replay.ErrUnknown if a newer server wrote the record, a *PastError if
 // past failed, and a *DamagedError if the record does not match.
-func (t Tip) Apply(gameID string, r Record, past Past) (Tip, *replay.Event, error) {
+func (t Tip) Apply(gameID string, r store.Record, past Past) (Tip, *replay.Event, error) {
 	damaged := func(detail string) (Tip, *replay.Event, error) {
 		return t, nil, &DamagedError{GameID: gameID, Version: t.ID.Version, Detail: detail}
 	}
@@ -47,19 +49,19 @@ func (t Tip) Apply(gameID string, r Record, past Past) (Tip, *replay.Event, erro
 	if err != nil {
 		return damaged(err.Error())
 	}
-	if next := t.ID.Next(r.raw, board(event.State)); next != r.ID {
+	if next := Next(t.ID, r.Raw, board(event.State)); next != r.ID {
 		return damaged(fmt.Sprintf("entry %s should be %s", r.ID, next))
 	}
 	return Tip{ID: r.ID, State: event.State}, event, nil
 }
 
-func (t Tip) replay(gameID string, r Record, past Past) (*replay.Event, error) {
-	entry, err := r.Entry()
+func (t Tip) replay(gameID string, r store.Record, past Past) (*replay.Event, error) {
+	entry, err := EntryOf(r)
 	if err != nil {
 		return nil, err
 	}
 	if t.State == nil {
-		seed, err := r.gameSeed()
+		seed, err := game.SeedFromBytes(r.Seed)
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ const creditors = 8
 // the outages since it started, less what was added before. It sends a heartbeat
 // first, so that every outage that began before the deadline is recorded.
 //
-// Errors: gamelog.ErrTooEarly before the deadline and while an outage is not
+// Errors: store.ErrTooEarly before the deadline and while an outage is not
 // settled, or one of the store or the context.
 func (m *Monitor) Credit(ctx context.Context, state *replay.State) (time.Duration, error) {
 	now, err := m.beat(ctx)
@@ -29,14 +29,14 @@ func (m *Monitor) Credit(ctx context.Context, state *replay.State) (time.Duratio
 		return 0, err
 	}
 	if now.Before(state.Deadline()) {
-		return 0, gamelog.ErrTooEarly
+		return 0, store.ErrTooEarly
 	}
 	recorded, err := m.outages(ctx, state.Memory().ClockFrom)
 	if err != nil {
 		return 0, err
 	}
 	if len(recorded.settled(now)) < len(recorded) {
-		return 0, gamelog.ErrTooEarly
+		return 0, store.ErrTooEarly
 	}
 	return recorded.credit(state), nil
 }

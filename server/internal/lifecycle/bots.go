@@ -15,8 +15,8 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/bot"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
@@ -104,7 +104,7 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 		var conflict *match.VersionConflictError
 		if err != nil && ctx.Err() == nil && !errors.As(err, &conflict) && !errors.Is(err, replay.ErrGameOver) {
 			b.logger.Warn("bot did not move; its game will be retried", "id", "bot-not-moved", "game", state.ID, "error", err)
-			if gamelog.IsStorage(err) {
+			if store.IsError(err) {
 				b.retry(state.ID)
 			}
 		}

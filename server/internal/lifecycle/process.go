@@ -37,7 +37,7 @@ func (m *Manager) process(ctx context.Context, hub *match.Hub, job store.Job) (t
 	case errors.Is(err, gamelog.ErrNotFound):
 		// Its server died before the first entry, or it was kept long enough.
 		return time.Time{}, nil
-	case gamelog.IsStorage(err), errors.Is(err, match.ErrStopping):
+	case store.IsError(err), errors.Is(err, match.ErrStopping):
 		m.Scheduler.Retry(job.GameID)
 	}
 	return next, err
@@ -67,7 +67,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	}
 	// After a conflict, the server that appended does what follows from its entry.
 	var conflict *match.VersionConflictError
-	if err != nil && !errors.Is(err, gamelog.ErrTooEarly) && !errors.Is(err, replay.ErrGameOver) && !errors.As(err, &conflict) {
+	if err != nil && !errors.Is(err, store.ErrTooEarly) && !errors.Is(err, replay.ErrGameOver) && !errors.As(err, &conflict) {
 		return time.Time{}, err
 	}
 	if state = served.State(); state.Status == replay.Finished {
@@ -103,7 +103,7 @@ func (m *Manager) expiry(state *replay.State) time.Time {
 
 // expire appends what happens when no player moves for too long: the clock is
 // credited or runs out, or the game is abandoned. Redis's clock decides whether it
-// is time; before, the error is gamelog.ErrTooEarly.
+// is time; before, the error is store.ErrTooEarly.
 func (m *Manager) expire(ctx context.Context, served *match.Match, state *replay.State) error {
 	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: m.expiry(state)}
 	if !state.Deadline().IsZero() {

@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // errOvertaken means that the log no longer ends with the entry that the draft
@@ -41,7 +42,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	if err == nil && next.Watchers >= 0 { // else an earlier attempt appended it, and more may follow
 		m.confirmedAt.Store(now)
 	}
-	if !errors.Is(err, gamelog.ErrUnsettled) {
+	if !errors.Is(err, store.ErrUnsettled) {
 		return m.finishAppend(ctx, tip, next, err)
 	}
 
@@ -64,7 +65,7 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	case o := <-settled:
 		return o.event, o.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: %w", gamelog.ErrUnsettled, ctx.Err())
+		return nil, fmt.Errorf("%w: %w", store.ErrUnsettled, ctx.Err())
 	}
 }
 
@@ -77,7 +78,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 	for {
 		select {
 		case <-ctx.Done():
-			return gamelog.Appended{}, gamelog.ErrUnsettled
+			return gamelog.Appended{}, store.ErrUnsettled
 		case <-time.After(wait.NextBackOff()):
 		}
 		// An earlier job may be done by now.
@@ -85,11 +86,11 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 			continue
 		}
 		next, err := h.Log.Append(ctx, draft)
-		var conflict *gamelog.ConflictError
-		if err == nil || errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
+		var conflict *store.ConflictError
+		if err == nil || errors.As(err, &conflict) || errors.Is(err, store.ErrBroken) {
 			return next, err
 		}
-		if errors.Is(err, gamelog.ErrTooEarly) {
+		if errors.Is(err, store.ErrTooEarly) {
 			// Only the server's own drafts have a time, which may be days away. If an
 			// earlier attempt still arrives in time, its entry is found like those of
 			// other servers.
@@ -105,8 +106,8 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	m.pending.Store(nil)
 	if err != nil {
 		<-m.writing
-		var conflict *gamelog.ConflictError
-		if errors.As(err, &conflict) || errors.Is(err, gamelog.ErrBroken) {
+		var conflict *store.ConflictError
+		if errors.As(err, &conflict) || errors.Is(err, store.ErrBroken) {
 			m.hub.Observer.Conflicted()
 			m.markStale() // Length and last ID may still match.
 			return nil, errOvertaken

@@ -44,9 +44,9 @@ type Call struct {
 //
 // Errors, in the order of the checks: ErrNotSeated, replay.ErrGameOver,
 // *VersionConflictError, replay.ErrNotStarted, replay.ErrNotYourTurn or
-// ErrNoUndo, game.ErrIllegalMove; also gamelog.ErrTooEarly, gamelog.ErrUnsettled,
+// ErrNoUndo, game.ErrIllegalMove; also store.ErrTooEarly, store.ErrUnsettled,
 // *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, that of ctx, or one of
-// Redis. The result, or the error, was true of the log at a moment within the call.
+// the store. The result, or the error, was true of the log at a moment within the call.
 func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
 	event, _, err := m.commit(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 		return m.decide(ctx, tip, call)
@@ -244,7 +244,7 @@ func (m *Match) repeated(ctx context.Context, state *replay.State, version int32
 	if err != nil || !found {
 		return nil, err
 	}
-	standing, err := record.Entry()
+	standing, err := gamelog.EntryOf(record)
 	if err != nil || !same(standing) {
 		return nil, err
 	}

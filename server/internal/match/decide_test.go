@@ -9,6 +9,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Ensure that for one who holds several seats that what happened at one of them
@@ -27,7 +28,7 @@ func TestDecide_Seats(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, replay.Active, resigned.State.Status)
 	m.ring.put(newEvent(resigned))
-	m.tip.Store(&gamelog.Tip{ID: gamelog.ID{Version: 2}, State: resigned.State})
+	m.tip.Store(&gamelog.Tip{ID: store.ID{Version: 2}, State: resigned.State})
 
 	at := func(player replay.Player, version int32, seat int) Call {
 		return Call{PlayerID: player.ID, Version: version, Seat: seat, Action: replay.Resigned{}}

@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // idle is a move that changes nothing, and so is illegal.
@@ -80,7 +81,7 @@ func TestDo_Order(t *testing.T) {
 			{"a cell", active, call(ann.ID, 5, illegal), game.ErrIllegalMove},
 			{"nothing moves", active, call(ann.ID, 5, idle(t, active.State())), game.ErrIllegalMove},
 			{"illegal, and too early", active, early(call(ann.ID, 5, illegal)), game.ErrIllegalMove},
-			{"too early", active, early(move(active.State(), 0)), gamelog.ErrTooEarly},
+			{"too early", active, early(move(active.State(), 0)), store.ErrTooEarly},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				w.unwritten(tt.m.id, func() {

@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // ErrStopping means that this server is stopping; another may serve the game.
@@ -43,7 +44,7 @@ type Observer interface {
 // Config is what a Hub works with. All fields are needed.
 type Config struct {
 	Log      *gamelog.Log
-	Follower *gamelog.Follower
+	Feed     store.Feed
 	Agenda   Agenda
 	Observer Observer
 	Logger   *slog.Logger
@@ -310,16 +311,16 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 		return nil, err
 	}
 	appended, err := h.Log.Append(ctx, draft)
-	if errors.Is(err, gamelog.ErrUnsettled) {
+	if errors.Is(err, store.ErrUnsettled) {
 		appended, err = h.settle(ctx, gameID, draft)
 	}
-	var conflict *gamelog.ConflictError
+	var conflict *store.ConflictError
 	switch {
 	case err == nil:
 		h.Observer.Appended(newEvent(appended.Event), 0)
 		h.Agenda.Appended(ctx, appended.Tip.State)
 		return appended.Tip.State, nil
-	case errors.As(err, &conflict), errors.Is(err, gamelog.ErrBroken):
+	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):
 		return h.Existing(ctx, gameID, created)
 	default:
 		return nil, err
@@ -346,7 +347,7 @@ func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Create
 	if err != nil {
 		return nil, err
 	}
-	entry, err := first.Entry()
+	entry, err := gamelog.EntryOf(first)
 	if !found || err != nil {
 		return nil, &gamelog.DamagedError{GameID: gameID, Detail: "its first entry cannot be read"}
 	}

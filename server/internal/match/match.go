@@ -16,6 +16,7 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Match is one game being served. It is safe for concurrent use.
@@ -77,7 +78,7 @@ func (m *Match) currentTip() gamelog.Tip { return *m.tip.Load() }
 func (m *Match) load(ctx context.Context) {
 	defer close(m.ready)
 	now := m.hub.ticks.Load()
-	history, err := m.hub.Log.Load(ctx, m.id, gamelog.ID{}, ringSize)
+	history, err := m.hub.Log.Load(ctx, m.id, store.ID{}, ringSize)
 	if err != nil {
 		m.loadErr = err
 		if ctx.Err() != nil {
@@ -95,7 +96,7 @@ func (m *Match) load(ctx context.Context) {
 
 // advance moves the tip by one entry, unless the match has it already, and returns
 // the event that all watchers share; nil if it has left memory or does not follow.
-func (m *Match) advance(prev gamelog.ID, tip gamelog.Tip, event *replay.Event) *Event {
+func (m *Match) advance(prev store.ID, tip gamelog.Tip, event *replay.Event) *Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.currentTip().ID != prev {
@@ -142,7 +143,7 @@ func (m *Match) fail(err error) {
 func (m *Match) catchUp(ctx context.Context) error {
 	tip := m.currentTip()
 	found := false
-	err := m.hub.Log.Read(ctx, m.id, tip.ID.Version, func(r gamelog.Record) error {
+	err := m.hub.Log.Read(ctx, m.id, tip.ID.Version, func(r store.Record) error {
 		if !found {
 			if r.ID != tip.ID {
 				return &gamelog.DamagedError{GameID: m.id, Version: tip.ID.Version, Detail: fmt.Sprintf("it has %s where %s was", r.ID, tip.ID)}
@@ -186,11 +187,11 @@ func (m *Match) recent(version int32) (*replay.State, error) {
 	return nil, fmt.Errorf("version %d is not in memory", version)
 }
 
-// Listening implements gamelog.Listener.
+// Listening implements store.Listener.
 func (m *Match) Listening() { m.refresh() }
 
-// Published implements gamelog.Listener.
-func (m *Match) Published(r gamelog.Record) {
+// Published implements store.Listener.
+func (m *Match) Published(r store.Record) {
 	tip := m.currentTip()
 	switch {
 	case r.ID.Version <= tip.ID.Version:

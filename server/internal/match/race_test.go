@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
 // Ensure that of many calls at one version, on two servers at once, those win
@@ -38,7 +39,7 @@ func TestDo_AtOnce(t *testing.T) {
 			first, found, err := a.Log.At(t.Context(), name("a"), next.Version)
 			require.NoError(t, err)
 			require.True(t, found)
-			standing, err := first.Entry()
+			standing, err := gamelog.EntryOf(first)
 			require.NoError(t, err)
 			for i := range callers {
 				if calls[i].Action == standing.Action {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Ensure that a hub that stops wakes all waiting calls, even if Redis does not
@@ -33,7 +33,7 @@ func TestStop(t *testing.T) {
 
 		defer proxy.Hold()()
 		_, err := m.Do(briefly(t), move(m.State(), 0))
-		require.ErrorIs(t, err, gamelog.ErrUnsettled)
+		require.ErrorIs(t, err, store.ErrUnsettled)
 		require.Len(t, m.writing, 1, "it goes on being settled")
 
 		var group sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // briefly is a context that ends soon.
@@ -68,7 +68,7 @@ func TestDo_Unsettled(t *testing.T) {
 			call, different := move(state, 0), move(state, 1)
 			away.begin()
 			_, err := m.Do(briefly(t), call)
-			require.ErrorIs(t, err, gamelog.ErrUnsettled)
+			require.ErrorIs(t, err, store.ErrUnsettled)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.Equal(t, state.Version, m.State().Version)
 			for _, c := range []Call{call, different} {
@@ -87,7 +87,7 @@ func TestDo_Unsettled(t *testing.T) {
 		state := m.State()
 		proxy.Refuse()
 		_, err := m.Do(briefly(t), move(state, 0))
-		require.ErrorIs(t, err, gamelog.ErrUnsettled)
+		require.ErrorIs(t, err, store.ErrUnsettled)
 		elsewhere.do(t, move(state, 1))
 		proxy.Accept()
 		_, err = m.Do(t.Context(), move(state, 0))
@@ -97,7 +97,7 @@ func TestDo_Unsettled(t *testing.T) {
 		// The end of a game is seen to though its caller has left.
 		proxy.Refuse()
 		_, err = m.Do(briefly(t), resign(0))
-		require.ErrorIs(t, err, gamelog.ErrUnsettled)
+		require.ErrorIs(t, err, store.ErrUnsettled)
 		proxy.Accept()
 		require.Eventually(t, func() bool {
 			soon, ended := s.plans.told()
@@ -126,7 +126,7 @@ func TestDo_UnsettledTooEarly(t *testing.T) {
 			Version: m.State().Version, Seat: game.NoSeat, Action: replay.Abandoned{},
 			NotBefore: time.Now().Add(time.Hour),
 		})
-		require.ErrorIs(t, err, gamelog.ErrTooEarly)
+		require.ErrorIs(t, err, store.ErrTooEarly)
 		<-lost
 		m.play(t, 2)
 		w.check(name("a"), s)
@@ -147,7 +147,7 @@ func TestDo_RedisStops(t *testing.T) {
 
 	server.Pause()
 	_, err := m.Do(briefly(t), call)
-	require.ErrorIs(t, err, gamelog.ErrUnsettled)
+	require.ErrorIs(t, err, store.ErrUnsettled)
 	_, err = m.Confirm(briefly(t))
 	require.Error(t, err)
 	server.Resume()
@@ -169,7 +169,7 @@ func TestDo_RedisRefuses(t *testing.T) {
 	w.unwritten(name("a"), func() {
 		_, err := m.Do(t.Context(), call)
 		require.True(t, redis.HasErrorPrefix(err, "OOM"), "%v", err)
-		require.NotErrorIs(t, err, gamelog.ErrUnsettled)
+		require.NotErrorIs(t, err, store.ErrUnsettled)
 	})
 	require.NoError(t, w.client.ConfigSet(t.Context(), "maxmemory", "0").Err())
 	m.do(t, call)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Watcher is shown a match. It takes events at its own pace, and the match never
@@ -55,7 +55,7 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, counted bool, onStall fun
 		m.watching.followedFrom = time.Now()
 		// The last announcement was to watchers that have left.
 		m.watching.announced.Store(nil)
-		m.hub.Follower.Follow(m.id, m)
+		m.hub.Feed.Follow(m.id, m)
 	}
 	w.index = len(m.watching.all)
 	m.watching.all = append(m.watching.all, w)
@@ -84,7 +84,7 @@ func (w *Watcher) Close() {
 	m.watching.size.Store(int32(last))
 	if last == 0 {
 		m.watching.all = nil // There may have been many.
-		m.hub.Follower.Leave(m.id)
+		m.hub.Feed.Leave(m.id)
 	}
 }
 
@@ -201,7 +201,7 @@ func (m *Match) setRemoteWatchers(total int) {
 	}
 }
 
-// Audience implements gamelog.Listener.
+// Audience implements store.Listener.
 func (m *Match) Audience(total int) {
 	// The total includes this server's watchers as last reported.
 	m.watching.remote.Store(max(0, int32(total)-m.watching.reported.Load()))
@@ -212,7 +212,7 @@ func (m *Match) Audience(total int) {
 // that it does not expire.
 const (
 	announceEvery = 15 * time.Second
-	refreshEvery  = gamelog.AudienceTTL / 3
+	refreshEvery  = store.AudienceTTL / 3
 )
 
 // countAudiences reports this server's counts to the other servers, and announces the

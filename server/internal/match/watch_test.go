@@ -11,7 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // shown is what a watcher was shown: versions of events, and negative ones of
@@ -340,7 +340,7 @@ func TestMatch_Stale(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, m.stale(s.ticks.Load()))
 		proxy.Refuse()
-		m.Published(gamelog.Record{ID: gamelog.ID{Version: m.State().Version + 2}})
+		m.Published(store.Record{ID: store.ID{Version: m.State().Version + 2}})
 		assert.True(t, m.stale(s.ticks.Load()), "entries were missed")
 	})
 }

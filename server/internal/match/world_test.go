@@ -22,6 +22,7 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
@@ -68,22 +69,15 @@ func (w *world) serve(addr string) *server {
 // still is serve without the rounds that a running hub makes by the clock.
 func (w *world) still(addr string) *server {
 	w.t.Helper()
-	appends := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, ReadTimeout: 5 * time.Second})
-	reads := redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true})
-	log, err := gamelog.New(appends, reads)
-	require.NoError(w.t, err)
+	on := storetest.OnRedis(w.t, addr)
 	logger := slog.New(slog.DiscardHandler)
 	s := &server{t: w.t, seen: &observer{}, plans: &agenda{}}
 	s.Hub = NewHub(Config{
-		Log: log, Follower: gamelog.NewFollower(reads, logger), Agenda: s.plans, Observer: s.seen,
+		Log: gamelog.New(on.Games), Feed: on.Feed, Agenda: s.plans, Observer: s.seen,
 		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour, Stall: time.Minute,
 	})
-	w.t.Cleanup(func() {
-		s.Hub.close() // Waits for what it began, if nobody did before.
-		assert.NoError(w.t, appends.Close())
-		assert.NoError(w.t, reads.Close())
-	})
-	s.run(s.Follower.Run)
+	w.t.Cleanup(s.Hub.close) // Waits for what it began, if nobody did before.
+	s.run(s.Feed.Run)
 	return s
 }
 

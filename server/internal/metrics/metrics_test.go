@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 func state(version int32, ended game.Reason) *replay.State {
@@ -83,33 +81,18 @@ func TestMetrics(t *testing.T) {
 
 func TestKind(t *testing.T) {
 	t.Parallel()
-	server := redistest.StartMiniredis(t)
-	client := redistest.NewClient(t, server.Addr())
-	answered := func(message string) error {
-		server.SetError(message)
-		defer server.SetError("")
-		return client.Ping(t.Context()).Err()
-	}
 	for want, errs := range map[string][]error{
 		"timeout": {
-			context.DeadlineExceeded, fmt.Errorf("wrapped: %w", context.DeadlineExceeded), redis.ErrPoolTimeout,
-			&net.OpError{Op: "read", Err: &timeout{}},
+			context.DeadlineExceeded, fmt.Errorf("wrapped: %w", context.DeadlineExceeded),
+			fmt.Errorf("%w: %w", store.ErrUnsettled, store.Failed(store.Timeout, "i/o timeout")),
 		},
-		"connection": {&net.OpError{Op: "dial", Err: errors.New("refused")}, errors.New("EOF")},
+		"connection": {store.Failed(store.Connection, "refused"), errors.New("EOF")},
 		"canceled":   {context.Canceled},
-		"queue_full": {fmt.Errorf("wrapped: %w", redis.ErrAutoPipelineQueueFull)},
-		"loading":    {answered("LOADING Redis is loading the dataset in memory")},
-		"oom":        {answered("OOM command not allowed when used memory > 'maxmemory'.")},
-		"answer":     {answered("ERR something else")},
+		"queue_full": {fmt.Errorf("wrapped: %w", store.Failed(store.QueueFull, "queue full"))},
+		"loading":    {store.Failed("loading", "LOADING Redis is loading the dataset in memory")},
 	} {
 		for _, err := range errs {
 			assert.Equal(t, want, kind(err), "%v", err)
 		}
 	}
 }
-
-type timeout struct{}
-
-func (*timeout) Timeout() bool   { return true }
-func (*timeout) Temporary() bool { return false }
-func (*timeout) Error() string   { return "i/o timeout" }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/directory"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // quarantineTries is how often Quarantine is tried on a game that moves on.
@@ -23,7 +23,7 @@ const quarantineTries = 10
 // game that was damaged before, replay.ErrUnknown, or one of the store.
 func (r *Recovery) Quarantine(ctx context.Context, gameID string) error {
 	for range quarantineTries {
-		history, err := r.Log.Load(ctx, gameID, gamelog.ID{}, 1)
+		history, err := r.Log.Load(ctx, gameID, store.ID{}, 1)
 		if err != nil {
 			return err
 		}
@@ -32,16 +32,16 @@ func (r *Recovery) Quarantine(ctx context.Context, gameID string) error {
 			return replay.ErrGameOver
 		}
 		err = r.quarantine(ctx, state, history.Tip.ID)
-		if !errors.Is(err, gamelog.ErrMoved) {
+		if !errors.Is(err, store.ErrMoved) {
 			return err
 		}
 	}
-	return gamelog.ErrMoved
+	return store.ErrMoved
 }
 
 // quarantine quarantines a game that was known at a state, and whose log ends with
 // last.
-func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last gamelog.ID) error {
+func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last store.ID) error {
 	if err := r.Log.Quarantine(ctx, state.ID, last, r.KeepFinished); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last gam
 // a time, by the store's clock. It returns their ids, also with an error.
 func (r *Recovery) QuarantineBefore(ctx context.Context, before time.Time) ([]string, error) {
 	var ids []string
-	err := r.Log.Games(ctx, func(gameIDs []string) error {
+	err := r.Log.IDs(ctx, func(gameIDs []string) error {
 		quarantined, err := r.quarantineOpen(ctx, gameIDs, before)
 		ids = append(ids, quarantined...)
 		return err

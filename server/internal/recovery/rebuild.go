@@ -46,12 +46,12 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 		return b, err
 	}
 	var mu sync.Mutex
-	err = r.Log.Games(ctx, func(gameIDs []string) error {
+	err = r.Log.IDs(ctx, func(gameIDs []string) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(workers)
 		for _, gameID := range gameIDs {
 			group.Go(func() error {
-				history, err := r.Log.Load(ctx, gameID, gamelog.ID{}, 1)
+				history, err := r.Log.Load(ctx, gameID, store.ID{}, 1)
 				state := history.Tip.State
 				if err == nil {
 					err = r.index(ctx, gamelog.Head{State: state})
@@ -89,7 +89,7 @@ func (b *Rebuilt) count(gameID string, state *replay.State, err error) error {
 
 // matchesLog reports whether the log of a result's game has the same result.
 func (r *Recovery) matchesLog(ctx context.Context, result leaderboard.Result) (bool, error) {
-	history, err := r.Log.Load(ctx, result.GameID, gamelog.ID{}, 1)
+	history, err := r.Log.Load(ctx, result.GameID, store.ID{}, 1)
 	switch outcomeOf(err) {
 	case readable:
 	case unknown:

@@ -56,7 +56,7 @@ func (r *Recovery) reconcile(ctx context.Context) {
 // ReindexAll puts all games on the leaderboards, lists and queue by what their
 // heads say, which costs much less than reading their logs. It removes nothing.
 func (r *Recovery) ReindexAll(ctx context.Context) error {
-	return r.Log.Games(ctx, func(gameIDs []string) error {
+	return r.Log.IDs(ctx, func(gameIDs []string) error {
 		heads, err := r.Log.Heads(ctx, gameIDs)
 		if err != nil {
 			return err

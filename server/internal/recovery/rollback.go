@@ -156,7 +156,7 @@ func (r *Recovery) allAttested(ctx context.Context, rollback store.Rollback, ser
 func (r *Recovery) quarantineUnattested(ctx context.Context, rollback store.Rollback, allAttested bool) error {
 	if !allAttested || rollback.At.Sub(rollback.Copied) > r.Memory/2 {
 		quarantined := 0
-		err := r.Log.GamesBeside(ctx, "{beat}", func(gameIDs []string) error {
+		err := r.Log.IDsAtRisk(ctx, func(gameIDs []string) error {
 			vouched, err := r.Heartbeats.Vouched(ctx, rollback.At, gameIDs)
 			if err != nil {
 				return err

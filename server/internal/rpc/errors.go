@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -22,6 +21,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -131,6 +131,7 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 		field    *invalid.Error
 		conflict *match.VersionConflictError
 		damaged  *gamelog.DamagedError
+		stored   *store.Error
 	)
 	switch {
 	case errors.As(err, &known):
@@ -195,14 +196,14 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	case errors.Is(err, replay.ErrUnknown):
 		s.Logger.Warn("game needs a newer server", "id", "game-too-new", "call", method, "error", err)
 		return serverUnavailable("this server is too old for this game")
-	case errors.Is(err, redis.ErrAutoPipelineQueueFull):
+	case errors.As(err, &stored) && stored.Kind == store.QueueFull:
 		s.Meter.StorageFailed(err)
 		return serverUnavailable("this server is full")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return &failure{code: codes.DeadlineExceeded, message: "the call's deadline has passed"}
 	case errors.Is(ctx.Err(), context.Canceled):
 		return &failure{code: codes.Canceled, message: "the call was cancelled"}
-	case gamelog.IsStorage(err):
+	case store.IsError(err):
 		s.Meter.StorageFailed(err)
 		s.Logger.Debug("storage failed", "call", method, "error", err)
 		return storageUnavailable

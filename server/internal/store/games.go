@@ -188,6 +188,15 @@ type Tail struct {
 	Watchers int
 }
 
+// Sound reports whether the log looks undamaged: it has as many entries as its last
+// version says, and the head names the last.
+func (t Tail) Sound() bool {
+	return t.Length == int64(t.Last.Version) && t.Length > 0 && t.Head == t.Last
+}
+
+// Quarantined reports whether the game is in quarantine.
+func (t Tail) Quarantined() bool { return t.Head == Quarantined }
+
 // Head is what lists show of a game.
 type Head struct {
 	// Exists says that there is such a game.

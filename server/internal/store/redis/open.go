@@ -28,6 +28,7 @@ func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, e
 		return nil, &store.NameError{Err: err}
 	}
 	c := connect(options)
+	c.Logger = logger
 	s, err := New(c)
 	if err != nil {
 		return nil, errors.Join(err, c.close())

@@ -4,9 +4,11 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"io"
+	"fmt"
+	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -30,19 +32,27 @@ type Clients struct {
 	Background, Once goredis.UniversalClient
 	// Name identifies the Redis in logs, without the password.
 	Name string
+	// Logger gets what the operator should know, unless it is nil.
+	Logger *slog.Logger
 }
 
 // New returns the store on a Redis.
 func New(c Clients) (*store.Store, error) {
-	s := portsOn(c, c.Calls)
-	s.Background = portsOn(c, c.Background)
+	pipeline, err := newPipeline(c.Appends)
+	if err != nil {
+		return nil, fmt.Errorf("making the pipeline of appends: %w", err)
+	}
+	s := portsOn(c, c.Calls, pipeline)
+	s.Feed = newFeed(c.Calls, cmp.Or(c.Logger, slog.New(slog.DiscardHandler)))
+	s.Background = portsOn(c, c.Background, pipeline)
 	return s, nil
 }
 
 // portsOn returns the ports over one of the clients.
-func portsOn(c Clients, client goredis.UniversalClient) *store.Store {
+func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPipeliner) *store.Store {
 	return &store.Store{
 		Engine:      engine{c, client},
+		Games:       &games{pipeline, c.Appends, client},
 		Accounts:    accounts{client},
 		Boards:      boards{client},
 		Lists:       newLists(client),
@@ -92,33 +102,33 @@ var answers = []string{
 	"NOAUTH", "WRONGPASS", "NOPERM",
 }
 
-// failed wraps an error of Redis, or of the connection to it, as a *store.Error. It
-// returns the errors of contexts, and nil, as they are.
+// answered is the kind of an answer that has none of its own.
+const answered store.Kind = "answer"
+
+// failed wraps an error of Redis, or of the way to it, as a *store.Error. It returns
+// nil, errors of contexts, and what it returned before, as they are.
 func failed(err error) error {
 	var (
+		known   *store.Error
 		answer  goredis.Error
 		network net.Error
-		kind    store.Kind
 	)
+	kind := store.Connection
 	switch {
-	case err == nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case err == nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &known):
 		return err
 	case errors.Is(err, goredis.ErrAutoPipelineQueueFull):
 		kind = store.QueueFull
 	case errors.Is(err, goredis.ErrPoolTimeout), errors.As(err, &network) && network.Timeout():
 		kind = store.Timeout
-	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.Is(err, goredis.ErrClosed), errors.Is(err, goredis.ErrPoolExhausted):
-		kind = store.Connection
+	case errors.As(err, &network):
 	case errors.As(err, &answer):
-		kind = "answer"
+		kind = answered
 		for _, prefix := range answers {
 			if goredis.HasErrorPrefix(answer, prefix) {
 				kind = store.Kind(strings.ToLower(prefix))
 			}
 		}
-	default:
-		return err
 	}
 	return &store.Error{Kind: kind, Err: err}
 }

@@ -3,6 +3,7 @@
 package storetest
 
 import (
+	"log/slog"
 	"reflect"
 	"strings"
 	"testing"
@@ -75,6 +76,7 @@ func OnRedis(t testing.TB, addrs ...string) *store.Store {
 	}
 	s, err := redis.New(redis.Clients{
 		Appends: connect(-1), Calls: connect(0), Background: connect(0), Once: connect(-1), Name: strings.Join(addrs, ","),
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })

@@ -10,7 +10,7 @@ import (
 	"github.com/gridstand/gridstand/internal/ratio"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // variantsBySize have a list or a board of 1, 10 and 100 times the size.
@@ -116,9 +116,9 @@ func growBoards(b *testing.B) {
 }
 
 func growMoves(b *testing.B) {
-	store := startRedis(b)
-	library := newLibrary(b, store)
-	games := pb.NewGameServiceClient(dial(b, serve(b, store)))
+	server := startRedis(b)
+	library := newLibrary(b, server)
+	games := pb.NewGameServiceClient(dial(b, serve(b, server)))
 	var join, rebuild [3]ratio.Side
 	for i, moves := range []int{100, 1000, long} {
 		id := library.play(b, moves)[0].State.ID
@@ -126,7 +126,7 @@ func growMoves(b *testing.B) {
 		rebuild[i] = func() float64 {
 			span := median(11, func() time.Duration {
 				return took(b, func() error {
-					_, err := library.log.Load(context.Background(), id, gamelog.ID{}, 1)
+					_, err := library.log.Load(context.Background(), id, store.ID{}, 1)
 					return err
 				})
 			})

@@ -18,8 +18,8 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
 	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // median is that of so many calls.
@@ -157,8 +157,8 @@ func BenchmarkWholeLongGame(b *testing.B) {
 // BenchmarkRebuildLongGame compares reading a long game from its log with
 // reading that log, and the least that checking it needs of each entry.
 func BenchmarkRebuildLongGame(b *testing.B) {
-	store := startRedis(b)
-	games := newLibrary(b, store)
+	server := startRedis(b)
+	games := newLibrary(b, server)
 	events := games.play(b, long)
 	last := events[len(events)-1].State
 	ctx := context.Background()
@@ -168,7 +168,7 @@ func BenchmarkRebuildLongGame(b *testing.B) {
 
 	ours := func() time.Duration {
 		began := time.Now()
-		history, err := games.log.Load(ctx, last.ID, gamelog.ID{}, 1)
+		history, err := games.log.Load(ctx, last.ID, store.ID{}, 1)
 		took := time.Since(began)
 		require.NoError(b, err)
 		require.Equal(b, last.Version, history.Tip.State.Version)

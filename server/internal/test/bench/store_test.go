@@ -21,6 +21,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // serve starts a server on a Redis that a benchmark fills for itself.
@@ -44,12 +45,7 @@ type library struct {
 
 func newLibrary(b *testing.B, store *redistest.Server) *library {
 	b.Helper()
-	appends := redis.NewClient(&redis.Options{Addr: store.Addr(), MaxRetries: -1})
-	b.Cleanup(func() { _ = appends.Close() })
-	client := redistest.NewClient(b, store.Addr())
-	log, err := gamelog.New(appends, client)
-	require.NoError(b, err)
-	return &library{client, log}
+	return &library{redistest.NewClient(b, store.Addr()), gamelog.New(storetest.OnRedis(b, store.Addr()).Games)}
 }
 
 // author plays every game of a library.

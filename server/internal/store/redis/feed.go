@@ -1,4 +1,4 @@
-package gamelog
+package redis
 
 import (
 	"context"
@@ -8,49 +8,34 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Listener receives what is published on a game's feed. Its methods are called one
-// at a time and must not block: all that is published to this server waits for them.
-type Listener interface {
-	// Listening is called when the subscription starts, also after a reconnect. What
-	// was appended before has to be read from the log.
-	Listening()
-	// Published is called with each entry, in the order of the log, but with gaps and
-	// repeats when connections break.
-	Published(Record)
-	// Audience is called with how many watch the game on all servers.
-	Audience(total int)
-}
-
-// Follower subscribes to the feeds of games, all on one connection.
-type Follower struct {
-	pubsub *redis.PubSub
+// feed subscribes to the channels of games, all on one connection.
+type feed struct {
+	client goredis.UniversalClient
 	logger *slog.Logger
 
 	mu        sync.Mutex
-	listeners map[string]Listener // by channel
-	wanted    map[string]bool     // channels to subscribe to (true) or unsubscribe from
+	listeners map[string]store.Listener // by channel
+	wanted    map[string]bool           // channels to subscribe to (true) or unsubscribe from
 	nudge     chan struct{}
 }
 
-// NewFollower makes a Follower. It has to Run.
-func NewFollower(client redis.UniversalClient, logger *slog.Logger) *Follower {
-	return &Follower{
-		pubsub: client.Subscribe(context.Background()), logger: logger,
-		listeners: map[string]Listener{}, wanted: map[string]bool{}, nudge: make(chan struct{}, 1),
+func newFeed(client goredis.UniversalClient, logger *slog.Logger) *feed {
+	return &feed{
+		client: client, logger: logger,
+		listeners: map[string]store.Listener{}, wanted: map[string]bool{}, nudge: make(chan struct{}, 1),
 	}
 }
 
-// Follow passes what is published on a game's feed to l, starting with Listening,
-// until Leave. A game has one listener.
-func (f *Follower) Follow(gameID string, l Listener) { f.want(feedKey(gameID), l) }
+func (f *feed) Follow(gameID string, l store.Listener) { f.want(feedKey(gameID), l) }
 
-// Leave ends Follow. A call of the listener may still be running.
-func (f *Follower) Leave(gameID string) { f.want(feedKey(gameID), nil) }
+func (f *feed) Leave(gameID string) { f.want(feedKey(gameID), nil) }
 
-func (f *Follower) want(channel string, l Listener) {
+func (f *feed) want(channel string, l store.Listener) {
 	f.mu.Lock()
 	if l != nil {
 		f.listeners[channel] = l
@@ -63,7 +48,7 @@ func (f *Follower) want(channel string, l Listener) {
 }
 
 // retry requests channels again that still have a listener.
-func (f *Follower) retry(channels []string) {
+func (f *feed) retry(channels []string) {
 	f.mu.Lock()
 	for _, channel := range channels {
 		if _, newer := f.wanted[channel]; !newer && f.listeners[channel] != nil {
@@ -74,7 +59,7 @@ func (f *Follower) retry(channels []string) {
 	f.wake()
 }
 
-func (f *Follower) wake() {
+func (f *feed) wake() {
 	select {
 	case f.nudge <- struct{}{}:
 	default:
@@ -85,17 +70,18 @@ func (f *Follower) wake() {
 // reading from the connection pauses.
 const feedBuffer = 4096
 
-// Run runs until ctx ends. It retries while Redis is unavailable.
-func (f *Follower) Run(ctx context.Context) error {
+// Run retries while Redis is unavailable.
+func (f *feed) Run(ctx context.Context) error {
+	pubsub := f.client.Subscribe(ctx)
 	var group sync.WaitGroup
 	defer group.Wait()
-	defer func() { _ = f.pubsub.Close() }()
+	defer func() { _ = pubsub.Close() }()
 
 	// In a goroutine: subscribing may wait for the connection, and messages must not
 	// wait for that.
-	group.Go(func() { f.subscribe(ctx) })
+	group.Go(func() { f.subscribe(ctx, pubsub) })
 
-	messages := f.pubsub.ChannelWithSubscriptions(redis.WithChannelSize(feedBuffer))
+	messages := pubsub.ChannelWithSubscriptions(goredis.WithChannelSize(feedBuffer))
 	for {
 		select {
 		case <-ctx.Done():
@@ -113,7 +99,7 @@ func (f *Follower) Run(ctx context.Context) error {
 const followRetry = 100 * time.Millisecond
 
 // subscribe carries out Follow and Leave, many games in one command.
-func (f *Follower) subscribe(ctx context.Context) {
+func (f *feed) subscribe(ctx context.Context, pubsub *goredis.PubSub) {
 	failing := false
 	for {
 		select {
@@ -135,12 +121,12 @@ func (f *Follower) subscribe(ctx context.Context) {
 
 		if len(leave) > 0 {
 			// An error ends the connection; the next one starts without them.
-			_ = f.pubsub.Unsubscribe(ctx, leave...)
+			_ = pubsub.Unsubscribe(ctx, leave...)
 		}
 		if len(join) == 0 {
 			continue
 		}
-		err := f.pubsub.Subscribe(ctx, join...)
+		err := pubsub.Subscribe(ctx, join...)
 		if err != nil && !failing && ctx.Err() == nil {
 			f.logger.Warn("cannot follow games for now", "id", "games-not-followed", "games", len(join), "error", err)
 		}
@@ -156,15 +142,15 @@ func (f *Follower) subscribe(ctx context.Context) {
 	}
 }
 
-func (f *Follower) dispatch(m any) {
+func (f *feed) dispatch(m any) {
 	var channel, payload string
 	switch m := m.(type) {
-	case *redis.Subscription:
+	case *goredis.Subscription:
 		if m.Kind != "subscribe" {
 			return
 		}
 		channel = m.Channel
-	case *redis.Message:
+	case *goredis.Message:
 		channel, payload = m.Channel, m.Payload
 	default:
 		return
@@ -190,17 +176,17 @@ func (f *Follower) dispatch(m any) {
 }
 
 // parsePublished parses "id time entry", as append.lua publishes it.
-func parsePublished(s string) (Record, bool) {
+func parsePublished(s string) (store.Record, bool) {
 	id, rest, _ := strings.Cut(s, " ")
 	at, raw, _ := strings.Cut(rest, " ")
-	var r Record
+	var r store.Record
 	var err error
-	if r.ID, err = ParseID(id); err != nil {
-		return Record{}, false
+	if r.ID, err = store.ParseID(id); err != nil {
+		return store.Record{}, false
 	}
 	if r.Time, err = parseTime(at); err != nil {
-		return Record{}, false
+		return store.Record{}, false
 	}
-	r.raw = []byte(raw)
+	r.Raw = []byte(raw)
 	return r, true
 }

@@ -1,8 +1,9 @@
-package gamelog
+package redis
 
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,11 +12,11 @@ import (
 )
 
 // Ensure that a Redis that takes appends is ready, and stays as it is.
-func TestLog_Ready(t *testing.T) {
+func TestReady(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		for range 2 { // also with the script known
-			require.NoError(t, r.log.Ready(t.Context()))
+			require.NoError(t, r.store.Games.Ready(t.Context()))
 		}
 		assert.Zero(t, r.client.DBSize(t.Context()).Val())
 	})
@@ -23,11 +24,11 @@ func TestLog_Ready(t *testing.T) {
 
 // Ensure that a Redis that answers and takes no appends is not ready, until it
 // takes them again, and that asking it writes nothing.
-func TestLog_Ready_Refused(t *testing.T) {
+func TestReady_Refused(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
 	client := redistest.NewClient(t, server.Addr())
-	log := newLog(t, server.Addr())
+	games := openAt(t, server.Addr(), 10*time.Second).Games
 	ctx := t.Context()
 	config := func(setting string) func(value string) error {
 		return func(value string) error { return client.ConfigSet(ctx, setting, value).Err() }
@@ -44,19 +45,19 @@ func TestLog_Ready_Refused(t *testing.T) {
 		}, "127.0.0.1 1", "no one", "READONLY"},
 	} {
 		require.NoError(t, tt.set(tt.refuses))
-		assert.ErrorContains(t, log.Ready(ctx), tt.says)
+		assert.ErrorContains(t, games.Ready(ctx), tt.says)
 		require.NoError(t, tt.set(tt.takes))
-		assert.NoError(t, log.Ready(ctx), tt.says)
+		assert.NoError(t, games.Ready(ctx), tt.says)
 	}
 	assert.Zero(t, client.DBSize(ctx).Val())
 }
 
 // Ensure that the readiness check waits no longer than its caller.
-func TestLog_Ready_Away(t *testing.T) {
+func TestReady_Away(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
-	log := newLog(t, server.Addr())
-	require.NoError(t, log.Ready(t.Context()))
+	games := openAt(t, server.Addr(), 10*time.Second).Games
+	require.NoError(t, games.Ready(t.Context()))
 	server.Kill()
-	assert.Error(t, log.Ready(t.Context()))
+	assert.Error(t, games.Ready(t.Context()))
 }

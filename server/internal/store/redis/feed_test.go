@@ -1,4 +1,4 @@
-package gamelog
+package redis
 
 import (
 	"context"
@@ -11,33 +11,34 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // hearer is a Listener that notes what it hears.
 type hearer struct {
 	words   chan string
-	records chan Record
+	records chan store.Record
 }
 
 func newHearer() *hearer {
-	return &hearer{words: make(chan string, 1024), records: make(chan Record, 1024)}
+	return &hearer{words: make(chan string, 1024), records: make(chan store.Record, 1024)}
 }
 
 func (h *hearer) Listening() { h.words <- "listening" }
 
-func (h *hearer) Published(r Record) {
+func (h *hearer) Published(r store.Record) {
 	h.words <- fmt.Sprintf("version %d", r.ID.Version)
 	h.records <- r
 }
 
 func (h *hearer) Audience(n int) { h.words <- fmt.Sprintf("audience %d", n) }
 
-const patience = 20 * time.Second
+const testPatience = 20 * time.Second
 
 // expect waits for these words, and nothing in between.
 func (h *hearer) expect(t *testing.T, words ...string) {
@@ -46,7 +47,7 @@ func (h *hearer) expect(t *testing.T, words ...string) {
 		select {
 		case got := <-h.words:
 			require.Equal(t, want, got)
-		case <-time.After(patience):
+		case <-time.After(testPatience):
 			require.Fail(t, "not heard", want)
 		}
 	}
@@ -55,7 +56,7 @@ func (h *hearer) expect(t *testing.T, words ...string) {
 // await waits for a word, whatever comes before.
 func (h *hearer) await(t *testing.T, want string) {
 	t.Helper()
-	for late := time.After(patience); ; {
+	for late := time.After(testPatience); ; {
 		select {
 		case got := <-h.words:
 			if got == want {
@@ -67,10 +68,10 @@ func (h *hearer) await(t *testing.T, want string) {
 	}
 }
 
-// follow starts a Follower that ends with the test.
-func follow(t *testing.T, client redis.UniversalClient) *Follower {
+// follow starts a feed that ends with the test.
+func follow(t *testing.T, client goredis.UniversalClient) *feed {
 	t.Helper()
-	f := NewFollower(client, slog.New(slog.DiscardHandler))
+	f := newFeed(client, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
@@ -79,8 +80,8 @@ func follow(t *testing.T, client redis.UniversalClient) *Follower {
 		select {
 		case err := <-done:
 			assert.NoError(t, err)
-		case <-time.After(patience):
-			assert.Fail(t, "the follower does not end")
+		case <-time.After(testPatience):
+			assert.Fail(t, "the feed does not end")
 		}
 	})
 	return f
@@ -88,27 +89,29 @@ func follow(t *testing.T, client redis.UniversalClient) *Follower {
 
 // Ensure that followers hear every entry in order, as it stands in the log, and
 // nothing of other games.
-func TestFollower(t *testing.T) {
+func TestFeed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
-		a, b := r.create(name("a"), "classic"), r.create(name("b"), "twos")
+		a, b := r.create(name("a"), 1), r.create(name("b"), 1)
 		hearers := []*hearer{newHearer(), newHearer()}
 		for _, h := range hearers {
 			follow(t, r.client).Follow(name("a"), h)
 			h.expect(t, "listening")
 		}
-		r.play(b, 3)
-		end := r.play(a, 30)
-		_, err := r.log.Audience(t.Context(), name("a"), "one", 7)
+		r.play(name("b"), b, 3)
+		last := r.play(name("a"), a, 30)
+		_, err := r.store.Games.Audience(t.Context(), name("a"), "one", 7)
 		require.NoError(t, err)
+		want, err := r.store.Games.Entries(t.Context(), name("a"), 2, 100)
+		require.NoError(t, err)
+		require.Equal(t, last, want[len(want)-1].ID)
 		for _, h := range hearers {
-			tip := a
-			for tip.ID != end.ID {
-				h.expect(t, fmt.Sprintf("version %d", tip.ID.Version+1))
-				tip, _, err = tip.Apply(name("a"), <-h.records, nil)
-				require.NoError(t, err)
+			for _, record := range want {
+				h.expect(t, fmt.Sprintf("version %d", record.ID.Version))
+				got := <-h.records
+				record.Seed = got.Seed
+				require.Equal(t, record, got)
 			}
-			equal(t, end.State, tip.State)
 			h.expect(t, "audience 7")
 		}
 	})
@@ -116,10 +119,10 @@ func TestFollower(t *testing.T) {
 
 // Ensure that nothing is heard of a game after Leave, everything after coming
 // back, and that rubbish on a channel is nothing.
-func TestFollower_Leave(t *testing.T) {
+func TestFeed_Leave(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
-		a, b := r.create(name("a"), "classic"), r.create(name("b"), "twos")
+		a, b := r.create(name("a"), 1), r.create(name("b"), 1)
 		f, ha, hb := follow(t, r.client), newHearer(), newHearer()
 		f.Follow(name("a"), ha)
 		f.Follow(name("b"), hb)
@@ -127,11 +130,11 @@ func TestFollower_Leave(t *testing.T) {
 		hb.expect(t, "listening")
 
 		f.Leave(name("a"))
-		a = r.play(a, 1)
+		a = r.play(name("a"), a, 1)
 		for _, rubbish := range []string{"x", "e", "e ", "e 1-1", "e 1-1 x y", "e x 1 y", "a", "a ", "a x"} {
 			require.NoError(t, r.client.Publish(t.Context(), feedKey(name("b")), rubbish).Err())
 		}
-		b = r.play(b, 1)
+		b = r.play(name("b"), b, 1)
 		hb.expect(t, "version 2")
 		assert.Empty(t, ha.words)
 
@@ -140,9 +143,9 @@ func TestFollower_Leave(t *testing.T) {
 		f.Leave(name("b"))
 		f.Follow(name("b"), hb)
 		hb.expect(t, "listening")
-		r.play(a, 1)
+		r.play(name("a"), a, 1)
 		ha.expect(t, "version 3")
-		r.play(b, 1)
+		r.play(name("b"), b, 1)
 		hb.expect(t, "version 3")
 	})
 }
@@ -150,45 +153,45 @@ func TestFollower_Leave(t *testing.T) {
 // Ensure that a broken connection is replaced, and every follower told that it
 // may have missed something; and that one may begin to follow while Redis is
 // away.
-func TestFollower_Reconnect(t *testing.T) {
+func TestFeed_Reconnect(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		proxy := redistest.StartProxy(t, r.addr)
 		f, early, late := follow(t, redistest.NewClient(t, proxy.Addr())), newHearer(), newHearer()
-		a, b := r.create(name("a"), "classic"), r.create(name("b"), "twos")
+		a, b := r.create(name("a"), 1), r.create(name("b"), 1)
 		f.Follow(name("a"), early)
 		early.expect(t, "listening")
 
 		proxy.Cut()
 		early.expect(t, "listening")
-		a = r.play(a, 1)
+		a = r.play(name("a"), a, 1)
 		early.await(t, "version 2")
 
 		proxy.Refuse()
 		f.Follow(name("b"), late)
-		r.play(a, 1)
+		r.play(name("a"), a, 1)
 		proxy.Accept()
 		early.await(t, "listening")
 		late.await(t, "listening")
-		r.play(b, 1)
+		r.play(name("b"), b, 1)
 		late.await(t, "version 2")
 	})
 }
 
 // Ensure the same when Redis itself ends the connection.
-func TestFollower_Killed(t *testing.T) {
+func TestFeed_Killed(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
 	r := newRig(t, redistest.NewClient(t, server.Addr()))
 	f, h := follow(t, r.client), newHearer()
-	tip := r.create(name("a"), "classic")
+	tip := r.create(name("a"), 1)
 	f.Follow(name("a"), h)
 	h.expect(t, "listening")
 	killed, err := r.client.Do(t.Context(), "client", "kill", "type", "pubsub").Int()
 	require.NoError(t, err)
 	require.Equal(t, 1, killed)
 	h.expect(t, "listening")
-	r.play(tip, 1)
+	r.play(name("a"), tip, 1)
 	h.await(t, "version 2")
 }
 
@@ -208,11 +211,11 @@ func (c *faulty) Write(b []byte) (int, error) {
 
 // Ensure that a game is followed though subscribing to it failed on a
 // connection that was replaced at once.
-func TestFollower_SubscribeFails(t *testing.T) {
+func TestFeed_SubscribeFails(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		connections := make(chan *faulty, 16)
-		client := redis.NewClient(&redis.Options{
+		client := goredis.NewClient(&goredis.Options{
 			Addr: r.addr,
 			Dialer: func(_ context.Context, network, addr string) (net.Conn, error) {
 				c, err := net.Dial(network, addr)
@@ -223,7 +226,7 @@ func TestFollower_SubscribeFails(t *testing.T) {
 		})
 		t.Cleanup(func() { assert.NoError(t, client.Close()) })
 		f, h := follow(t, client), newHearer()
-		a, b := r.create(name("a"), "classic"), r.create(name("b"), "classic")
+		a, b := r.create(name("a"), 1), r.create(name("b"), 1)
 		f.Follow(name("a"), h)
 		h.expect(t, "listening")
 		word := feedKey(name("b"))
@@ -231,15 +234,15 @@ func TestFollower_SubscribeFails(t *testing.T) {
 		other := newHearer()
 		f.Follow(name("b"), other)
 		other.await(t, "listening")
-		r.play(b, 1)
+		r.play(name("b"), b, 1)
 		other.await(t, "version 2")
-		r.play(a, 1)
+		r.play(name("a"), a, 1)
 		h.await(t, "version 2")
 	})
 }
 
 // Ensure that many games are followed on one connection.
-func TestFollower_Many(t *testing.T) {
+func TestFeed_Many(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		f, h := follow(t, r.client), newHearer()

@@ -1,0 +1,60 @@
+package redis
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// Ensure that every error of Redis, and of the way to it, has its kind, the label of
+// a metric.
+func TestFailed(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartMiniredis(t)
+	client := redistest.NewClient(t, server.Addr())
+	answer := func(message string) error {
+		server.SetError(message)
+		defer server.SetError("")
+		return client.Ping(t.Context()).Err()
+	}
+	for want, errs := range map[store.Kind][]error{
+		"timeout": {goredis.ErrPoolTimeout, &net.OpError{Op: "read", Err: &timeout{}}},
+		"connection": {
+			&net.OpError{Op: "dial", Err: errors.New("refused")}, io.EOF, io.ErrUnexpectedEOF, goredis.ErrClosed,
+			goredis.ErrPoolExhausted,
+			x509.UnknownAuthorityError{},
+		},
+		"queue_full": {fmt.Errorf("wrapped: %w", goredis.ErrAutoPipelineQueueFull)},
+		"loading":    {answer("LOADING Redis is loading the dataset in memory")},
+		"oom":        {answer("OOM command not allowed when used memory > 'maxmemory'.")},
+		"answer":     {answer("ERR something else")},
+	} {
+		for _, err := range errs {
+			var known *store.Error
+			require.ErrorAs(t, failed(err), &known)
+			assert.Equal(t, want, known.Kind, "%v", err)
+			assert.ErrorIs(t, known, err)
+			assert.Same(t, known, failed(known), "once is enough")
+		}
+	}
+	for _, err := range []error{nil, context.Canceled, context.DeadlineExceeded} {
+		assert.Equal(t, err, failed(err))
+	}
+}
+
+type timeout struct{}
+
+func (*timeout) Timeout() bool   { return true }
+func (*timeout) Temporary() bool { return false }
+func (*timeout) Error() string   { return "i/o timeout" }

@@ -3,11 +3,16 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"sync/atomic"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // db is the file as the ports use it: one for calls and one for the background, with
@@ -24,6 +29,10 @@ type file struct {
 	memory bool
 	logger *slog.Logger
 	writer *writer
+	// run names this opening of the file.
+	run string
+	// opened are the files that are open, to notice if others take their place.
+	opened [len(parts)]os.FileInfo
 	wall   func() time.Time
 	latest atomic.Int64 // of now, in milliseconds
 }
@@ -43,6 +52,17 @@ func (d *db) write(ctx context.Context, work func(c *sqlite3.Conn) error) error 
 		return t.run(work)
 	}
 	return failed(d.writer.do(ctx, d.priority, work, nil))
+}
+
+// writeUnsynced is write for what may be lost if the machine loses power: it outlives
+// the program, but does not wait for the disk. What is durable is never without what
+// was written before it, so this is enough for all that is derived from, or only
+// repeats, what a later write makes durable.
+func (d *db) writeUnsynced(ctx context.Context, work func(c *sqlite3.Conn) error) error {
+	if t := transactionOf(ctx); t != nil {
+		return t.run(work)
+	}
+	return failed(d.writer.enqueue(ctx, d.priority, true, work, nil))
 }
 
 // read runs work in a read transaction: all of it sees one moment. Work must read, or
@@ -94,4 +114,37 @@ func (f *file) now() int64 {
 			return now
 		}
 	}
+}
+
+// parts are how the names of the files of a database end.
+var parts = [...]string{"", "-wal", "-shm"}
+
+// identify notes which files are open.
+func (f *file) identify() (err error) {
+	for i, part := range parts {
+		if f.opened[i], err = os.Stat(f.path + part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify refuses all writes while one of the open files is not the one of its name:
+// what is written to a file that was deleted or replaced is gone with the process.
+func (f *file) verify() error {
+	var refused *store.Error
+	for i, part := range parts {
+		now, err := os.Stat(f.path + part)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was deleted while the server runs; it takes no writes until it is back", f.path+part)}
+		case err == nil && !os.SameFile(f.opened[i], now):
+			refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was replaced while the server runs; it takes no writes until the file is back, or the server is restarted", f.path+part)}
+		}
+	}
+	f.writer.refused.Store(refused)
+	if refused != nil {
+		return refused
+	}
+	return nil
 }

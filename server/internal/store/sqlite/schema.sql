@@ -13,6 +13,64 @@ CREATE TABLE clock (
 ) STRICT;
 INSERT INTO clock VALUES (1, 0);
 
+-- Queue -----------------------------------------------------------------------------
+
+-- The job of each game that has one. A lease is a time to come, like that of a
+-- scheduled job.
+CREATE TABLE jobs (
+    game TEXT    NOT NULL PRIMARY KEY, -- also of a game that has no entry yet
+    due  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobs_due ON jobs (due);
+
+-- Heartbeats ------------------------------------------------------------------------
+
+-- The last and the first heartbeat of each server. One runs at a time, but those
+-- before it are here, too.
+CREATE TABLE servers (
+    id      TEXT    NOT NULL PRIMARY KEY,
+    time    INTEGER NOT NULL,
+    since   INTEGER NOT NULL,
+    stopped INTEGER NOT NULL, -- 1 if it stopped in order
+    missing INTEGER NOT NULL  -- 1 if it was reported as missing
+) STRICT, WITHOUT ROWID;
+
+-- The times in which nothing could be appended, not after each other.
+CREATE TABLE outages (
+    until INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    PRIMARY KEY (until, since)
+) STRICT, WITHOUT ROWID;
+
+-- The last rollback, see store.Rollback. It has one row at most.
+CREATE TABLE rollback (
+    one      INTEGER PRIMARY KEY CHECK (one = 1),
+    time     INTEGER NOT NULL,
+    copied   INTEGER,          -- NULL if unknown
+    before   INTEGER,          -- NULL if unknown
+    resolved INTEGER NOT NULL  -- 0 or 1
+) STRICT;
+
+-- The games that were vouched for after a rollback, and the servers that attested.
+CREATE TABLE vouched (
+    rollback INTEGER NOT NULL,
+    game     TEXT    NOT NULL,
+    expires  INTEGER NOT NULL,
+    PRIMARY KEY (rollback, game)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE attested (
+    rollback INTEGER NOT NULL,
+    server   TEXT    NOT NULL,
+    expires  INTEGER NOT NULL,
+    PRIMARY KEY (rollback, server)
+) STRICT, WITHOUT ROWID;
+
+-- The pieces of work that a server has to itself.
+CREATE TABLE claims (
+    work    TEXT    NOT NULL PRIMARY KEY,
+    expires INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Games -----------------------------------------------------------------------------
 
 -- The head of each game: what lists show of it, as of its last entry. A game in

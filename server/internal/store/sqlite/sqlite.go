@@ -8,6 +8,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -91,8 +92,12 @@ func Open(o Options) (_ *store.Store, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, writer: newWriter(conn)}
+	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, writer: newWriter(conn, o.Memory), run: rand.Text()}
 	f.latest.Store(latest)
+	if err := f.identify(); err != nil {
+		f.writer.close()
+		return nil, errors.Join(err, conn.Close())
+	}
 	reader := func() (*sqlite3.Conn, error) { return connect(o.Path, sqlite3.OpenReadOnly, o.Memory) }
 	e.db = &db{f, newReaders(max(4, runtime.GOMAXPROCS(0)), reader), forCalls}
 	e.background = &db{f, newReaders(2, reader), forBackground}
@@ -105,7 +110,9 @@ func Open(o Options) (_ *store.Store, err error) {
 // ports returns the store as it is used over one db.
 func ports(e *engine, d *db) *store.Store {
 	return &store.Store{
-		Engine: engineOn{e, d},
+		Engine:     engineOn{e, d},
+		Queue:      queue{d},
+		Heartbeats: heartbeats{d},
 	}
 }
 
@@ -194,8 +201,11 @@ func (e engineOn) Name() string {
 func (e engineOn) Durable() bool { return !e.db.memory }
 func (e engineOn) Shared() bool  { return false }
 
-// Ping reads from the file.
+// Ping reads from the file, and returns why nothing can be written.
 func (e engineOn) Ping(ctx context.Context) error {
+	if refused := e.db.writer.refused.Load(); refused != nil {
+		return refused
+	}
 	return e.db.read(ctx, func(c *sqlite3.Conn) error { return exec(c, "SELECT time FROM clock") })
 }
 

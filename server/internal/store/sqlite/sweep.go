@@ -58,7 +58,7 @@ func (d *db) sweep(ctx context.Context) error {
 // up to sweepEvery can be lost if the system's clock is set back while the server is
 // stopped; times within a log do not go back even then.
 func (d *db) saveClock(ctx context.Context) error {
-	return d.write(ctx, func(c *sqlite3.Conn) error {
+	return d.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		return exec(c, "UPDATE clock SET time = max(time, ?)", d.now())
 	})
 }

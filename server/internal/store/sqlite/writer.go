@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -26,7 +27,12 @@ type writer struct {
 	// batch and after belong to the goroutine, which reuses them.
 	batch []*request
 	after []func()
+	// syncs is whether the connection waits for the disk at a commit, and never that
+	// it must not at any.
+	syncs, never bool
 
+	// refused is why nothing is written now, nil if it is.
+	refused atomic.Pointer[store.Error]
 	// failing is the error of the last commit, nil if it succeeded.
 	failing atomic.Pointer[store.Error]
 }
@@ -51,6 +57,8 @@ type request struct {
 	work func(c *sqlite3.Conn) error
 	// after is called after a successful commit, in the order of the work, if not nil.
 	after func()
+	// unsynced work need not be on the disk when it is done.
+	unsynced bool
 	// stage changes from queued to running and committing in the writer, or to
 	// dropped and leaving in the caller, when its context ends.
 	stage atomic.Int32
@@ -70,8 +78,10 @@ var requests = sync.Pool{New: func() any { return &request{done: make(chan struc
 
 var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store is closed")}
 
-func newWriter(c *sqlite3.Conn) *writer {
-	w := &writer{conn: c, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+// newWriter starts a writer on a connection, which commits durably unless volatile is
+// set.
+func newWriter(c *sqlite3.Conn, volatile bool) *writer {
+	w := &writer{conn: c, syncs: !volatile, never: volatile, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -92,15 +102,23 @@ func (w *writer) nudge() {
 	}
 }
 
-// do has work run in a transaction, and returns when that is committed. If ctx ends
+// do has work run in a transaction, and returns when that is durable. If ctx ends
 // before the work began it is dropped; if ctx ends during the commit, the error is
 // store.ErrUnsettled.
 func (w *writer) do(ctx context.Context, priority int, work func(c *sqlite3.Conn) error, after func()) error {
+	return w.enqueue(ctx, priority, false, work, after)
+}
+
+// enqueue is do for work that is unsynced or not.
+func (w *writer) enqueue(ctx context.Context, priority int, unsynced bool, work func(c *sqlite3.Conn) error, after func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if refused := w.refused.Load(); refused != nil {
+		return refused
+	}
 	r := requests.Get().(*request)
-	r.work, r.after, r.err = work, after, nil
+	r.work, r.after, r.unsynced, r.err = work, after, unsynced, nil
 	r.stage.Store(queued)
 
 	w.mu.Lock()
@@ -180,15 +198,52 @@ func (w *writer) ended() bool {
 	return w.closed && len(w.waiting[forBackground]) == 0 && len(w.waiting[forCalls]) == 0
 }
 
-// take takes what waits off the queues, but for what was dropped.
-func (w *writer) take() []*request {
+// durable reports whether anything waits that must be durable when it is done.
+func (w *writer) durable() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, queue := range w.waiting {
+		for _, r := range queue {
+			if !r.unsynced {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sync has the next commits wait for the disk, or not. A commit that does makes those
+// before it durable too, since the write-ahead log is one file.
+func (w *writer) sync(durable bool) error {
+	if w.never || w.syncs == durable {
+		return nil
+	}
+	pragma := "PRAGMA synchronous = NORMAL"
+	if durable {
+		pragma = "PRAGMA synchronous = FULL"
+	}
+	// It takes effect when it is prepared, so it must be each time.
+	err := sqlitex.ExecuteTransient(w.conn, pragma, nil)
+	if err == nil {
+		w.syncs = durable
+	}
+	return err
+}
+
+// take takes what waits off the queues, but for what was dropped, and stops at what
+// must be durable if the transaction will not be.
+func (w *writer) take(durable bool) []*request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.batch)
 	w.batch = w.batch[:0]
 	for p, queue := range w.waiting {
 		n := min(len(queue), maxBatch)
-		for _, r := range queue[:n] {
+		for i, r := range queue[:n] {
+			if !durable && !r.unsynced {
+				n = i
+				break
+			}
 			if r.stage.CompareAndSwap(queued, running) {
 				w.batch = append(w.batch, r)
 			}
@@ -204,8 +259,12 @@ func (w *writer) take() []*request {
 // begun: until then, which may take a while if another process writes, callers can
 // leave.
 func (w *writer) transact() {
-	err := exec(w.conn, "BEGIN IMMEDIATE")
-	batch := w.take()
+	durable := w.durable()
+	err := w.sync(durable)
+	if err == nil {
+		err = exec(w.conn, "BEGIN IMMEDIATE")
+	}
+	batch := w.take(durable)
 	if err != nil {
 		w.settle(batch, failed(err))
 		return

@@ -254,3 +254,55 @@ func TestThen(t *testing.T) {
 	assert.Empty(t, rows(t, d))
 	require.Error(t, insert(late, d, 2))
 }
+
+// Ensure that only what must be durable waits for the disk.
+func TestWrite_Unsynced(t *testing.T) {
+	t.Parallel()
+	const off, normal, full = 0, 1, 2
+	for _, c := range []struct {
+		options                 Options
+		durable, unsynced, both int64
+	}{
+		{Options{Path: filepath.Join(t.TempDir(), "store.db")}, full, normal, full},
+		{Options{Memory: true}, off, off, off},
+	} {
+		d := openDB(t, c.options)
+		synchronous := func(n *int64) func(conn *sqlite3.Conn) error {
+			return func(conn *sqlite3.Conn) (err error) {
+				*n, err = number(conn, "PRAGMA synchronous")
+				return err
+			}
+		}
+		var first, second int64
+		for range 2 {
+			require.NoError(t, d.write(t.Context(), synchronous(&first)))
+			require.NoError(t, d.writeUnsynced(t.Context(), synchronous(&second)))
+			assert.Equal(t, [2]int64{c.durable, c.unsynced}, [2]int64{first, second})
+		}
+		release := block(t, d)
+		var group sync.WaitGroup
+		group.Go(func() { assert.NoError(t, d.writeUnsynced(t.Context(), synchronous(&first))) })
+		group.Go(func() { assert.NoError(t, d.write(t.Context(), synchronous(&second))) })
+		waiting(t, d, 2)
+		release()
+		group.Wait()
+		assert.Equal(t, [2]int64{c.both, c.both}, [2]int64{first, second})
+	}
+}
+
+// Ensure that what must be durable does not share a transaction that is not, if it
+// comes between the decision and the transaction.
+func TestWriter_Take(t *testing.T) {
+	t.Parallel()
+	ask := func(unsynced bool) *request { return &request{unsynced: unsynced} }
+	w := &writer{}
+	a, b, c, d := ask(true), ask(true), ask(false), ask(true)
+	w.waiting[forBackground] = []*request{a}
+	w.waiting[forCalls] = []*request{b}
+	require.False(t, w.durable())
+	w.waiting[forCalls] = append(w.waiting[forCalls], c, d)
+	assert.Equal(t, []*request{a, b}, w.take(false))
+	require.True(t, w.durable())
+	assert.Equal(t, []*request{c, d}, w.take(true))
+	assert.False(t, w.some())
+}

@@ -40,6 +40,8 @@ var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"exhibitions": storetest.ExhibitionsPause,
 	"quotas":      storetest.QuotasRefill,
 	"secrets":     storetest.SecretsLast,
+	"queue":       storetest.QueueTimes,
+	"heartbeats":  storetest.HeartbeatTimes,
 }
 
 func TestMiniredis_Clock(t *testing.T) {

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -314,99 +313,40 @@ func beatOutages(t *testing.T, open Open) {
 	}
 }
 
-func beatRollbacks(t *testing.T, open Open) {
-	t.Run("servers detect that the store forgot their heartbeats, and record one rollback", func(t *testing.T) {
-		h := newHeartbeats(t, open)
-		h.left("a", 10*time.Second) // as a copy holds them
-		h.left("b", 12*time.Second)
-		b := h.beat(store.Beat{ServerID: "fresh"})
-		assert.False(t, b.RolledBack, "a server that never got a heartbeat acknowledged cannot tell")
-		assert.True(t, b.Rollback.At.IsZero())
-		assert.False(t, b.Rollback.Pending())
-
-		of := func(serverID string, acknowledged time.Duration) store.Beat {
-			return store.Beat{
-				ServerID: serverID, Acknowledged: h.ago(acknowledged), Since: h.ago(time.Hour),
-				Known: map[string]store.ServerBeat{
-					"fresh": {At: h.ago(time.Hour), Since: h.ago(time.Hour)},
-					"young": {At: h.ago(2 * time.Second), Since: h.ago(3 * time.Second)},
-				},
-			}
+// HeartbeatTimes is the part of the contract of store.Heartbeats that needs time to
+// pass.
+func HeartbeatTimes(t *testing.T, open OpenClock) {
+	t.Run("claims end, and what was vouched for and attested is forgotten", func(t *testing.T) {
+		s, forward := open(t)
+		h, ctx, rollback := s.Background.Heartbeats, t.Context(), time.UnixMilli(1_790_000_000_000)
+		claim := func(want bool) {
+			t.Helper()
+			claimed, err := h.Claim(ctx, "work", time.Hour)
+			require.NoError(t, err)
+			assert.Equal(t, want, claimed)
 		}
-		first := h.beat(of("b", 3*time.Second))
-		assert.True(t, first.RolledBack)
-		assert.False(t, first.Rollback.At.Before(h.began))
-		assert.True(t, first.Rollback.Copied.Equal(h.ago(12*time.Second)))
-		assert.True(t, first.Rollback.Before.Equal(h.ago(3*time.Second)))
-		assert.True(t, first.Rollback.Pending())
-		second := h.beat(of("a", 2*time.Second))
-		assert.False(t, second.RolledBack, "it is the same one")
-		assert.False(t, h.beat(again("b", first)).RolledBack)
-
-		stored, err := h.Servers(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, second.Rollback, stored.Rollback)
-		assert.True(t, stored.Rollback.At.Equal(first.Rollback.At))
-		assert.True(t, stored.Rollback.Copied.Equal(h.ago(10*time.Second)), "the later of the two")
-		assert.True(t, stored.Rollback.Before.Equal(h.ago(2*time.Second)), "the later of the two")
-		assert.True(t, stored.Servers["young"].Since.Equal(h.ago(3*time.Second)), "it is not in the copy")
-		assert.False(t, stored.Servers["fresh"].At.Before(h.began), "the newer one stays")
+		claim(true)
+		require.NoError(t, h.Vouch(ctx, rollback, []string{"g"}, time.Hour))
+		require.NoError(t, h.Attest(ctx, rollback, "s", time.Hour))
+		for _, there := range []bool{true, false} {
+			forward(59 * time.Minute)
+			vouched, err := h.Vouched(ctx, rollback, []string{"g"})
+			require.NoError(t, err)
+			assert.Equal(t, there, vouched["g"])
+			attested, err := h.Attested(ctx, rollback)
+			require.NoError(t, err)
+			assert.Equal(t, there, attested["s"])
+			claim(!there)
+		}
 	})
-	t.Run("a store that holds no heartbeat of the server is of an unknown time", func(t *testing.T) {
-		h := newHeartbeats(t, open)
-		b := h.beat(store.Beat{ServerID: "a", Acknowledged: h.ago(time.Second), Since: h.ago(time.Minute)})
-		assert.True(t, b.RolledBack)
-		assert.True(t, b.Rollback.Copied.IsZero())
-		assert.True(t, b.Since.Equal(h.ago(time.Minute)))
-	})
-	t.Run("an entry that the store lost is a rollback", func(t *testing.T) {
-		h := newHeartbeats(t, open)
+	t.Run("the time in which no server sent heartbeats is an outage", func(t *testing.T) {
+		s, forward := open(t)
+		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
 		last := h.beat(store.Beat{ServerID: "a"})
-		lost := again("a", last)
-		lost.Lost = true
-		b := h.beat(lost)
-		assert.True(t, b.RolledBack)
-		assert.True(t, b.Rollback.Copied.Equal(last.At))
-		assert.True(t, b.Rollback.Before.Equal(last.At))
-	})
-	t.Run("a rollback is pending until it is resolved, and the next one again", func(t *testing.T) {
-		h := newHeartbeats(t, open)
-		b := h.beat(store.Beat{ServerID: "a", Lost: true})
-		require.NoError(t, h.Resolve(t.Context(), b.Rollback.At))
-		stored, err := h.Servers(t.Context())
-		require.NoError(t, err)
-		assert.True(t, stored.Rollback.Resolved)
-		assert.True(t, stored.Rollback.At.Equal(b.Rollback.At))
-		require.Eventually(t, func() bool {
-			now, err := h.Servers(t.Context())
-			return assert.NoError(t, err) && now.Now.Truncate(time.Millisecond).After(b.Rollback.At)
-		}, time.Minute, time.Millisecond)
-		last := h.beat(again("a", b))
-		lost := again("a", last)
-		lost.Lost = true
-		assert.True(t, h.beat(lost).Rollback.Pending())
-	})
-	t.Run("servers that detect a rollback at the same time record one", func(t *testing.T) {
-		h := newHeartbeats(t, open)
-		var group sync.WaitGroup
-		var mu sync.Mutex
-		var first []string
-		for n := range 8 {
-			group.Go(func() {
-				id := strconv.Itoa(n)
-				b, err := h.Beat(t.Context(), limited(store.Beat{ServerID: id, Acknowledged: h.ago(time.Second), Since: h.ago(time.Minute)}))
-				if !assert.NoError(t, err) {
-					return
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if b.RolledBack {
-					first = append(first, id)
-				}
-			})
-		}
-		group.Wait()
-		slices.Sort(first)
-		assert.Len(t, first, 1)
+		forward(beatOutageAfter - time.Second)
+		assert.Zero(t, h.beat(again("a", last)).Outage)
+		forward(time.Hour)
+		assert.InDelta(t, time.Hour, h.beat(again("a", last)).Outage, float64(10*time.Second))
+		assert.Zero(t, h.beat(again("a", last)).Outage)
 	})
 }

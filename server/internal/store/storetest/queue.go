@@ -234,3 +234,27 @@ func queueAcks(t *testing.T, open Open) {
 		})
 	}
 }
+
+// QueueTimes is the part of the contract of store.Queue that needs time to pass.
+func QueueTimes(t *testing.T, open OpenClock) {
+	t.Run("a job is due at its time, and when its lease has ended", func(t *testing.T) {
+		s, forward := open(t)
+		q := queue{Queue: s.Background.Queue, t: t}
+		lease := func() (ids []string) {
+			jobs, err := q.Lease(t.Context(), 10, 10*time.Second)
+			require.NoError(t, err)
+			for _, job := range jobs {
+				ids = append(ids, job.GameID)
+			}
+			return ids
+		}
+		require.NoError(t, q.EnqueueIn(t.Context(), "g", time.Hour))
+		forward(59 * time.Minute)
+		assert.Empty(t, lease())
+		forward(time.Minute)
+		assert.Equal(t, []string{"g"}, lease())
+		assert.Empty(t, lease())
+		forward(10 * time.Second)
+		assert.Equal(t, []string{"g"}, lease())
+	})
+}

@@ -1,0 +1,326 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// heartbeats implements store.Heartbeats for the one server that runs at a time, and
+// those that ran before it. It writes unsynced: otherwise an idle server would sync
+// the disk twice a second. After a power failure the last heartbeats may be gone, but
+// none from before the last durable append. An outage then begins early, which gives
+// clocks too much time rather than too little.
+type heartbeats struct{ db *db }
+
+// Beat implements store.Heartbeats. It also checks that the open files are still the
+// ones of their names.
+func (h heartbeats) Beat(ctx context.Context, b store.Beat) (result store.BeatResult, err error) {
+	err = h.db.verify()
+	if err == nil {
+		err = h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) (err error) {
+			result, err = beat(c, b, time.UnixMilli(h.db.now()).UTC())
+			return err
+		})
+	}
+	if err != nil {
+		return store.BeatResult{}, fmt.Errorf("storing a heartbeat: %w", err)
+	}
+	result.Run = h.db.run
+	return result, nil
+}
+
+// beat stores a heartbeat at a time.
+func beat(c *sqlite3.Conn, b store.Beat, now time.Time) (r store.BeatResult, err error) {
+	stored, err := readServers(c)
+	if err != nil {
+		return r, err
+	}
+	var newest time.Time
+	oldest, oldestAt := "", now
+	for id, s := range stored {
+		newest = latest(newest, s.At)
+		if id != b.ServerID && s.At.Before(oldestAt) {
+			oldest, oldestAt = id, s.At
+		}
+	}
+	if err := exec(c, "UPDATE servers SET missing = 1 WHERE NOT missing AND NOT stopped AND time < ? AND id <> ?",
+		now.Add(-b.MissingAfter), b.ServerID); err != nil {
+		return r, err
+	}
+	r.Missing = c.Changes()
+	if oldest != "" && (now.Sub(oldestAt) > b.Keep || len(stored) > b.MaxServers) {
+		if err := exec(c, "DELETE FROM servers WHERE id = ?", oldest); err != nil {
+			return r, err
+		}
+	}
+	mine := stored[b.ServerID].At
+	if b.Lost || b.Acknowledged.After(mine) {
+		if r.RolledBack, err = rollBack(c, b, mine, now); err != nil {
+			return r, err
+		}
+	}
+	r.At, r.Since = latest(now, mine), b.Since
+	if r.Since.IsZero() {
+		r.Since = now
+	}
+	if err := putServer(c, b.ServerID, store.ServerBeat{At: r.At, Since: r.Since}); err != nil {
+		return r, err
+	}
+	if r.Outage, err = recordOutages(c, b, newest, now); err != nil {
+		return r, err
+	}
+	r.ServersNow, err = serversAt(c, now)
+	return r, err
+}
+
+// rollBack records a rollback, and reports whether no other server has before.
+func rollBack(c *sqlite3.Conn, b store.Beat, mine, now time.Time) (first bool, err error) {
+	copied := mine
+	if b.Lost {
+		copied = b.Acknowledged
+	}
+	known, err := readRollback(c)
+	if err != nil {
+		return false, err
+	}
+	if known.At.After(b.Acknowledged) { // it is the same one
+		err = exec(c, "UPDATE rollback SET copied = ?, before = ?", latest(copied, known.Copied), latest(b.Acknowledged, known.Before))
+	} else {
+		first = true
+		err = exec(c, "INSERT OR REPLACE INTO rollback VALUES (1, ?, ?, ?, 0)", now, copied, b.Acknowledged)
+	}
+	// Servers that started after the copy was made are not in it.
+	for id, s := range b.Known {
+		if err == nil {
+			err = exec(c, "INSERT INTO servers VALUES (?, ?, ?, 0, 0) ON CONFLICT DO NOTHING", id, s.At, s.Since)
+		}
+	}
+	return first, err
+}
+
+// recordOutages takes the appends that a server reports out of the recorded outages,
+// and records the one that ends now, if any. It returns how long that was.
+func recordOutages(c *sqlite3.Conn, b store.Beat, newest, now time.Time) (time.Duration, error) {
+	if len(b.Appends) > 0 {
+		covered, err := readOutages(c, b.Appends[0].From)
+		if err != nil {
+			return 0, err
+		}
+		for _, outage := range covered {
+			if err := exec(c, "DELETE FROM outages WHERE until = ? AND since = ?", outage.To, outage.From); err != nil {
+				return 0, err
+			}
+			if _, err := recordOutage(c, b, outage); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if newest.IsZero() || now.Sub(newest) <= b.OutageAfter {
+		return 0, nil
+	}
+	outage, err := recordOutage(c, b, store.Span{From: newest, To: now})
+	if err != nil {
+		return 0, err
+	}
+	return outage, exec(c, "DELETE FROM outages WHERE until <= ?", now.Add(-b.Keep))
+}
+
+// recordOutage records what remains of an outage without the appends that a server
+// reports, and returns how long that is.
+func recordOutage(c *sqlite3.Conn, b store.Beat, outage store.Span) (total time.Duration, err error) {
+	piece := func(from, to time.Time) {
+		if err == nil && to.Sub(from) > b.OutageAfter {
+			err = exec(c, "INSERT OR IGNORE INTO outages VALUES (?, ?)", to, from)
+			total += to.Sub(from)
+		}
+	}
+	for _, s := range b.Appends {
+		if s.To.After(outage.From) && s.From.Before(outage.To) {
+			piece(outage.From, s.From)
+			outage.From = s.To
+		}
+	}
+	piece(outage.From, outage.To)
+	return total, err
+}
+
+// Leave implements store.Heartbeats.
+func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerBeat) error {
+	s.Left = true
+	err := h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return putServer(c, serverID, s) })
+	if err != nil {
+		return fmt.Errorf("storing that a server left: %w", err)
+	}
+	return nil
+}
+
+func putServer(c *sqlite3.Conn, serverID string, s store.ServerBeat) error {
+	return exec(c, "INSERT OR REPLACE INTO servers VALUES (?, ?, ?, ?, 0)", serverID, s.At, s.Since, s.Left)
+}
+
+// Servers implements store.Heartbeats.
+func (h heartbeats) Servers(ctx context.Context) (result store.ServersNow, err error) {
+	err = h.db.read(ctx, func(c *sqlite3.Conn) (err error) {
+		result, err = serversAt(c, time.UnixMilli(h.db.now()).UTC())
+		return err
+	})
+	if err != nil {
+		return store.ServersNow{}, fmt.Errorf("asking for heartbeats: %w", err)
+	}
+	return result, nil
+}
+
+func serversAt(c *sqlite3.Conn, now time.Time) (s store.ServersNow, err error) {
+	s.Now = now
+	if s.Servers, err = readServers(c); err == nil {
+		s.Rollback, err = readRollback(c)
+	}
+	return s, err
+}
+
+func readServers(c *sqlite3.Conn) (map[string]store.ServerBeat, error) {
+	servers := map[string]store.ServerBeat{}
+	err := query(c, "SELECT id, time, since, stopped FROM servers", func(s *sqlite3.Stmt) error {
+		servers[s.ColumnText(0)] = store.ServerBeat{At: timeAt(s, 1), Since: timeAt(s, 2), Left: s.ColumnBool(3)}
+		return nil
+	})
+	return servers, err
+}
+
+func readRollback(c *sqlite3.Conn) (r store.Rollback, err error) {
+	err = query(c, "SELECT time, copied, before, resolved FROM rollback", func(s *sqlite3.Stmt) error {
+		r = store.Rollback{At: timeAt(s, 0), Copied: timeAt(s, 1), Before: timeAt(s, 2), Resolved: s.ColumnBool(3)}
+		return nil
+	})
+	return r, err
+}
+
+// Outages implements store.Heartbeats.
+func (h heartbeats) Outages(ctx context.Context, since time.Time) (outages []store.Span, err error) {
+	err = h.db.read(ctx, func(c *sqlite3.Conn) (err error) {
+		outages, err = readOutages(c, since)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading outages: %w", err)
+	}
+	return outages, nil
+}
+
+// readOutages returns the outages that ended at a moment or later.
+func readOutages(c *sqlite3.Conn, since time.Time) (outages []store.Span, err error) {
+	err = query(c, "SELECT since, until FROM outages WHERE until >= ? ORDER BY until", func(s *sqlite3.Stmt) error {
+		outages = append(outages, store.Span{From: timeAt(s, 0), To: timeAt(s, 1)})
+		return nil
+	}, since.UnixMilli())
+	return outages, err
+}
+
+// Resolve implements store.Heartbeats.
+func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
+	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
+		return exec(c, "UPDATE rollback SET resolved = 1 WHERE time = ?", rollback)
+	})
+	if err != nil {
+		return fmt.Errorf("storing that a rollback was dealt with: %w", err)
+	}
+	return nil
+}
+
+// Vouch implements store.Heartbeats.
+func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error {
+	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
+		now := h.db.now()
+		if err := exec(c, "DELETE FROM vouched WHERE expires <= ?", now); err != nil {
+			return err
+		}
+		for _, gameID := range gameIDs {
+			if err := exec(c, "INSERT OR REPLACE INTO vouched VALUES (?, ?, ?)", rollback, gameID, now+keep.Milliseconds()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("vouching for games: %w", err)
+	}
+	return nil
+}
+
+// Attest implements store.Heartbeats.
+func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error {
+	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
+		now := h.db.now()
+		if err := exec(c, "DELETE FROM attested WHERE expires <= ?", now); err != nil {
+			return err
+		}
+		return exec(c, "INSERT OR REPLACE INTO attested VALUES (?, ?, ?)", rollback, serverID, now+keep.Milliseconds())
+	})
+	if err != nil {
+		return fmt.Errorf("attesting: %w", err)
+	}
+	return nil
+}
+
+// Vouched implements store.Heartbeats.
+func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
+	vouched := map[string]bool{}
+	err := h.db.read(ctx, func(c *sqlite3.Conn) error {
+		for _, gameID := range gameIDs {
+			err := query(c, "SELECT 1 FROM vouched WHERE rollback = ? AND game = ? AND expires > ?", func(*sqlite3.Stmt) error {
+				vouched[gameID] = true
+				return nil
+			}, rollback, gameID, h.db.now())
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking which games were vouched for: %w", err)
+	}
+	return vouched, nil
+}
+
+// Attested implements store.Heartbeats.
+func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[string]bool, error) {
+	attested := map[string]bool{}
+	err := h.db.read(ctx, func(c *sqlite3.Conn) error {
+		return query(c, "SELECT server FROM attested WHERE rollback = ? AND expires > ?", func(s *sqlite3.Stmt) error {
+			attested[s.ColumnText(0)] = true
+			return nil
+		}, rollback, h.db.now())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking which servers attested: %w", err)
+	}
+	return attested, nil
+}
+
+// Claim implements store.Heartbeats.
+func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (claimed bool, err error) {
+	err = h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
+		now := h.db.now()
+		err := exec(c, "INSERT INTO claims VALUES (?1, ?2) ON CONFLICT DO UPDATE SET expires = ?2 WHERE expires <= ?3",
+			work, now+d.Milliseconds(), now)
+		claimed = c.Changes() == 1
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("claiming work: %w", err)
+	}
+	return claimed, nil
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

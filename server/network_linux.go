@@ -27,7 +27,7 @@ func warnNetwork(file string, logger *slog.Logger) {
 		}
 		dir = filepath.Dir(dir)
 	}
-	if name, ok := networkFileSystems[uint32(of.Type)]; ok { //nolint:unconvert // another type on other architectures
+	if name, ok := networkFileSystems[uint32(of.Type)]; ok {
 		logger.Warn("the store is on a network file system, which can damage it; --data names a directory on this machine",
 			"id", "store-network", "directory", dir, "type", name)
 	}

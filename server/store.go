@@ -33,8 +33,10 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 		if options.Path, err = c.file(rest); err != nil {
 			return nil, err
 		}
-		if _, err := os.Stat(options.Path); err != nil && !create {
-			return nil, fmt.Errorf("there is no store: %w", err)
+		if !create {
+			if err := exists(options.Path); err != nil {
+				return nil, err
+			}
 		}
 		warnNetwork(options.Path, options.Logger)
 		return sqlite.Open(options)
@@ -48,6 +50,14 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 	default: // It is not quoted: it may be a URL with a password.
 		return nil, wrong("store", "must be sqlite:PATH for a file, redis://HOST:PORT for a Redis, or %s", Memory)
 	}
+}
+
+// exists returns an error if there is no file at path.
+func exists(path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("there is no store: %w", err)
+	}
+	return nil
 }
 
 // dataFile is the name of the file in Config.Data.

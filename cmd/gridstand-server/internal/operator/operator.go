@@ -21,7 +21,7 @@ func Commands() []*cobra.Command {
 	// The name of quarantine before; scripts may still use it.
 	fence := quarantine()
 	fence.Use, fence.Hidden = "fence [game]...", true
-	return []*cobra.Command{rebuild(), hide(), unhide(), quarantine(), fence}
+	return []*cobra.Command{backup(), rebuild(), hide(), unhide(), quarantine(), fence}
 }
 
 // open is server.Operate or server.OperateAlone.
@@ -45,6 +45,32 @@ func command(cmd *cobra.Command, open open, do func(*cobra.Command, *server.Oper
 	flags.AbandonAfter(set, &config.AbandonAfter)
 	flags.KeepFinished(set, &config.KeepFinished)
 	flags.KeepAccounts(set, &config.KeepAccounts)
+	flags.NameVariables(set)
+	return cmd
+}
+
+func backup() *cobra.Command {
+	config := server.DefaultConfig()
+	cmd := &cobra.Command{
+		Use:   "backup <file>",
+		Short: "Copy the file with all games into a new file, also while the server runs",
+		Long: `Copies the file with all games, accounts and scores into a new file, which must not
+exist. The server may run: the copy is of one moment. It contains the seeds of open
+games, so only its owner can read it.
+
+To restore it, stop the server and put the copy in the place of the file; delete the
+files beside it whose names end in -wal and -shm. Then
+
+    gridstand-server quarantine --before now
+
+freezes the open games, which may have lost moves.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return server.Backup(cmd.Context(), config, args[0])
+		},
+	}
+	set := cmd.Flags()
+	flags.Store(set, &config.Store)
+	flags.Data(set, &config.Data)
 	flags.NameVariables(set)
 	return cmd
 }

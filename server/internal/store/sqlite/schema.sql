@@ -96,3 +96,40 @@ CREATE TABLE entries (
     seed    BLOB,                -- of the game, with the first entry only
     PRIMARY KEY (game, version)
 ) STRICT, WITHOUT ROWID;
+
+-- Accounts --------------------------------------------------------------------------
+
+-- The players' accounts. One that expires is removed, and its name stays taken.
+CREATE TABLE accounts (
+    id      TEXT    PRIMARY KEY,
+    name    TEXT    NOT NULL, -- as its owner wrote it
+    secret  TEXT    NOT NULL, -- the digest of it
+    bot     INTEGER NOT NULL, -- 1 for a bot, else 0
+    created INTEGER NOT NULL,
+    expires INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX accounts_expires ON accounts (expires);
+
+-- Who holds each name, in lower case. Names are never free again.
+CREATE TABLE names (
+    name    TEXT PRIMARY KEY,
+    account TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The games that count as open for each player. Those of one player expire together.
+CREATE TABLE open_games (
+    player  TEXT    NOT NULL,
+    game    TEXT    NOT NULL,
+    since   INTEGER NOT NULL,
+    expires INTEGER,
+    PRIMARY KEY (player, game)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX open_games_expires ON open_games (expires) WHERE expires IS NOT NULL;
+
+-- Secrets ---------------------------------------------------------------------------
+
+-- What all users of the file have to agree on, such as the key of page tokens.
+CREATE TABLE secrets (
+    name   TEXT PRIMARY KEY,
+    secret BLOB NOT NULL
+) STRICT, WITHOUT ROWID;

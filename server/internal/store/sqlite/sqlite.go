@@ -102,6 +102,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	e.db = &db{f, newReaders(max(4, runtime.GOMAXPROCS(0)), reader), forCalls}
 	e.background = &db{f, newReaders(2, reader), forBackground}
 
+	e.quotas, e.exhibitions = newQuotas(o.Now), newExhibitions(o.Now)
 	s := ports(e, e.db)
 	s.Background = ports(e, e.background)
 	return s, nil
@@ -110,9 +111,13 @@ func Open(o Options) (_ *store.Store, err error) {
 // ports returns the store as it is used over one db.
 func ports(e *engine, d *db) *store.Store {
 	return &store.Store{
-		Engine:     engineOn{e, d},
-		Queue:      queue{d},
-		Heartbeats: heartbeats{d},
+		Engine:      engineOn{e, d},
+		Queue:       queue{d},
+		Heartbeats:  heartbeats{d},
+		Accounts:    accounts{d},
+		Quotas:      e.quotas,
+		Exhibitions: e.exhibitions,
+		Secrets:     secrets{d},
 	}
 }
 
@@ -181,6 +186,8 @@ func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn
 // engine is an open file and what has to be released with it.
 type engine struct {
 	db, background *db
+	quotas         *quotas
+	exhibitions    *exhibitions
 	lock           io.Closer
 	temporary      string // directory, "" for none
 }

@@ -16,6 +16,8 @@ var sweeps = []string{
 		SELECT e.game, e.version FROM games g JOIN entries e USING (game) WHERE g.expires <= ?1 LIMIT ?2)`,
 	`DELETE FROM games WHERE game IN (
 		SELECT game FROM games g WHERE expires <= ?1 AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.game = g.game) LIMIT ?2)`,
+	`DELETE FROM accounts WHERE id IN (SELECT id FROM accounts WHERE expires <= ?1 LIMIT ?2)`,
+	`DELETE FROM open_games WHERE (player, game) IN (SELECT player, game FROM open_games WHERE expires <= ?1 LIMIT ?2)`,
 }
 
 const (

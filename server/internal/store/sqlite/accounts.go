@@ -1,0 +1,204 @@
+package sqlite
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+type accounts struct{ *db }
+
+func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Account, error) {
+	var found map[string]store.Account
+	err := a.read(ctx, func(c *sqlite3.Conn) error {
+		found = make(map[string]store.Account, len(ids))
+		for _, id := range ids {
+			account, ok, err := a.account(c, id)
+			if err != nil {
+				return err
+			}
+			if ok {
+				found[id] = account
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// account reads an account, unless it has expired.
+func (a accounts) account(c *sqlite3.Conn, id string) (account store.Account, ok bool, err error) {
+	err = query(c, "SELECT name, secret, bot, created FROM accounts WHERE id = ? AND (expires IS NULL OR expires > ?)",
+		func(s *sqlite3.Stmt) error {
+			account, ok = store.Account{
+				ID: id, Name: s.ColumnText(0), Secret: s.ColumnText(1), Bot: s.ColumnBool(2), Created: timeAt(s, 3),
+			}, true
+			return nil
+		}, id, a.now())
+	return account, ok, err
+}
+
+func (a accounts) Holder(ctx context.Context, name string) (string, error) {
+	var holder string
+	err := a.read(ctx, func(c *sqlite3.Conn) (err error) {
+		holder, err = holderOf(c, name)
+		return err
+	})
+	return holder, err
+}
+
+// holderOf returns the id of the account that holds a name, "" for none.
+func holderOf(c *sqlite3.Conn, name string) (holder string, err error) {
+	err = query(c, "SELECT account FROM names WHERE name = ?", func(s *sqlite3.Stmt) error {
+		holder = s.ColumnText(0)
+		return nil
+	}, strings.ToLower(name))
+	return holder, err
+}
+
+func (a accounts) Create(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {
+	var (
+		stored store.Account
+		exists bool
+	)
+	err := a.write(ctx, func(c *sqlite3.Conn) error {
+		holder, err := holderOf(c, account.Name)
+		if err != nil {
+			return err
+		}
+		if holder == "" {
+			if err := a.insert(c, account, keep); err != nil {
+				return err
+			}
+			holder = account.ID
+		}
+		stored, exists, err = a.account(c, holder)
+		return err
+	})
+	if err == nil && !exists {
+		err = store.ErrNameHeld
+	}
+	if err != nil {
+		return store.Account{}, err
+	}
+	return stored, nil
+}
+
+// insert writes an account whose name is free.
+func (a accounts) insert(c *sqlite3.Conn, account store.Account, keep time.Duration) error {
+	err := exec(c, "INSERT INTO names (name, account) VALUES (?, ?)", strings.ToLower(account.Name), account.ID)
+	if err != nil {
+		return err
+	}
+	now := a.now()
+	return exec(c, "INSERT INTO accounts (id, name, secret, bot, created, expires) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		account.ID, account.Name, account.Secret, account.Bot, now, expiry(now, keep))
+}
+
+// expiry returns the value of a column expires for what is kept for a time from now
+// on: NULL if that is 0, for ever.
+func expiry(now int64, keep time.Duration) any {
+	if keep <= 0 {
+		return nil
+	}
+	return now + keep.Milliseconds()
+}
+
+func (a accounts) SetSecret(ctx context.Context, id, secret string) (found bool, err error) {
+	err = a.write(ctx, func(c *sqlite3.Conn) error {
+		err := exec(c, "UPDATE accounts SET secret = ? WHERE id = ? AND (expires IS NULL OR expires > ?)", secret, id, a.now())
+		found = c.Changes() > 0
+		return err
+	})
+	return found, err
+}
+
+func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) error {
+	if keep <= 0 || len(ids) == 0 {
+		return nil
+	}
+	return a.write(ctx, func(c *sqlite3.Conn) error {
+		now := a.now()
+		for _, id := range ids {
+			err := exec(c, "UPDATE accounts SET expires = ? WHERE id = ? AND (expires IS NULL OR expires > ?)", expiry(now, keep), id, now)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
+	if keep <= 0 {
+		return nil
+	}
+	for renewed := sweepRows; renewed == sweepRows; {
+		err := a.write(ctx, func(c *sqlite3.Conn) error {
+			err := exec(c, "UPDATE accounts SET expires = ? WHERE id IN (SELECT id FROM accounts WHERE expires IS NULL LIMIT ?)",
+				expiry(a.now(), keep), sweepRows)
+			renewed = c.Changes()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a accounts) Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (counts bool, err error) {
+	err = a.write(ctx, func(c *sqlite3.Conn) error {
+		now := a.now()
+		if err := exec(c, "DELETE FROM open_games WHERE player = ? AND expires <= ?", playerID, now); err != nil {
+			return err
+		}
+		games := 0
+		counts = false
+		err := query(c, "SELECT count(*), coalesce(max(game = ?), 0) FROM open_games WHERE player = ?", func(s *sqlite3.Stmt) error {
+			games, counts = s.ColumnInt(0), s.ColumnBool(1)
+			return nil
+		}, gameID, playerID)
+		if err != nil || counts || limit > 0 && games >= limit {
+			return err
+		}
+		counts = true
+		if err := exec(c, "INSERT INTO open_games (player, game, since) VALUES (?, ?, ?)", playerID, gameID, now); err != nil {
+			return err
+		}
+		return exec(c, "UPDATE open_games SET expires = ? WHERE player = ?", expiry(now, keep), playerID)
+	})
+	return counts, err
+}
+
+func (a accounts) Release(ctx context.Context, playerID string, gameIDs ...string) error {
+	if len(gameIDs) == 0 {
+		return nil
+	}
+	return a.write(ctx, func(c *sqlite3.Conn) error {
+		for _, gameID := range gameIDs {
+			if err := exec(c, "DELETE FROM open_games WHERE player = ? AND game = ?", playerID, gameID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (a accounts) Open(ctx context.Context, playerID string) ([]store.OpenGame, error) {
+	var open []store.OpenGame
+	err := a.read(ctx, func(c *sqlite3.Conn) error {
+		now := a.now()
+		open = nil
+		return query(c, `SELECT game, since FROM open_games WHERE player = ? AND (expires IS NULL OR expires > ?)
+			ORDER BY since, game`, func(s *sqlite3.Stmt) error {
+			open = append(open, store.OpenGame{ID: s.ColumnText(0), Age: time.Duration(now-s.ColumnInt64(1)) * time.Millisecond})
+			return nil
+		}, playerID, now)
+	})
+	return open, err
+}

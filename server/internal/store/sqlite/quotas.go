@@ -1,0 +1,52 @@
+package sqlite
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+// rememberedQuotas is how many quotas that are not full are kept, in some 10 MB. The
+// least recently used ones are forgotten first, and so are full again.
+const rememberedQuotas = 1 << 16
+
+// quotas are in memory, since one server uses the file: after a restart all are full.
+// They know of each key only when its quota is full again, as in the generic cell rate
+// algorithm.
+type quotas struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	full *lru.Cache[quotaKey, time.Time]
+}
+
+type quotaKey struct{ what, key string }
+
+func newQuotas(now func() time.Time) *quotas {
+	full, err := lru.New[quotaKey, time.Time](rememberedQuotas)
+	if err != nil {
+		panic(err) // only for a size below 1
+	}
+	return &quotas{now: now, full: full}
+}
+
+func (q *quotas) Take(ctx context.Context, what, key string, perMinute int) (time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now, each := q.now(), time.Minute/time.Duration(perMinute)
+	full, ok := q.full.Get(quotaKey{what, key})
+	if !ok || full.Before(now) {
+		full = now
+	}
+	full = full.Add(each)
+	if wait := full.Sub(now) - time.Minute; wait > 0 {
+		return wait, nil
+	}
+	q.full.Add(quotaKey{what, key}, full)
+	return 0, nil
+}

@@ -48,10 +48,16 @@ type file struct {
 //
 // Under the ctx that store.Entry.Then gets, work runs in the transaction of the append.
 func (d *db) write(ctx context.Context, work func(c *sqlite3.Conn) error) error {
+	return d.commit(ctx, work, nil)
+}
+
+// commit is write, and calls after following the commit, in the order of commits,
+// unless it is nil.
+func (d *db) commit(ctx context.Context, work func(c *sqlite3.Conn) error, after func()) error {
 	if t := transactionOf(ctx); t != nil {
 		return t.run(work)
 	}
-	return failed(d.writer.do(ctx, d.priority, work, nil))
+	return failed(d.writer.do(ctx, d.priority, work, after))
 }
 
 // writeUnsynced is write for what may be lost if the machine loses power: it outlives

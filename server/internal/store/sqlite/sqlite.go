@@ -103,6 +103,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	e.background = &db{f, newReaders(2, reader), forBackground}
 
 	e.quotas, e.exhibitions = newQuotas(o.Now), newExhibitions(o.Now)
+	e.audience, e.feed = newAudience(), newFeed()
 	s := ports(e, e.db)
 	s.Background = ports(e, e.background)
 	return s, nil
@@ -112,6 +113,8 @@ func Open(o Options) (_ *store.Store, err error) {
 func ports(e *engine, d *db) *store.Store {
 	return &store.Store{
 		Engine:      engineOn{e, d},
+		Games:       games{d, e.audience, e.feed},
+		Feed:        e.feed,
 		Queue:       queue{d},
 		Heartbeats:  heartbeats{d},
 		Accounts:    accounts{d},
@@ -188,6 +191,8 @@ type engine struct {
 	db, background *db
 	quotas         *quotas
 	exhibitions    *exhibitions
+	audience       *audience
+	feed           *feed
 	lock           io.Closer
 	temporary      string // directory, "" for none
 }

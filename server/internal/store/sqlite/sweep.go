@@ -30,6 +30,7 @@ const (
 // Run removes what has expired.
 func (e engineOn) Run(ctx context.Context) {
 	periodic.Run(ctx, sweepEvery, func() {
+		e.audience.sweep(e.db.now())
 		if err := e.background.sweep(ctx); err != nil && ctx.Err() == nil {
 			e.db.logger.Warn("cannot remove what has expired; trying again", "id", "not-swept", "error", err)
 		}

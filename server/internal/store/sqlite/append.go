@@ -1,0 +1,253 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// Append appends an entry in one transaction with the head, and with what e.Then writes.
+func (g games) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
+	var (
+		done    store.Appended
+		refused error
+	)
+	err := g.db.commit(ctx, func(c *sqlite3.Conn) error {
+		var err error
+		done, err = g.append(ctx, c, gameID, e)
+		// A refusal wrote nothing, so that it need not cost the other writes of the
+		// transaction anything.
+		if refused = nil; isRefusal(err) {
+			refused, err = err, nil
+		}
+		return err
+	}, func() {
+		if refused == nil && done.Watchers >= 0 {
+			g.feed.published(gameID, store.Record{ID: e.Next, Time: done.Time, Raw: e.Raw})
+		}
+	})
+	switch {
+	case isCorrupt(err):
+		return store.Appended{}, g.damage(ctx, gameID, err)
+	case err != nil:
+		return store.Appended{}, fmt.Errorf("appending to a game: %w", err)
+	case refused != nil:
+		return store.Appended{}, refused
+	}
+	return done, nil
+}
+
+// errThen is an error of store.Entry.Then, after the entry was written.
+type errThen struct{ error }
+
+func (e errThen) Unwrap() error { return e.error }
+
+// isRefusal reports whether an append refused before it wrote anything.
+func isRefusal(err error) bool {
+	var (
+		conflict *store.ConflictError
+		wrote    errThen
+	)
+	return !errors.As(err, &wrote) && (errors.As(err, &conflict) ||
+		errors.Is(err, store.ErrTooEarly) || errors.Is(err, store.ErrTooLate) || errors.Is(err, store.ErrBroken))
+}
+
+// append writes, or refuses before that.
+func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e store.Entry) (store.Appended, error) {
+	now := g.db.now()
+	at, err := put(c, gameID, e, now, true)
+	if sqlite3.ErrCode(err) == sqlite3.ResultConstraintPrimaryKey {
+		at, err = put(c, gameID, e, now, false)
+	}
+	var stood *stoodError
+	switch {
+	case errors.As(err, &stood):
+		return store.Appended{Time: stood.at, Watchers: -1, Then: true}, nil
+	case err != nil:
+		return store.Appended{}, err
+	}
+	if e.Then != nil {
+		if err := then(ctx, c, func(ctx context.Context) error { return e.Then(ctx, at) }); err != nil {
+			return store.Appended{}, errThen{err}
+		}
+	}
+	return store.Appended{Time: at, Watchers: g.audience.total(gameID, now), Then: e.Then != nil}, nil
+}
+
+// stoodError says that an entry was appended before.
+type stoodError struct{ at time.Time }
+
+func (*stoodError) Error() string { return "the entry was appended before" }
+
+// put writes an entry and the head, and returns the time that the entry got, unless it
+// must not. If quick, it looks only at the entry that e builds on; the insertion then
+// fails with ResultConstraintPrimaryKey if another one follows that.
+func put(c *sqlite3.Conn, gameID string, e store.Entry, now int64, quick bool) (time.Time, error) {
+	end, err := findEnd(c, gameID, e.Prev, now, quick)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if end.last != e.Prev {
+		standing, err := entryAt(c, end.game, e.Next.Version)
+		switch {
+		case err != nil:
+			return time.Time{}, err
+		case standing != nil && standing.ID == e.Next:
+			return time.Time{}, &stoodError{standing.Time}
+		default:
+			return time.Time{}, &store.ConflictError{Last: end.last, Standing: standing}
+		}
+	}
+	if ok, err := end.sound(c); err != nil || !ok {
+		return time.Time{}, errors.Join(err, store.ErrBroken)
+	}
+	at := time.UnixMilli(max(now, end.time)).UTC()
+	switch {
+	case at.Before(e.NotBefore):
+		return time.Time{}, store.ErrTooEarly
+	case !e.NotAfter.IsZero() && at.After(e.NotAfter):
+		return time.Time{}, store.ErrTooLate
+	}
+	if !end.exists {
+		if err := exec(c, "INSERT INTO games (id, version, digest, time, head) VALUES (?, 0, 0, 0, x'')", gameID); err != nil {
+			return time.Time{}, err
+		}
+		end.game = c.LastInsertRowID()
+	}
+	if err := insertEntry(c, end.game, e, at); err != nil {
+		return time.Time{}, err
+	}
+	return at, updateHead(c, end.game, e.Next, at, e.Head)
+}
+
+// end is where a game ends.
+type end struct {
+	game   int64
+	exists bool // of its row in games
+	head   store.ID
+	last   store.ID // zero for no entry
+	time   int64    // of the last entry
+	length int64    // −1 if not counted
+}
+
+// findEnd finds where a game ends, from the entry alone that it should end with if
+// quick, and if that is there and the head names it.
+func findEnd(c *sqlite3.Conn, gameID string, want store.ID, now int64, quick bool) (e end, err error) {
+	s, err := c.Prepare(`SELECT g.game, g.version, g.digest, g.expires <= ?3, e.version, e.digest, e.time
+		FROM games g LEFT JOIN entries e ON e.game = g.game AND e.version = ?2 WHERE g.id = ?1`)
+	if err != nil {
+		return end{}, err
+	}
+	s.BindText(1, gameID)
+	s.BindInt64(2, int64(want.Version))
+	s.BindInt64(3, now)
+	if e.exists, err = s.Step(); err != nil || !e.exists {
+		return end{}, err
+	}
+	e.game, e.head, e.last, e.time, e.length = s.ColumnInt64(0), idAt(s, 1), idAt(s, 4), s.ColumnInt64(6), -1
+	expired := s.ColumnInt64(3) != 0
+	if err := s.Reset(); err != nil {
+		return end{}, err
+	}
+	switch {
+	case expired:
+		return end{}, removeGame(c, e.game)
+	case quick && e.last == want && e.head == want && want.Version > 0:
+		return e, nil
+	}
+	return e, e.readLog(c)
+}
+
+// readLog looks at the whole log.
+func (e *end) readLog(c *sqlite3.Conn) error {
+	e.last, e.time, e.length = store.ID{}, 0, 0
+	err := query(c, "SELECT version, digest, time FROM entries WHERE game = ? ORDER BY version DESC LIMIT 1", func(s *sqlite3.Stmt) error {
+		e.last, e.time = idAt(s, 0), s.ColumnInt64(2)
+		return nil
+	}, e.game)
+	if err != nil {
+		return err
+	}
+	return query(c, "SELECT count(*) FROM entries WHERE game = ?", func(s *sqlite3.Stmt) error {
+		e.length = s.ColumnInt64(0)
+		return nil
+	}, e.game)
+}
+
+// sound reports whether head and log do not contradict each other. A head that fell
+// behind names an earlier entry of the log.
+func (e *end) sound(c *sqlite3.Conn) (bool, error) {
+	if e.length >= 0 && e.length != int64(e.last.Version) {
+		return false, nil
+	}
+	if !e.exists || e.head == e.last {
+		return true, nil
+	}
+	named, err := entryAt(c, e.game, e.head.Version)
+	return named != nil && named.ID == e.head, err
+}
+
+// entryAt returns the entry at a version, nil for none.
+func entryAt(c *sqlite3.Conn, game int64, version int32) (r *store.Record, err error) {
+	err = query(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? AND version = ?", func(s *sqlite3.Stmt) error {
+		r = recordAt(s)
+		return nil
+	}, game, version)
+	return r, err
+}
+
+func recordAt(s *sqlite3.Stmt) *store.Record {
+	r := &store.Record{ID: idAt(s, 0), Time: timeAt(s, 2), Raw: blob(s, 3)}
+	if !s.ColumnIsNull(4) {
+		r.Seed = blob(s, 4)
+	}
+	return r
+}
+
+// idAt returns the ID in two columns, zero for NULL.
+func idAt(s *sqlite3.Stmt, column int) store.ID {
+	return store.ID{Version: s.ColumnInt32(column), Digest: uint64(s.ColumnInt64(column + 1))}
+}
+
+func insertEntry(c *sqlite3.Conn, game int64, e store.Entry, at time.Time) error {
+	s, err := c.Prepare("INSERT INTO entries (game, version, digest, time, raw, seed) VALUES (?, ?, ?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	s.BindInt64(1, game)
+	s.BindInt64(2, int64(e.Next.Version))
+	s.BindInt64(3, int64(e.Next.Digest))
+	s.BindInt64(4, at.UnixMilli())
+	s.BindBytes(5, e.Raw)
+	if e.Seed != nil {
+		s.BindBytes(6, e.Seed)
+	}
+	_, err = s.Step()
+	return err
+}
+
+func updateHead(c *sqlite3.Conn, game int64, last store.ID, at time.Time, head []byte) error {
+	s, err := c.Prepare("UPDATE games SET version = ?, digest = ?, time = ?, head = ? WHERE game = ?")
+	if err != nil {
+		return err
+	}
+	s.BindInt64(1, int64(last.Version))
+	s.BindInt64(2, int64(last.Digest))
+	s.BindInt64(3, at.UnixMilli())
+	s.BindBytes(4, head)
+	s.BindInt64(5, game)
+	_, err = s.Step()
+	return err
+}
+
+func removeGame(c *sqlite3.Conn, game int64) error {
+	if err := exec(c, "DELETE FROM entries WHERE game = ?", game); err != nil {
+		return err
+	}
+	return exec(c, "DELETE FROM games WHERE game = ?", game)
+}

@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"context"
+	"sync"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// audience is how many watch each game. It is in memory: the counts are those of this
+// process.
+type audience struct {
+	mu    sync.Mutex
+	games map[string]map[string]report // by game and server
+}
+
+type report struct {
+	count int
+	at    int64 // when it came, in milliseconds
+}
+
+func newAudience() *audience { return &audience{games: map[string]map[string]report{}} }
+
+// total returns how many watch a game on all servers.
+func (a *audience) total(gameID string, now int64) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sum(gameID, now)
+}
+
+// sum adds up the reports of a game, and forgets those that are no longer valid.
+func (a *audience) sum(gameID string, now int64) (total int) {
+	servers, ok := a.games[gameID]
+	if !ok {
+		return 0
+	}
+	for server, r := range servers {
+		if r.count == 0 || now-r.at > store.AudienceTTL.Milliseconds() {
+			delete(servers, server)
+		}
+		total += servers[server].count
+	}
+	if len(servers) == 0 {
+		delete(a.games, gameID)
+	}
+	return total
+}
+
+// sweep forgets all reports that are no longer valid.
+func (a *audience) sweep(now int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for gameID := range a.games {
+		a.sum(gameID, now)
+	}
+}
+
+func (g games) Audience(_ context.Context, gameID, serverID string, count int) (int, error) {
+	now := g.db.now()
+	g.audience.mu.Lock()
+	if g.audience.games[gameID] == nil {
+		g.audience.games[gameID] = map[string]report{}
+	}
+	g.audience.games[gameID][serverID] = report{count, now}
+	total := g.audience.sum(gameID, now)
+	g.audience.mu.Unlock()
+	g.feed.put(event{gameID: gameID, audience: total})
+	return total, nil
+}

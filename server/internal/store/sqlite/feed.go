@@ -1,0 +1,130 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"sync"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// feed implements store.Feed within the process: the writer puts in what it has
+// committed, in that order.
+type feed struct {
+	mu        sync.Mutex
+	listeners map[string]store.Listener // by game
+	// events wait for their listeners.
+	events []event
+	// behind are the games whose listeners must read the log: those that are new, and
+	// those whose events found no room.
+	behind map[string]struct{}
+	wake   chan struct{} // holds one value if something waits
+}
+
+// event is something to tell the listener of a game: an entry, or how many watch it.
+type event struct {
+	gameID   string
+	record   store.Record
+	audience int // −1 with an entry
+}
+
+// maxEvents is how many events may wait.
+const maxEvents = 4096
+
+func newFeed() *feed {
+	return &feed{listeners: map[string]store.Listener{}, behind: map[string]struct{}{}, wake: make(chan struct{}, 1)}
+}
+
+func (f *feed) Follow(gameID string, l store.Listener) {
+	f.mu.Lock()
+	f.listeners[gameID] = l
+	f.behind[gameID] = struct{}{}
+	f.mu.Unlock()
+	f.nudge()
+}
+
+func (f *feed) Leave(gameID string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.listeners, gameID)
+	delete(f.behind, gameID)
+}
+
+// published tells the listener of a game that an entry was committed.
+func (f *feed) published(gameID string, r store.Record) {
+	f.put(event{gameID, r, -1})
+}
+
+func (f *feed) put(e event) {
+	f.mu.Lock()
+	_, followed := f.listeners[e.gameID]
+	if followed {
+		if len(f.events) < maxEvents {
+			e.record.Raw = bytes.Clone(e.record.Raw) // the caller's
+			f.events = append(f.events, e)
+		} else {
+			f.behind[e.gameID] = struct{}{}
+		}
+	}
+	f.mu.Unlock()
+	if followed {
+		f.nudge()
+	}
+}
+
+func (f *feed) nudge() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (f *feed) Run(ctx context.Context) error {
+	var events []event
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-f.wake:
+		}
+		clear(events)
+		f.mu.Lock()
+		events, f.events = f.events, events[:0]
+		f.mu.Unlock()
+		// First those who have to read the log: it has all that found no room.
+		f.listening()
+		for _, e := range events {
+			f.tell(e)
+		}
+	}
+}
+
+// listening calls Listening of the listeners that are behind.
+func (f *feed) listening() {
+	f.mu.Lock()
+	listeners := make([]store.Listener, 0, len(f.behind))
+	for gameID := range f.behind {
+		listeners = append(listeners, f.listeners[gameID])
+	}
+	clear(f.behind)
+	f.mu.Unlock()
+	for _, l := range listeners {
+		l.Listening()
+	}
+}
+
+func (f *feed) tell(e event) {
+	f.mu.Lock()
+	l := f.listeners[e.gameID]
+	if _, behind := f.behind[e.gameID]; behind {
+		l = nil // Listening comes first
+	}
+	f.mu.Unlock()
+	switch {
+	case l == nil:
+	case e.audience < 0:
+		l.Published(e.record)
+	default:
+		l.Audience(e.audience)
+	}
+}

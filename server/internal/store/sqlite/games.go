@@ -1,0 +1,242 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// games implements store.Games.
+type games struct {
+	db       *db
+	audience *audience
+	feed     *feed
+}
+
+// Ready waits for its turn to write, but writes to the file only if the last commit
+// failed: to see whether the next one would.
+func (g games) Ready(ctx context.Context) error {
+	return g.db.write(ctx, func(c *sqlite3.Conn) error {
+		if g.db.writer.failing.Load() == nil {
+			return nil
+		}
+		return exec(c, "UPDATE clock SET time = max(time, ?)", g.db.now())
+	})
+}
+
+// unreadable stands for an ID that cannot be read.
+var unreadable = store.ID{Version: -1}
+
+func (g games) Tail(ctx context.Context, gameID string) (t store.Tail, err error) {
+	now := g.db.now()
+	t.Watchers = g.audience.total(gameID, now)
+	err = g.db.read(ctx, func(c *sqlite3.Conn) error {
+		e, err := findHead(c, gameID, now)
+		switch {
+		case isCorrupt(err):
+			t.Last, t.Head = unreadable, unreadable
+			return nil
+		case err != nil || !e.exists:
+			return err
+		}
+		t.Head = e.head
+		if err := e.readLog(c); isCorrupt(err) {
+			t.Last = unreadable
+			return nil
+		} else if err != nil {
+			return err
+		}
+		t.Last, t.Length = e.last, e.length
+		return nil
+	})
+	return t, tried("reading where a game ends", err)
+}
+
+// findHead finds the row of a game in games.
+func findHead(c *sqlite3.Conn, gameID string, now int64) (e end, err error) {
+	err = query(c, "SELECT game, version, digest FROM games WHERE id = ? AND (expires IS NULL OR expires > ?)", func(s *sqlite3.Stmt) error {
+		e.exists, e.game, e.head = true, s.ColumnInt64(0), idAt(s, 1)
+		return nil
+	}, gameID, now)
+	return e, err
+}
+
+func (g games) EndsWith(ctx context.Context, gameID string, last store.ID) (ends bool, watchers int, err error) {
+	now := g.db.now()
+	err = g.db.read(ctx, func(c *sqlite3.Conn) error {
+		ends = false
+		return query(c, `SELECT 1 FROM games g JOIN entries e USING (game)
+			WHERE g.id = ?1 AND g.version = ?2 AND g.digest = ?3 AND (g.expires IS NULL OR g.expires > ?4) AND e.version = ?2 AND e.digest = ?3
+				AND NOT EXISTS (SELECT 1 FROM entries n WHERE n.game = g.game AND n.version > ?2)`,
+			func(*sqlite3.Stmt) error {
+				ends = true
+				return nil
+			}, gameID, last.Version, last.Digest, now)
+	})
+	if isCorrupt(err) {
+		return false, g.audience.total(gameID, now), nil // Tail says what is wrong
+	}
+	return ends, g.audience.total(gameID, now), tried("looking where a game ends", err)
+}
+
+func (g games) Entries(ctx context.Context, gameID string, from int32, n int) (records []store.Record, err error) {
+	last := from - 1
+	err = g.db.read(ctx, func(c *sqlite3.Conn) error {
+		records, last = nil, from-1
+		e, err := findHead(c, gameID, g.db.now())
+		if err != nil || !e.exists {
+			return err
+		}
+		return query(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? AND version >= ? ORDER BY version LIMIT ?",
+			func(s *sqlite3.Stmt) error {
+				r := recordAt(s)
+				records, last = append(records, *r), r.ID.Version
+				return nil
+			}, e.game, from, n)
+	})
+	if isCorrupt(err) {
+		return records, &store.CorruptError{Version: last, Err: err}
+	}
+	return records, tried("reading a game", err)
+}
+
+func (g games) Heads(ctx context.Context, gameIDs []string) (heads []store.Head, err error) {
+	now := g.db.now()
+	err = g.db.read(ctx, func(c *sqlite3.Conn) error {
+		heads = make([]store.Head, len(gameIDs))
+		for i, id := range gameIDs {
+			h := &heads[i]
+			err := query(c, "SELECT version, digest, time, head FROM games WHERE id = ? AND (expires IS NULL OR expires > ?)", func(s *sqlite3.Stmt) error {
+				*h = store.Head{Exists: true, Last: idAt(s, 0), Time: timeAt(s, 2), Encoded: blob(s, 3), Watchers: g.audience.total(id, now)}
+				return nil
+			}, id, now)
+			if isCorrupt(err) {
+				*h = store.Head{Exists: true}
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return heads, tried("reading the heads of games", err)
+}
+
+func (g games) Mend(ctx context.Context, gameID string, last store.ID, at time.Time, head []byte) error {
+	return tried("mending the head of a game", g.db.write(ctx, func(c *sqlite3.Conn) error {
+		e, err := findEnd(c, gameID, last, g.db.now(), false)
+		if err != nil || !e.exists || e.last != last {
+			return err
+		}
+		if named, err := entryAt(c, e.game, e.head.Version); err != nil || named == nil || named.ID != e.head {
+			return err
+		}
+		return updateHead(c, e.game, last, at, head)
+	}))
+}
+
+func (g games) Expire(ctx context.Context, at time.Time, gameIDs ...string) error {
+	return tried("letting games expire", g.db.write(ctx, func(c *sqlite3.Conn) error {
+		now := g.db.now()
+		for _, id := range gameIDs {
+			if err := exec(c, "UPDATE games SET expires = ? WHERE id = ? AND (expires IS NULL OR expires > ?)", at, id, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+func (g games) Quarantine(ctx context.Context, gameID string, last store.ID, keep time.Duration) error {
+	moved := false
+	err := g.db.write(ctx, func(c *sqlite3.Conn) error {
+		now := g.db.now()
+		e, err := findEnd(c, gameID, last, now, false)
+		if moved = err == nil && e.last != last; err != nil || moved {
+			return err
+		}
+		const quarantine = `INSERT INTO games (id, version, digest, time, head, expires) VALUES (?1, ?2, ?3, 0, x'', ?4)
+			ON CONFLICT (id) DO UPDATE SET version = excluded.version, digest = excluded.digest, expires = excluded.expires`
+		return exec(c, quarantine, gameID, store.Quarantined.Version, store.Quarantined.Digest, now+keep.Milliseconds())
+	})
+	if err == nil && moved {
+		return store.ErrMoved
+	}
+	return tried("putting a game in quarantine", err)
+}
+
+// idsPage is how many games one read of IDs looks at.
+const idsPage = 1000
+
+// Without a look at the entries: only a game in quarantine may have none. If a page is
+// corrupt, the index alone has to do.
+const (
+	listIDs = `SELECT id FROM games g WHERE id > ?1 AND (expires IS NULL OR expires > ?2)
+		AND (version <> ?3 OR EXISTS (SELECT 1 FROM entries e WHERE e.game = g.game)) ORDER BY id LIMIT ?4`
+	listIndexedIDs = "SELECT id FROM games WHERE id > ?1 ORDER BY id LIMIT ?4"
+)
+
+func (g games) IDs(ctx context.Context, visit func(gameIDs []string) error) error {
+	for last := ""; ; {
+		var ids []string
+		list := func(text string) func(c *sqlite3.Conn) error {
+			return func(c *sqlite3.Conn) error {
+				ids = nil
+				return query(c, text, func(s *sqlite3.Stmt) error {
+					ids = append(ids, s.ColumnText(0))
+					return nil
+				}, last, g.db.now(), store.Quarantined.Version, idsPage)
+			}
+		}
+		err := g.db.read(ctx, list(listIDs))
+		if isCorrupt(err) {
+			err = g.db.read(ctx, list(listIndexedIDs))
+		}
+		if err != nil {
+			return tried("listing all games", err)
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		if err := visit(ids); err != nil {
+			return err
+		}
+		last = ids[len(ids)-1]
+	}
+}
+
+// IDsAtRisk is IDs: all games are in the same file as the heartbeats.
+func (g games) IDsAtRisk(ctx context.Context, visit func(gameIDs []string) error) error {
+	return g.IDs(ctx, visit)
+}
+
+// damage returns the error of an append that met a corrupt page: store.ErrBroken if
+// that page holds rows of the game.
+func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
+	tail, err := g.Tail(ctx, gameID)
+	if err == nil && (tail.Head == unreadable || tail.Last == unreadable) {
+		return errors.Join(store.ErrBroken, corrupt)
+	}
+	return tried("appending to a game", corrupt)
+}
+
+func isCorrupt(err error) bool {
+	switch sqlite3.ErrCode(err).ToPrimary() {
+	case sqlite3.ResultCorrupt, sqlite3.ResultNotADB:
+		return true
+	default:
+		return false
+	}
+}
+
+// tried says what an error kept from being done.
+func tried(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

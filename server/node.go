@@ -136,7 +136,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	})
 	n.log = gamelog.New(n.store.Games)
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Feed: n.store.Feed, Agenda: n.lifecycle, Observer: observer{n.metrics, n.directory},
+		Log: n.log, Feed: n.store.Feed, Transactional: n.store.Transactional(), Agenda: n.lifecycle, Observer: observer{n.metrics, n.directory},
 		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)

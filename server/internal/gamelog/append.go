@@ -23,6 +23,12 @@ type Draft struct {
 	raw, head, seed []byte
 	fixed           *fixedHead // part of head
 	notBefore       time.Time
+
+	// NotAfter is the latest time of the entry; zero for any.
+	NotAfter time.Time
+	// Then is called with the state that the entry leads to, in the transaction of the
+	// append, by a store that has transactions; see store.Entry. Nil for nothing.
+	Then func(ctx context.Context, next *replay.State) error
 }
 
 // NewGame drafts the first entry of a game.
@@ -90,21 +96,36 @@ type Appended struct {
 	Tip Tip
 	// Watchers of the game on all servers, −1 if unknown.
 	Watchers int
+	// Then reports whether Draft.Then was called, by this append or an earlier one.
+	Then bool
 }
 
 // Append appends the draft if the log still ends with the entry that it builds on.
 // It succeeds again for a draft that was appended before. Its errors are those of
 // store.Games.Append.
 func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
-	done, err := l.Games.Append(ctx, d.event.State.ID, store.Entry{
-		Prev: d.prev, Next: d.next, Raw: d.raw, Head: d.head, Seed: d.seed, NotBefore: d.notBefore,
-	})
+	entry := store.Entry{
+		Prev: d.prev, Next: d.next, Raw: d.raw, Head: d.head, Seed: d.seed, NotBefore: d.notBefore, NotAfter: d.NotAfter,
+	}
+	if d.Then != nil {
+		entry.Then = d.then
+	}
+	done, err := l.Games.Append(ctx, d.event.State.ID, entry)
 	if err != nil {
 		return Appended{}, err
 	}
 	appended := d.result(done.Time)
-	appended.Watchers = done.Watchers
+	appended.Watchers, appended.Then = done.Watchers, done.Then
 	return appended, nil
+}
+
+// then calls Then with a state of its own: the transaction may fail, and the next one
+// give the entry another time.
+func (d *Draft) then(ctx context.Context, at time.Time) error {
+	state, event := *d.event.State, *d.event
+	event.State = &state
+	event.SetTime(at)
+	return d.Then(ctx, event.State)
 }
 
 // result returns the result of the draft, which is in the log with the given time.

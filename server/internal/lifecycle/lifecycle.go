@@ -115,10 +115,24 @@ func (m *Manager) firstDelay(state *replay.State) time.Duration {
 	return min(scheduler.LeaseFor, m.expiry(state).Sub(state.UpdateTime))
 }
 
+// Within implements match.Agenda.
+func (m *Manager) Within(ctx context.Context, next *replay.State) error {
+	if next.Status == replay.Finished {
+		return m.storeResult(ctx, next)
+	}
+	if err := m.EnqueueSoon(ctx, next.ID); err != nil {
+		return err
+	}
+	if deadline := next.Deadline(); botToMove(next) == "" && !deadline.IsZero() {
+		return m.Scheduler.EnqueueBy(ctx, next.ID, deadline)
+	}
+	return nil
+}
+
 // Appended implements match.Agenda: it records a result, so that the player who
 // ended the game finds it recorded, schedules a deadline, and has a bot move whose
 // turn it is. If that fails or takes long, the scheduler does it.
-func (m *Manager) Appended(ctx context.Context, state *replay.State) {
+func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool) {
 	m.Heartbeat.NoteAppend(state.UpdateTime)
 	deadline := state.Deadline()
 	if state.Status != replay.Finished && botToMove(state) == "" && deadline.IsZero() {
@@ -129,13 +143,15 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State) {
 	defer cancel()
 	var err error
 	switch {
+	case state.Status == replay.Finished && within:
+		m.Recorded(state)
 	case state.Status == replay.Finished:
 		err = m.record(ctx, state)
 	case botToMove(state) != "":
 		if !m.bots.schedule(state, 0) {
 			err = m.Scheduler.EnqueueNow(ctx, state.ID)
 		}
-	case !deadline.IsZero():
+	case !within:
 		err = m.Scheduler.EnqueueBy(ctx, state.ID, deadline)
 	}
 	if err != nil {

@@ -125,9 +125,18 @@ func (m *Manager) expire(ctx context.Context, served *match.Match, state *replay
 	return err
 }
 
-// record puts a finished game's scores on the leaderboards and the game on the
-// lists of finished games, and removes its job. It can be repeated.
+// record stores a finished game's result and reports it. It can be repeated.
 func (m *Manager) record(ctx context.Context, final *replay.State) error {
+	if err := m.storeResult(ctx, final); err != nil {
+		return err
+	}
+	m.Recorded(final)
+	return nil
+}
+
+// storeResult puts a finished game's scores on the leaderboards and the game on the
+// lists of finished games, and removes its job. It can be repeated.
+func (m *Manager) storeResult(ctx context.Context, final *replay.State) error {
 	for _, result := range leaderboard.ResultsOf(final) {
 		if err := m.Leaderboard.Record(ctx, result); err != nil {
 			return err
@@ -150,9 +159,5 @@ func (m *Manager) record(ctx context.Context, final *replay.State) error {
 			return err
 		}
 	}
-	if err := m.Scheduler.Remove(ctx, final.ID); err != nil {
-		return err
-	}
-	m.Recorded(final)
-	return nil
+	return m.Scheduler.Remove(ctx, final.ID)
 }

@@ -29,12 +29,9 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 		<-m.writing
 		return nil, errOvertaken
 	}
-	if draft.NeedsProcessing() {
-		// Another server carries on from this if this one dies after the append.
-		if err := m.hub.Agenda.EnqueueSoon(ctx, m.id); err != nil {
-			<-m.writing
-			return nil, err
-		}
+	if err := m.hub.prepare(ctx, m.id, draft); err != nil {
+		<-m.writing
+		return nil, err
 	}
 	m.pending.Store(draft)
 	now := m.hub.ticks.Load()
@@ -69,7 +66,21 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 }
 
-// settle retries the append of a draft whose outcome is unknown, until Redis answers
+// prepare makes sure that what follows from a draft is done even if this server dies
+// after the append: in the append's transaction, or by a job that another server finds.
+func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) error {
+	switch {
+	case !draft.NeedsProcessing():
+		return nil
+	case h.Transactional:
+		draft.Then = h.Agenda.Within
+		return nil
+	default:
+		return h.Agenda.EnqueueSoon(ctx, gameID)
+	}
+}
+
+// settle retries the append of a draft whose outcome is unknown, until the store answers
 // whether the log holds it, or ctx ends.
 func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (gamelog.Appended, error) {
 	wait := backoff.NewExponentialBackOff()
@@ -82,7 +93,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 		case <-time.After(wait.NextBackOff()):
 		}
 		// An earlier job may be done by now.
-		if draft.NeedsProcessing() && h.Agenda.EnqueueSoon(ctx, gameID) != nil {
+		if h.prepare(ctx, gameID, draft) != nil {
 			continue
 		}
 		next, err := h.Log.Append(ctx, draft)
@@ -90,13 +101,13 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 		if err == nil || errors.As(err, &conflict) || errors.Is(err, store.ErrBroken) {
 			return next, err
 		}
-		if errors.Is(err, store.ErrTooEarly) {
+		if errors.Is(err, store.ErrTooEarly) || errors.Is(err, store.ErrTooLate) {
 			// Only the server's own drafts have a time, which may be days away. If an
 			// earlier attempt still arrives in time, its entry is found like those of
 			// other servers.
 			return next, err
 		}
-		// An error that Redis answers, such as LOADING, is about this attempt only.
+		// Another error, such as that Redis is loading its data, is about this attempt only.
 	}
 }
 
@@ -124,6 +135,6 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	// Before the next append, so that the observer sees entries in order.
 	m.hub.Observer.Appended(shown, m.Watchers())
 	<-m.writing
-	m.hub.Agenda.Appended(ctx, state)
+	m.hub.Agenda.Appended(ctx, state, next.Then)
 	return shown, nil
 }

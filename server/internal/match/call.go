@@ -35,8 +35,9 @@ type Call struct {
 	Seat int
 	// Action to append.
 	Action replay.Action
-	// NotBefore is the earliest time of the event, by Redis's clock.
-	NotBefore time.Time
+	// NotBefore and NotAfter bound the time of the event by the store's clock; zero for
+	// no bound.
+	NotBefore, NotAfter time.Time
 }
 
 // Do appends what the call asks for, and returns the event. A call that took effect
@@ -44,7 +45,7 @@ type Call struct {
 //
 // Errors, in the order of the checks: ErrNotSeated, replay.ErrGameOver,
 // *VersionConflictError, replay.ErrNotStarted, replay.ErrNotYourTurn or
-// ErrNoUndo, game.ErrIllegalMove; also store.ErrTooEarly, store.ErrUnsettled,
+// ErrNoUndo, game.ErrIllegalMove; also store.ErrTooEarly, store.ErrTooLate, store.ErrUnsettled,
 // *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, that of ctx, or one of
 // the store. The result, or the error, was true of the log at a moment within the call.
 func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
@@ -136,7 +137,11 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 		entry.Action = action
 	}
 	draft, err := tip.Draft(entry, call.NotBefore, m.past(ctx))
-	return nil, draft, err
+	if err != nil {
+		return nil, nil, err
+	}
+	draft.NotAfter = call.NotAfter
+	return nil, draft, nil
 }
 
 // callsOff reports whether a call to resign abandons a game that has not started: it

@@ -22,9 +22,15 @@ type Agenda interface {
 	// EnqueueSoon schedules the game to be processed within seconds, by any server that is
 	// alive then. It returns when that is stored.
 	EnqueueSoon(ctx context.Context, gameID string) error
-	// Appended is called with the state after each entry that this server appended.
-	// It returns within a second; for a finished game it tries to record the result.
-	Appended(ctx context.Context, state *replay.State)
+	// Within stores what follows from an entry, in the transaction that appends it: the
+	// result of a finished game, else that the game has to be processed. It is called
+	// instead of EnqueueSoon if the store has transactions, with the state after the
+	// entry, and again if the transaction fails.
+	Within(ctx context.Context, next *replay.State) error
+	// Appended is called with the state after each entry that this server appended, and
+	// whether Within was called in the transaction. It returns within a second; for a
+	// finished game it tries to record the result.
+	Appended(ctx context.Context, state *replay.State, within bool)
 }
 
 // Observer is told what happens in the matches of this server, for lists and
@@ -43,8 +49,11 @@ type Observer interface {
 
 // Config is what a Hub works with. All fields are needed.
 type Config struct {
-	Log      *gamelog.Log
-	Feed     store.Feed
+	Log  *gamelog.Log
+	Feed store.Feed
+	// Transactional reports whether the store of the Log has transactions.
+	Transactional bool
+
 	Agenda   Agenda
 	Observer Observer
 	Logger   *slog.Logger
@@ -318,7 +327,7 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	switch {
 	case err == nil:
 		h.Observer.Appended(newEvent(appended.Event), 0)
-		h.Agenda.Appended(ctx, appended.Tip.State)
+		h.Agenda.Appended(ctx, appended.Tip.State, false)
 		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):
 		return h.Existing(ctx, gameID, created)

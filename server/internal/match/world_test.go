@@ -120,6 +120,10 @@ type agenda struct {
 	soon  []string
 	ended []*replay.State
 	err   error
+	// within are the states that it was to store in a transaction, and stored how many
+	// games ended of which it was told that it did.
+	within []*replay.State
+	stored int
 }
 
 func (a *agenda) EnqueueSoon(_ context.Context, gameID string) error {
@@ -129,13 +133,23 @@ func (a *agenda) EnqueueSoon(_ context.Context, gameID string) error {
 	return a.err
 }
 
-func (a *agenda) Appended(_ context.Context, final *replay.State) {
+func (a *agenda) Within(_ context.Context, next *replay.State) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.within = append(a.within, next)
+	return a.err
+}
+
+func (a *agenda) Appended(_ context.Context, final *replay.State, within bool) {
 	if final.Status != replay.Finished {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ended = append(a.ended, final)
+	if within {
+		a.stored++
+	}
 }
 
 // told is what the agenda was told so far.

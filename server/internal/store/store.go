@@ -47,6 +47,8 @@ type Engine interface {
 	Durable() bool
 	// Shared reports whether several servers can work on the store at a time.
 	Shared() bool
+	// Transactional reports whether the store calls Entry.Then.
+	Transactional() bool
 	// Ping returns an error if the store does not answer.
 	Ping(ctx context.Context) error
 	// Time is the store's clock, which decides all times that are stored.

@@ -9,7 +9,8 @@
 -- ARGV[3]  the entry
 -- ARGV[4]  the head that goes with it
 -- ARGV[5]  earliest time of the entry in Unix milliseconds, left out for any
--- ARGV[6]  the game's seed, with the first entry alone
+-- ARGV[6]  latest time of the entry in Unix milliseconds, left out or '' for any
+-- ARGV[7]  the game's seed, with the first entry alone
 --
 -- Reply: 'time' or 'time watchers'  appended; time in Unix milliseconds, and
 --                                   what meta says of watchers (audience.lua)
@@ -17,6 +18,7 @@
 --                                empty); entry is what stands at the version of
 --                                ARGV[2] as XRANGE gives it, or nothing
 --        {'early', time}         it is not ARGV[5] yet
+--        {'late', time}          ARGV[6] has passed
 --        {'broken'}              log and meta contradict each other
 --
 -- Invariant: the entries of a log have the versions 1, 2, 3, … without a gap,
@@ -55,10 +57,13 @@ if tail then
     if values[i] == 't' and tonumber(values[i + 1]) > tonumber(time) then time = values[i + 1] end
   end
 end
-if ARGV[5] and tonumber(time) < tonumber(ARGV[5]) then return {'early', time} end
+if ARGV[5] then
+  if tonumber(time) < tonumber(ARGV[5]) then return {'early', time} end
+  if ARGV[6] and ARGV[6] ~= '' and tonumber(time) > tonumber(ARGV[6]) then return {'late', time} end
+end
 
-if ARGV[6] then
-  redis.call('XADD', log, new, 't', time, 'e', entry, 's', ARGV[6])
+if ARGV[7] then
+  redis.call('XADD', log, new, 't', time, 'e', entry, 's', ARGV[7])
 else
   redis.call('XADD', log, new, 't', time, 'e', entry)
 end

@@ -115,12 +115,8 @@ func (g *games) Append(ctx context.Context, gameID string, e store.Entry) (store
 		last = e.Prev.String()
 	}
 	args := []any{last, e.Next.String(), e.Raw, e.Head}
-	switch {
-	case e.Seed != nil:
-		args = append(args, 0, e.Seed)
-	case !e.NotBefore.IsZero():
-		// Rounded up: the entry must not be earlier.
-		args = append(args, e.NotBefore.Add(time.Millisecond-time.Nanosecond).UnixMilli())
+	if e.Seed != nil || !e.NotBefore.IsZero() || !e.NotAfter.IsZero() {
+		args = append(args, bounds(e)...)
 	}
 	answer, err := g.run(ctx, appendScript, []string{logKey(gameID), metaKey(gameID)}, args...).Result()
 	if err != nil {
@@ -140,11 +136,28 @@ func (g *games) Append(ctx context.Context, gameID string, e store.Entry) (store
 		return moved(e.Next, stringAt(reply, 1), reply)
 	case "early":
 		return store.Appended{}, store.ErrTooEarly
+	case "late":
+		return store.Appended{}, store.ErrTooLate
 	case "broken":
 		return store.Appended{}, store.ErrBroken
 	default:
 		return store.Appended{}, fmt.Errorf("%w: reply %v", store.ErrUnsettled, answer)
 	}
+}
+
+// bounds returns the arguments of append.lua that few entries have.
+func bounds(e store.Entry) []any {
+	earliest, latest := int64(0), ""
+	if !e.NotBefore.IsZero() {
+		earliest = e.NotBefore.Add(time.Millisecond - time.Nanosecond).UnixMilli() // rounded up
+	}
+	if !e.NotAfter.IsZero() {
+		latest = strconv.FormatInt(e.NotAfter.UnixMilli(), 10)
+	}
+	if e.Seed == nil {
+		return []any{earliest, latest}
+	}
+	return []any{earliest, latest, e.Seed}
 }
 
 // moved returns the result of an append to a log that ends with last.

@@ -76,6 +76,7 @@ type engine struct {
 func (e engine) Name() string          { return e.clients.Name }
 func (e engine) Durable() bool         { return true }
 func (e engine) Shared() bool          { return true }
+func (e engine) Transactional() bool   { return false }
 func (e engine) Run(_ context.Context) {}
 
 func (e engine) Ping(ctx context.Context) error { return failed(e.client.Ping(ctx).Err()) }

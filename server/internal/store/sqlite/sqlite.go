@@ -210,8 +210,9 @@ func (e engineOn) Name() string {
 	return "sqlite:" + e.db.path
 }
 
-func (e engineOn) Durable() bool { return !e.db.memory }
-func (e engineOn) Shared() bool  { return false }
+func (e engineOn) Durable() bool       { return !e.db.memory }
+func (e engineOn) Shared() bool        { return false }
+func (e engineOn) Transactional() bool { return true }
 
 // Ping reads from the file, and returns why nothing can be written.
 func (e engineOn) Ping(ctx context.Context) error {

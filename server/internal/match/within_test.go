@@ -1,0 +1,81 @@
+package match
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// transactional are games of a store that has transactions: what Entry.Then refuses is
+// not appended.
+type transactional struct{ store.Games }
+
+func (g transactional) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
+	if e.Then != nil {
+		if err := e.Then(ctx, time.Now()); err != nil {
+			return store.Appended{}, err
+		}
+	}
+	appended, err := g.Games.Append(ctx, gameID, e)
+	appended.Then = err == nil && e.Then != nil
+	return appended, err
+}
+
+// Ensure that what follows from an entry is stored with it if the store has
+// transactions, and that neither is stored if that fails.
+func TestDo_Within(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.still(w.addr)
+		s.Log, s.Transactional = gamelog.New(transactional{s.Log.Games}), true
+		gameID := name("a")
+		s.create(gameID, "classic")
+		m := s.match(gameID)
+		state := m.play(t, 3)
+		assert.Empty(t, s.plans.within, "nothing follows from a move")
+
+		s.plans.err = store.Failed(store.Full, "the disk is full")
+		w.unwritten(gameID, func() {
+			_, err := m.Do(t.Context(), resign(state.Version))
+			require.ErrorIs(t, err, s.plans.err)
+		})
+		s.plans.err = nil
+		event := m.do(t, resign(state.Version))
+		require.Len(t, s.plans.within, 2)
+		stored := s.plans.within[1]
+		assert.Equal(t, replay.Finished, stored.Status)
+		assert.Equal(t, event.State.Version, stored.Version)
+		assert.WithinDuration(t, time.Now(), stored.UpdateTime, time.Minute)
+		soon, ended := s.plans.told()
+		assert.Zero(t, soon, "the transaction does that")
+		assert.Equal(t, 1, ended)
+		assert.Equal(t, 1, s.plans.stored)
+		w.check(gameID, s)
+	})
+}
+
+// Ensure that nothing is appended after the latest time that a call allows.
+func TestDo_TooLate(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		gameID := name("a")
+		state := s.create(gameID, "classic")
+		m := s.match(gameID)
+		late := move(state, 0)
+		late.NotAfter = state.UpdateTime.Add(-time.Minute)
+		w.unwritten(gameID, func() {
+			_, err := m.Do(t.Context(), late)
+			require.ErrorIs(t, err, store.ErrTooLate)
+		})
+		late.NotAfter = state.UpdateTime.Add(time.Minute)
+		m.do(t, late)
+	})
+}

@@ -97,7 +97,7 @@ type Lists interface {
 	// Page returns up to n places that follow a place, even if its game was removed
 	// or moved.
 	Page(ctx context.Context, l List, after Place, n int) ([]Place, error)
-	// Trim removes what had no event for keep, 0 for nothing, from the lists that are
-	// not of a player. variants are all that there are.
+	// Trim removes what had no event for keep, 0 for nothing, from all lists but those
+	// of players, of which it may. variants are all that there are.
 	Trim(ctx context.Context, variants []string, keep time.Duration) error
 }

@@ -133,3 +133,33 @@ CREATE TABLE secrets (
     name   TEXT PRIMARY KEY,
     secret BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Lists -----------------------------------------------------------------------------
+
+-- What lists show of each game. A move touches the row, which is beside those of games
+-- that are as old, and an index for each order.
+CREATE TABLE listings (
+    listing INTEGER PRIMARY KEY,
+    id      TEXT    NOT NULL UNIQUE,
+    variant TEXT    NOT NULL,
+    status  INTEGER NOT NULL,
+    private INTEGER NOT NULL,
+    players TEXT    NOT NULL, -- ids, one after another
+    updated INTEGER NOT NULL,
+    score   INTEGER NOT NULL,
+    watched INTEGER NOT NULL  -- rank by watchers, then by score
+) STRICT;
+-- A list of any variant, or any status, merges those of each.
+CREATE INDEX listings_recent ON listings (private, variant, status, updated, id);
+CREATE INDEX listings_score ON listings (variant, score, id) WHERE status = 2 AND private = 0;
+CREATE INDEX listings_watched ON listings (variant, watched, id) WHERE status = 2 AND private = 0;
+
+-- The games of each player. Those that are not over have the time in listings, so that
+-- a move does not touch them.
+CREATE TABLE player_listings (
+    id       TEXT    NOT NULL,
+    player   TEXT    NOT NULL,
+    finished INTEGER,          -- time of the last event, if the game is over
+    PRIMARY KEY (id, player)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX player_listings_recent ON player_listings (player, finished);

@@ -121,6 +121,7 @@ func ports(e *engine, d *db) *store.Store {
 		Quotas:      e.quotas,
 		Exhibitions: e.exhibitions,
 		Secrets:     secrets{d},
+		Lists:       lists{d},
 	}
 }
 

@@ -1,0 +1,224 @@
+package sqlite
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// lists implements store.Lists. It writes unsynced: a reader corrects what is missing.
+type lists struct{ db *db }
+
+// maxListings is how many listings one transaction writes. Appends wait for it: it
+// takes some 2 ms.
+const maxListings = 50
+
+// Write implements store.Lists. A listing that is older than what was written before
+// changes nothing.
+func (s lists) Write(ctx context.Context, listings []store.Listing, _ time.Duration) error {
+	for batch := range slices.Chunk(listings, maxListings) {
+		err := s.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
+			for _, l := range batch {
+				if err := writeListing(c, l); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeListing(c *sqlite3.Conn, l store.Listing) error {
+	score := store.List{Order: store.ByScore}.Rank(l)
+	watched := store.List{Order: store.ByWatchers}.Rank(l)
+	players := strings.Join(l.Players, "")
+	// Most are of games in which a move was made. SQLite writes to the indexes of all
+	// columns that a statement sets, so this one sets few.
+	err := exec(c, `UPDATE listings SET updated = ?5, score = ?6, watched = ?7
+		WHERE id = ?1 AND status = ?2 AND status < 3 AND players = ?3 AND variant = ?4 AND private = ?8 AND updated <= ?5`,
+		l.GameID, int(l.Status), players, l.Variant, l.Updated, score, watched, l.Private)
+	if err != nil || c.Changes() > 0 {
+		return err
+	}
+	err = exec(c, `INSERT INTO listings (id, status, players, variant, updated, score, watched, private)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+		ON CONFLICT (id) DO UPDATE SET status = ?2, players = ?3, variant = ?4, updated = ?5, score = ?6, watched = ?7, private = ?8
+		WHERE updated <= ?5 AND status <= ?2`,
+		l.GameID, int(l.Status), players, l.Variant, l.Updated, score, watched, l.Private)
+	if err != nil || c.Changes() == 0 {
+		return err
+	}
+	for _, player := range l.Players {
+		if err := exec(c, "INSERT OR IGNORE INTO player_listings (id, player) VALUES (?, ?)", l.GameID, player); err != nil {
+			return err
+		}
+	}
+	if l.Status != store.Finished {
+		return nil
+	}
+	// Also those of players who left.
+	return exec(c, "UPDATE player_listings SET finished = ?2 WHERE id = ?1", l.GameID, l.Updated)
+}
+
+// Remove implements store.Lists.
+func (s lists) Remove(ctx context.Context, l store.Listing) error {
+	return s.Forget(ctx, store.List{}, l.GameID)
+}
+
+// Forget implements store.Lists. It removes the games from all lists.
+func (s lists) Forget(ctx context.Context, _ store.List, gameIDs ...string) error {
+	if len(gameIDs) == 0 {
+		return nil
+	}
+	return s.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return forget(c, gameIDs) })
+}
+
+func forget(c *sqlite3.Conn, gameIDs []string) error {
+	for _, gameID := range gameIDs {
+		if err := exec(c, "DELETE FROM listings WHERE id = ?", gameID); err != nil {
+			return err
+		}
+		if err := exec(c, "DELETE FROM player_listings WHERE id = ?", gameID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Page implements store.Lists.
+func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int) ([]store.Place, error) {
+	if after == (store.Place{}) {
+		after.Rank = math.MaxInt64
+	}
+	var places []store.Place
+	err := s.db.read(ctx, func(c *sqlite3.Conn) error {
+		places = nil
+		text, args := playerPage, []any{l.PlayerID}
+		if l.PlayerID == "" {
+			variants := []string{l.Variant}
+			if l.Variant == "" {
+				var err error
+				if variants, err = listedVariants(c, false); err != nil || len(variants) == 0 {
+					return err
+				}
+			}
+			text, args = publicPage(l, variants)
+		}
+		return query(c, text, func(row *sqlite3.Stmt) error {
+			places = append(places, store.Place{Rank: row.ColumnInt64(0), GameID: row.ColumnText(1)})
+			return nil
+		}, append([]any{after.Rank, after.GameID, n}, args...)...)
+	})
+	return places, err
+}
+
+// The ends of a page's statement. The parts above are merged, not sorted.
+const inOrder = " ORDER BY 1 DESC, 2 DESC LIMIT ?3"
+
+// playerPage sorts the player's games that are not over, and merges them with the
+// others.
+const playerPage = `SELECT l.updated, l.id FROM player_listings p INDEXED BY player_listings_recent CROSS JOIN listings l
+		WHERE p.player = ?4 AND p.finished IS NULL AND l.id = p.id AND (l.updated, l.id) < (?1, ?2)
+	UNION ALL SELECT finished, id FROM player_listings INDEXED BY player_listings_recent
+		WHERE player = ?4 AND (finished, id) < (?1, ?2)` + inOrder
+
+// publicPage returns the statement for a page of a list of some variants, and its
+// arguments from the fourth on. Its text depends on the kind of list and the number of
+// variants only.
+func publicPage(l store.List, variants []string) (text string, args []any) {
+	var parts []string
+	arg := func(value any) string {
+		args = append(args, value)
+		return "?" + strconv.Itoa(3+len(args))
+	}
+	statuses := []store.Status{l.Status}
+	if l.Status == store.AnyStatus {
+		statuses = []store.Status{store.Waiting, store.Active, store.Finished}
+	}
+	for _, variant := range variants {
+		switch v := arg(variant); l.Order {
+		case store.ByScore:
+			parts = append(parts, `SELECT score, id FROM listings INDEXED BY listings_score
+				WHERE variant = `+v+` AND status = 2 AND private = 0 AND (score, id) < (?1, ?2)`)
+		case store.ByWatchers:
+			parts = append(parts, `SELECT watched, id FROM listings INDEXED BY listings_watched
+				WHERE variant = `+v+` AND status = 2 AND private = 0 AND (watched, id) < (?1, ?2)`)
+		case store.Recent:
+			for _, status := range statuses {
+				parts = append(parts, `SELECT updated, id FROM listings INDEXED BY listings_recent
+					WHERE private = 0 AND variant = `+v+` AND status = `+arg(int(status))+` AND (updated, id) < (?1, ?2)`)
+			}
+		}
+	}
+	return strings.Join(parts, " UNION ALL ") + inOrder, args
+}
+
+// listedVariants returns the variants of all listings. It looks one up after the other.
+func listedVariants(c *sqlite3.Conn, private bool) (variants []string, err error) {
+	err = query(c, `WITH RECURSIVE known (variant) AS (
+			SELECT min(variant) FROM listings WHERE private = ?1
+			UNION ALL
+			SELECT (SELECT min(variant) FROM listings WHERE private = ?1 AND variant > known.variant) FROM known WHERE variant IS NOT NULL
+		) SELECT variant FROM known WHERE variant IS NOT NULL`, func(s *sqlite3.Stmt) error {
+		variants = append(variants, s.ColumnText(0))
+		return nil
+	}, private)
+	return variants, err
+}
+
+// Trim implements store.Lists. It removes games from the lists of players, too.
+func (s lists) Trim(ctx context.Context, _ []string, keep time.Duration) error {
+	if keep <= 0 {
+		return nil
+	}
+	before := time.UnixMilli(s.db.now()).Add(-keep)
+	for removed := maxListings; removed == maxListings; {
+		err := s.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
+			old, err := oldListings(c, before)
+			if err != nil {
+				return err
+			}
+			removed = len(old)
+			return forget(c, old)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oldListings returns up to maxListings games whose last event was before a time.
+func oldListings(c *sqlite3.Conn, before time.Time) (old []string, err error) {
+	for _, private := range []bool{false, true} {
+		variants, err := listedVariants(c, private)
+		if err != nil {
+			return nil, err
+		}
+		for _, variant := range variants {
+			for status := store.Waiting; status <= store.Finished; status++ {
+				err := query(c, `SELECT id FROM listings INDEXED BY listings_recent
+					WHERE private = ? AND variant = ? AND status = ? AND updated < ? LIMIT ?`,
+					func(s *sqlite3.Stmt) error {
+						old = append(old, s.ColumnText(0))
+						return nil
+					}, private, variant, int(status), before, maxListings-len(old))
+				if err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return old, nil
+}

@@ -1,0 +1,118 @@
+package sqlite
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// Ensure that a listing that is older than the last one changes nothing at all.
+func TestLists_OldListing(t *testing.T) {
+	t.Parallel()
+	s, ctx := lists{openDB(t, Options{Memory: true})}, t.Context()
+	old := store.Listing{
+		GameID: "g", Variant: "v", Status: store.Active, Score: 1, Updated: time.UnixMilli(1000), Players: []string{"p"},
+	}
+	latest := old
+	latest.Score, latest.Updated = 2, time.UnixMilli(2000)
+	finished := latest
+	finished.Status = store.Finished
+	listed := func(l store.List) []store.Place {
+		page, err := s.Page(ctx, l, store.Place{}, 9)
+		require.NoError(t, err)
+		return page
+	}
+	require.NoError(t, s.Write(ctx, []store.Listing{latest}, 0))
+	require.NoError(t, s.Write(ctx, []store.Listing{old}, 0))
+	assert.Equal(t, []store.Place{{Rank: 2, GameID: "g"}}, listed(store.List{Order: store.ByScore}))
+
+	require.NoError(t, s.Write(ctx, []store.Listing{finished}, 0))
+	require.NoError(t, s.Write(ctx, []store.Listing{latest}, 0))
+	assert.Empty(t, listed(store.List{Order: store.ByScore}))
+	assert.Empty(t, listed(store.List{Status: store.Active}))
+	assert.Equal(t, []store.Place{{Rank: 2000, GameID: "g"}}, listed(store.List{Status: store.Finished}))
+	assert.Equal(t, []store.Place{{Rank: 2000, GameID: "g"}}, listed(store.List{PlayerID: "p"}))
+}
+
+// Ensure that Trim removes all that is old, also of private games and of players, and
+// in as many transactions as it takes.
+func TestLists_Trim(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	d := openDB(t, Options{Memory: true, Now: func() time.Time { return now }})
+	s, ctx := lists{d}, t.Context()
+	var listings []store.Listing
+	for n := range 3*maxListings + 2 {
+		listings = append(listings, store.Listing{
+			GameID: fmt.Sprint("game ", n), Variant: fmt.Sprint(n % 3), Status: store.Waiting + store.Status(n%2), Private: n%5 == 0,
+			Updated: now.Add(-time.Hour), Players: []string{"p"},
+		})
+	}
+	listings[0].Updated, listings[1].Updated = now, now.Add(-59*time.Minute)
+	require.NoError(t, s.Write(ctx, listings, time.Hour))
+	now = now.Add(time.Millisecond)
+	require.NoError(t, s.Trim(ctx, nil, time.Hour))
+	page, err := s.Page(ctx, store.List{PlayerID: "p"}, store.Place{}, 9)
+	require.NoError(t, err)
+	assert.Equal(t, []store.Place{
+		{Rank: listings[0].Updated.UnixMilli(), GameID: "game 0"}, {Rank: listings[1].Updated.UnixMilli(), GameID: "game 1"},
+	}, page)
+	require.NoError(t, d.read(ctx, func(c *sqlite3.Conn) error {
+		for _, table := range []string{"listings", "player_listings"} {
+			n, err := number(c, "SELECT count(*) FROM "+table)
+			require.NoError(t, err)
+			assert.EqualValues(t, 2, n, table)
+		}
+		return nil
+	}))
+}
+
+// Ensure that a page reads no more than its games, and merges the lists that it is
+// made of instead of sorting them. Of a player's list, the games that are not over are
+// sorted.
+func TestLists_PlansOfPages(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	plan := func(text string) string {
+		var steps []string
+		require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
+			s, _, err := c.PrepareTransient("EXPLAIN QUERY PLAN " + text)
+			require.NoError(t, err)
+			defer func() { assert.NoError(t, s.Finalize()) }()
+			for {
+				more, err := s.Step()
+				if err != nil || !more {
+					return err
+				}
+				steps = append(steps, s.ColumnText(3))
+			}
+		}))
+		return strings.Join(steps, "\n")
+	}
+	for _, l := range []store.List{
+		{}, {Status: store.Active}, {Status: store.Active, Order: store.ByScore}, {Status: store.Active, Order: store.ByWatchers},
+	} {
+		for _, variants := range [][]string{{"a"}, {"a", "b", "c", "d", "e", "f", "g", "h"}} {
+			text, _ := publicPage(l, variants)
+			steps := plan(text)
+			assert.Contains(t, steps, "id)<(?,?))", "%+v", l)
+			assert.NotContains(t, steps, "SCAN", "%+v", l)
+			assert.NotContains(t, steps, "TEMP B-TREE", "%+v", l)
+		}
+	}
+	assert.Equal(t, strings.TrimSpace(`
+MERGE (UNION ALL)
+LEFT
+SEARCH p USING COVERING INDEX player_listings_recent (player=? AND finished=?)
+SEARCH l USING INDEX sqlite_autoindex_listings_1 (id=?)
+USE TEMP B-TREE FOR ORDER BY
+RIGHT
+SEARCH player_listings USING COVERING INDEX player_listings_recent (player=? AND (finished,id)<(?,?))`), plan(playerPage))
+}

@@ -61,6 +61,9 @@ type Config struct {
 	AbandonAfter time.Duration
 	// WaitingFor is the time after which a game that waits for players ends.
 	WaitingFor time.Duration
+	// OnlyUptime has those two count only the time in which a server ran on the store,
+	// for a machine that is turned off.
+	OnlyUptime bool
 	// MinTurnLimit is the shortest time for a move that games may have. The
 	// default is as high as it can be.
 	MinTurnLimit time.Duration
@@ -132,6 +135,15 @@ func DefaultConfig() Config {
 func (c Config) Unlimited() Config {
 	c.Limits = limits.Limits{MessageBytes: c.Limits.MessageBytes}
 	return c
+}
+
+// keepOutages is how long to know when no server ran, zero for as long as clocks need
+// that.
+func (c *Config) keepOutages() time.Duration {
+	if c.OnlyUptime {
+		return 10 * 365 * 24 * time.Hour // some ten outages a day
+	}
+	return 0
 }
 
 // ConfigError says which value of a Config cannot be used, and why.

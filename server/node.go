@@ -96,7 +96,10 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 			return nil, err
 		}
 	}
-	return n, n.heartbeat.Join(ctx)
+	if n.store.Shared() {
+		err = n.heartbeat.Join(ctx)
+	}
+	return n, err
 }
 
 // listen uses the configured listener, or makes one.
@@ -124,14 +127,14 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	c := n.Config.recovery(n.store, n.logger)
 	serverID := id.New()
 	n.heartbeat = heartbeat.New(heartbeat.Config{
-		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, OnMissing: c.Scheduler.Reclaim,
+		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, OnMissing: c.Scheduler.Reclaim, Keep: n.keepOutages(),
 	})
 	c.Heartbeat = n.heartbeat
 	n.recovery, n.directory = recovery.New(c), c.Directory
 	n.lifecycle = lifecycle.New(lifecycle.Config{
 		Exhibitions: n.store.Background.Exhibitions, Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard, Directory: c.Directory,
 		Scheduler: c.Scheduler, Heartbeat: c.Heartbeat, Logger: n.logger,
-		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, KeepFinished: n.KeepFinished,
+		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
 		Limits: n.Limits, PauseAfter: n.PauseAfter, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
 	n.log = gamelog.New(n.store.Games)

@@ -41,6 +41,16 @@ func (m *Monitor) Credit(ctx context.Context, state *replay.State) (time.Duratio
 	return recorded.credit(state), nil
 }
 
+// Downtime returns how much of the time since a moment was an outage. It sends a
+// heartbeat first, so that every outage that has ended is recorded.
+func (m *Monitor) Downtime(ctx context.Context, since time.Time) (time.Duration, error) {
+	if _, err := m.beat(ctx); err != nil {
+		return 0, err
+	}
+	recorded, err := m.outages(ctx, since)
+	return recorded.since(since), err
+}
+
 // creditClocks credits outages to the running clocks of this server's games once
 // the outages are settled, so that clients see the right time. Games that no server
 // has in memory get theirs when their clock has run out.
@@ -49,7 +59,7 @@ func (m *Monitor) creditClocks(ctx context.Context, hub *match.Hub) {
 	if last == nil {
 		return
 	}
-	recorded, err := m.outages(ctx, time.Time{})
+	recorded, err := m.outages(ctx, last.Now.Add(-clockRuns))
 	if err != nil {
 		m.Logger.Debug("cannot read outages", "error", err)
 		return

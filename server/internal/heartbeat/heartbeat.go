@@ -27,14 +27,14 @@ const (
 	// settleAfter is how long after an outage clocks are credited: by then every
 	// server has reported which of its appends succeeded during it.
 	settleAfter = 2 * time.Second
-	// outagesKept is longer than any clock runs.
-	outagesKept = 8 * 24 * time.Hour
+	// clockRuns is longer than any clock runs.
+	clockRuns = 8 * 24 * time.Hour
 	// maxServers bounds how many servers are stored. Those that were killed stay
 	// until newer ones take their place.
 	maxServers = 256
 )
 
-// Config is what a Monitor works with. All fields are needed.
+// Config is what a Monitor works with. All fields but Keep are needed.
 type Config struct {
 	// ServerID tells this server from the others.
 	ServerID   string
@@ -43,6 +43,9 @@ type Config struct {
 	// OnMissing is called when servers have stopped sending heartbeats: others
 	// may take over their leases. It must not block.
 	OnMissing func()
+	// Keep is how long outages and missing servers are kept, at least and by default
+	// eight days, which no clock outlasts.
+	Keep time.Duration
 }
 
 // Monitor sends the heartbeats of one server and keeps what they returned. Its
@@ -151,7 +154,7 @@ func (m *Monitor) send(ctx context.Context, last *Beat, appends []store.Span, lo
 	defer cancel()
 	b := store.Beat{
 		ServerID: m.ServerID, Lost: lost, Appends: appends,
-		MissingAfter: missingAfter, OutageAfter: outageAfter, Keep: outagesKept, MaxServers: maxServers,
+		MissingAfter: missingAfter, OutageAfter: outageAfter, Keep: max(m.Keep, clockRuns), MaxServers: maxServers,
 	}
 	if last != nil {
 		b.Acknowledged, b.Since, b.Known = last.At, last.Since, maps.Clone(last.Servers)

@@ -43,6 +43,8 @@ type Config struct {
 	// AbandonAfter is the time without a move after which a game without clocks
 	// ends, and WaitingFor the time after which a game ends that no player joins.
 	AbandonAfter, WaitingFor time.Duration
+	// OnlyUptime has those two count only the time in which a server ran.
+	OnlyUptime bool
 	// KeepFinished is how long a game is kept after its end.
 	KeepFinished time.Duration
 	// Limits bound the games between bots alone that run; PauseAfter is how long

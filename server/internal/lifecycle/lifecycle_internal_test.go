@@ -1,13 +1,19 @@
 package lifecycle
 
 import (
+	"log/slog"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/heartbeat"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // Ensure that a game that waits for players is processed soon, and earlier if
@@ -21,4 +27,52 @@ func TestManager_FirstDelay(t *testing.T) {
 		m := &Manager{Config: Config{WaitingFor: waitingFor}}
 		assert.Equal(t, want, m.firstDelay(waiting), waitingFor)
 	}
+}
+
+// Ensure that the time without a server postpones the end of an abandoned game with
+// OnlyUptime, and only then.
+func TestManager_OnlyUptime(t *testing.T) {
+	t.Parallel()
+	const abandonAfter, off = 10 * time.Second, 30 * 24 * time.Hour
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		serve := func(id string) *Manager {
+			return &Manager{Config: Config{AbandonAfter: abandonAfter, OnlyUptime: true, Heartbeat: heartbeat.New(heartbeat.Config{
+				ServerID: id, Heartbeats: s.Background.Heartbeats, Logger: slog.New(slog.DiscardHandler), OnMissing: func() {}, Keep: 2 * off,
+			})}}
+		}
+		now := func() time.Time {
+			now, err := s.Time(t.Context())
+			require.NoError(t, err)
+			return now
+		}
+		began := now()
+		state := &replay.State{Status: replay.Active, UpdateTime: began}
+		run := func(m *Manager, seconds int) {
+			for range seconds {
+				_, err := m.Heartbeat.Downtime(t.Context(), began)
+				require.NoError(t, err)
+				forward(time.Second)
+			}
+		}
+		expiry := func(m *Manager) time.Duration {
+			at, err := m.expiryAt(t.Context(), state, now())
+			require.NoError(t, err)
+			return at.Sub(began).Round(5 * time.Second)
+		}
+		first := serve("first")
+		run(first, 4)
+		assert.Equal(t, abandonAfter, expiry(first))
+		for n := 1; n <= 2; n++ {
+			forward(off)
+			m := serve("another " + strconv.Itoa(n))
+			assert.Equal(t, abandonAfter+time.Duration(n)*off, expiry(m))
+			assert.True(t, now().Before(began.Add(expiry(m))), "the game goes on")
+			run(m, 2)
+		}
+		last := serve("last")
+		run(last, 5)
+		assert.False(t, now().Before(began.Add(expiry(last))), "it ends after that time of all servers")
+		last.OnlyUptime = false
+		assert.Equal(t, abandonAfter, expiry(last))
+	})
 }

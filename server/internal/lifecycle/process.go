@@ -63,7 +63,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		paused = !running
 	}
 	if state.Status != replay.Finished && (botToMove(state) == "" || paused) {
-		err = m.expire(ctx, served, state)
+		err = m.expire(ctx, served, state, job.Leased)
 	}
 	// After a conflict, the server that appended does what follows from its entry.
 	var conflict *match.VersionConflictError
@@ -73,7 +73,10 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	if state = served.State(); state.Status == replay.Finished {
 		return time.Time{}, m.record(ctx, state)
 	}
-	next := m.expiry(state)
+	next, err := m.expiryAt(ctx, state, job.Leased)
+	if err != nil {
+		return time.Time{}, err
+	}
 	if next.Before(job.Leased) {
 		next = job.Leased.Add(expireAgainIn)
 	}
@@ -101,11 +104,26 @@ func (m *Manager) expiry(state *replay.State) time.Time {
 	return state.UpdateTime.Add(m.AbandonAfter)
 }
 
+// expiryAt is expiry as it is known at a time: with OnlyUptime, a game without a clock
+// gets the time in which no server ran.
+func (m *Manager) expiryAt(ctx context.Context, state *replay.State, now time.Time) (time.Time, error) {
+	at := m.expiry(state)
+	if !m.OnlyUptime || !state.Deadline().IsZero() || now.Before(at) {
+		return at, nil
+	}
+	down, err := m.Heartbeat.Downtime(ctx, state.UpdateTime)
+	return at.Add(down), err
+}
+
 // expire appends what happens when no player moves for too long: the clock is
 // credited or runs out, or the game is abandoned. Redis's clock decides whether it
-// is time; before, the error is store.ErrTooEarly.
-func (m *Manager) expire(ctx context.Context, served *match.Match, state *replay.State) error {
-	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: m.expiry(state)}
+// is time; before, the error is store.ErrTooEarly. Now is a recent time.
+func (m *Manager) expire(ctx context.Context, served *match.Match, state *replay.State, now time.Time) error {
+	at, err := m.expiryAt(ctx, state, now)
+	if err != nil {
+		return err
+	}
+	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: at}
 	if !state.Deadline().IsZero() {
 		credit, err := m.Heartbeat.Credit(ctx, state)
 		if err != nil {
@@ -121,7 +139,7 @@ func (m *Manager) expire(ctx context.Context, served *match.Match, state *replay
 			call.Action = replay.TimedOut{StandIn: standIn}
 		}
 	}
-	_, err := served.Do(ctx, call)
+	_, err = served.Do(ctx, call)
 	return err
 }
 

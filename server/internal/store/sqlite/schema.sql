@@ -163,3 +163,40 @@ CREATE TABLE player_listings (
     PRIMARY KEY (id, player)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX player_listings_recent ON player_listings (player, finished);
+
+-- Boards ----------------------------------------------------------------------------
+
+-- The leaderboards. The name says which time of which games a board covers; total is
+-- how many entries it has.
+CREATE TABLE boards (
+    board   INTEGER PRIMARY KEY,
+    variant TEXT    NOT NULL,
+    name    TEXT    NOT NULL,
+    expires INTEGER,
+    total   INTEGER NOT NULL,
+    UNIQUE (variant, name)
+) STRICT;
+
+-- The entries of boards, one of a player on each. A board is in descending order of
+-- score and member.
+CREATE TABLE scores (
+    board  INTEGER NOT NULL,
+    player TEXT    NOT NULL,
+    score  INTEGER NOT NULL,
+    member TEXT    NOT NULL,
+    PRIMARY KEY (board, player)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX scores_rank ON scores (board, score, member);
+
+-- How many entries a board has from a score and member up to those of its next range.
+-- The lowest range begins below all entries.
+CREATE TABLE score_ranges (
+    board   INTEGER NOT NULL,
+    score   INTEGER NOT NULL,
+    member  TEXT    NOT NULL,
+    entries INTEGER NOT NULL,
+    PRIMARY KEY (board, score, member)
+) STRICT, WITHOUT ROWID;
+
+-- The players who are on no board.
+CREATE TABLE hidden (player TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;

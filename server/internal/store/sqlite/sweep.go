@@ -18,6 +18,14 @@ var sweeps = []string{
 		SELECT game FROM games g WHERE expires <= ?1 AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.game = g.game) LIMIT ?2)`,
 	`DELETE FROM accounts WHERE id IN (SELECT id FROM accounts WHERE expires <= ?1 LIMIT ?2)`,
 	`DELETE FROM open_games WHERE (player, game) IN (SELECT player, game FROM open_games WHERE expires <= ?1 LIMIT ?2)`,
+	`DELETE FROM scores WHERE (board, player) IN (
+		SELECT s.board, s.player FROM boards b CROSS JOIN scores s USING (board) WHERE b.expires <= ?1 LIMIT ?2)`,
+	`DELETE FROM score_ranges WHERE (board, score, member) IN (
+		SELECT r.board, r.score, r.member FROM boards b CROSS JOIN score_ranges r USING (board) WHERE b.expires <= ?1 LIMIT ?2)`,
+	`DELETE FROM boards WHERE board IN (
+		SELECT board FROM boards b WHERE expires <= ?1
+		AND NOT EXISTS (SELECT 1 FROM scores s WHERE s.board = b.board)
+		AND NOT EXISTS (SELECT 1 FROM score_ranges r WHERE r.board = b.board) LIMIT ?2)`,
 }
 
 const (

@@ -1,0 +1,366 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// boards are the leaderboards. Beside the entries of a board stand their number and
+// the numbers of entries in ranges of it, so that a place is found without counting the
+// entries above it: add the ranges above, and count in one range. Ranges are bounded by
+// score and member, so they stay small also if all scores are equal.
+type boards struct {
+	*db
+	// rangeSize is how many entries a range has at most.
+	rangeSize int64
+}
+
+// rangeSize has counting in a range and adding the ranges of a million entries take
+// about the same time.
+const rangeSize = 2048
+
+func newBoards(d *db) boards { return boards{d, rangeSize} }
+
+// rankKey is a position in the order of a board, which is descending.
+type rankKey struct {
+	score  int64
+	member string
+}
+
+// lowestKey and highestKey are below and above all entries.
+var lowestKey, highestKey = rankKey{score: math.MinInt64}, rankKey{score: math.MaxInt64}
+
+func rankKeyAt(s *sqlite3.Stmt, column int) rankKey {
+	return rankKey{s.ColumnInt64(column), s.ColumnText(column + 1)}
+}
+
+func (k rankKey) compare(other rankKey) int {
+	if k.score != other.score {
+		if k.score < other.score {
+			return -1
+		}
+		return 1
+	}
+	return strings.Compare(k.member, other.member)
+}
+
+// entryAt reads the columns player, score, member.
+func scoreAt(s *sqlite3.Stmt) store.BoardEntry {
+	return store.BoardEntry{PlayerID: s.ColumnText(0), Score: int32(s.ColumnInt64(1)), Member: s.ColumnText(2)}
+}
+
+// findBoard returns a board's number and how many entries it has, 0 and 0 if there is none.
+func findBoard(c *sqlite3.Conn, b store.Board, now int64) (board, total int64, err error) {
+	err = query(c, "SELECT board, total FROM boards WHERE variant = ? AND name = ? AND (expires IS NULL OR expires > ?)",
+		func(s *sqlite3.Stmt) error {
+			board, total = s.ColumnInt64(0), s.ColumnInt64(1)
+			return nil
+		}, b.Variant, b.Window, now)
+	return board, total, err
+}
+
+// scoreOf returns a player's position on a board.
+func scoreOf(c *sqlite3.Conn, board int64, playerID string) (own rankKey, found bool, err error) {
+	err = query(c, "SELECT score, member FROM scores WHERE board = ? AND player = ?", func(s *sqlite3.Stmt) error {
+		own, found = rankKeyAt(s, 0), true
+		return nil
+	}, board, playerID)
+	return own, found, err
+}
+
+func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...store.Board) error {
+	err := b.write(ctx, func(c *sqlite3.Conn) error {
+		hidden, err := isHidden(c, entry.PlayerID)
+		if err != nil || hidden {
+			return err
+		}
+		for _, board := range boards {
+			if err := b.record(c, entry, board); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("recording a score: %w", err)
+	}
+	return nil
+}
+
+func (b boards) record(c *sqlite3.Conn, entry store.BoardEntry, on store.Board) error {
+	now := b.now()
+	if !on.Expires.IsZero() && on.Expires.UnixMilli() <= now {
+		return nil
+	}
+	board, _, err := findBoard(c, on, now)
+	if err != nil {
+		return err
+	}
+	if board == 0 {
+		err := query(c, "INSERT INTO boards (variant, name, expires, total) VALUES (?, ?, ?, 0) RETURNING board",
+			func(s *sqlite3.Stmt) error {
+				board = s.ColumnInt64(0)
+				return nil
+			}, on.Variant, on.Window, on.Expires)
+		if err != nil {
+			return err
+		}
+		if err := insertRange(c, board, lowestKey, 0); err != nil {
+			return err
+		}
+	}
+	at := rankKey{int64(entry.Score), entry.Member}
+	old, found, err := scoreOf(c, board, entry.PlayerID)
+	if err != nil || found && old.compare(at) >= 0 {
+		return err
+	}
+	if found {
+		if err := exec(c, "UPDATE scores SET score = ?, member = ? WHERE board = ? AND player = ?",
+			at.score, at.member, board, entry.PlayerID); err != nil {
+			return err
+		}
+		if err := b.uncount(c, board, old); err != nil {
+			return err
+		}
+		return b.count(c, board, at)
+	}
+	if err := exec(c, "INSERT INTO scores (board, player, score, member) VALUES (?, ?, ?, ?)",
+		board, entry.PlayerID, at.score, at.member); err != nil {
+		return err
+	}
+	if err := exec(c, "UPDATE boards SET total = total + 1 WHERE board = ?", board); err != nil {
+		return err
+	}
+	return b.count(c, board, at)
+}
+
+// remove removes an entry that is there.
+func (b boards) remove(c *sqlite3.Conn, board int64, playerID string, at rankKey) error {
+	if err := exec(c, "DELETE FROM scores WHERE board = ? AND player = ?", board, playerID); err != nil {
+		return err
+	}
+	if err := exec(c, "UPDATE boards SET total = total - 1 WHERE board = ?", board); err != nil {
+		return err
+	}
+	return b.uncount(c, board, at)
+}
+
+func (b boards) Page(ctx context.Context, on store.Board, first int64, n int) (page store.BoardPage, err error) {
+	err = b.read(ctx, func(c *sqlite3.Conn) error {
+		now := b.now()
+		board, total, err := findBoard(c, on, now)
+		page = store.BoardPage{Total: total, Now: time.UnixMilli(now).UTC()}
+		if err != nil || first >= total {
+			return err
+		}
+		above, skip, err := seekPlace(c, board, first)
+		if err != nil {
+			return err
+		}
+		return query(c, `SELECT player, score, member FROM scores WHERE board = ? AND (score, member) < (?, ?)
+			ORDER BY score DESC, member DESC LIMIT ? OFFSET ?`,
+			func(s *sqlite3.Stmt) error {
+				page.Entries = append(page.Entries, scoreAt(s))
+				return nil
+			}, board, above.score, above.member, n, skip)
+	})
+	if err != nil {
+		return store.BoardPage{}, fmt.Errorf("reading a board: %w", err)
+	}
+	return page, nil
+}
+
+func (b boards) Rank(ctx context.Context, on store.Board, playerID string, neighbors int) (rank store.BoardRank, err error) {
+	err = b.read(ctx, func(c *sqlite3.Conn) error {
+		now := b.now()
+		rank = store.BoardRank{Now: time.UnixMilli(now).UTC()}
+		board, _, err := findBoard(c, on, now)
+		if err != nil || board == 0 {
+			return err
+		}
+		own, found, err := scoreOf(c, board, playerID)
+		if err != nil || !found {
+			return err
+		}
+		rank.Found = true
+		if rank.Place, err = countAbove(c, board, own); err != nil {
+			return err
+		}
+		collect := func(s *sqlite3.Stmt) error {
+			rank.Entries = append(rank.Entries, scoreAt(s))
+			return nil
+		}
+		if neighbors > 0 {
+			if err := query(c, `SELECT player, score, member FROM scores WHERE board = ? AND (score, member) > (?, ?)
+				ORDER BY score, member LIMIT ?`, collect, board, own.score, own.member, neighbors); err != nil {
+				return err
+			}
+			slices.Reverse(rank.Entries)
+		}
+		rank.First = rank.Place - int64(len(rank.Entries))
+		return query(c, `SELECT player, score, member FROM scores WHERE board = ? AND (score, member) <= (?, ?)
+			ORDER BY score DESC, member DESC LIMIT ?`, collect, board, own.score, own.member, neighbors+1)
+	})
+	if err != nil {
+		return store.BoardRank{}, fmt.Errorf("reading a rank: %w", err)
+	}
+	return rank, nil
+}
+
+func (b boards) Hide(ctx context.Context, playerID string) error {
+	err := b.write(ctx, func(c *sqlite3.Conn) error {
+		if err := exec(c, "INSERT INTO hidden (player) VALUES (?) ON CONFLICT DO NOTHING", playerID); err != nil {
+			return err
+		}
+		entries := map[int64]rankKey{}
+		err := query(c, "SELECT s.board, s.score, s.member FROM boards b CROSS JOIN scores s ON s.board = b.board AND s.player = ?",
+			func(s *sqlite3.Stmt) error {
+				entries[s.ColumnInt64(0)] = rankKeyAt(s, 1)
+				return nil
+			}, playerID)
+		if err != nil {
+			return err
+		}
+		for board, at := range entries {
+			if err := b.remove(c, board, playerID, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("hiding a player: %w", err)
+	}
+	return nil
+}
+
+func (b boards) Unhide(ctx context.Context, playerID string) error {
+	err := b.write(ctx, func(c *sqlite3.Conn) error { return exec(c, "DELETE FROM hidden WHERE player = ?", playerID) })
+	if err != nil {
+		return fmt.Errorf("hiding a player no more: %w", err)
+	}
+	return nil
+}
+
+func isHidden(c *sqlite3.Conn, playerID string) (hidden bool, err error) {
+	err = query(c, "SELECT 1 FROM hidden WHERE player = ?", func(*sqlite3.Stmt) error {
+		hidden = true
+		return nil
+	}, playerID)
+	return hidden, err
+}
+
+func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
+	if len(playerIDs) == 0 {
+		return nil, nil
+	}
+	hidden := map[string]bool{}
+	err := b.read(ctx, func(c *sqlite3.Conn) error {
+		for _, playerID := range playerIDs {
+			is, err := isHidden(c, playerID)
+			if err != nil {
+				return err
+			}
+			if is {
+				hidden[playerID] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading who is hidden: %w", err)
+	}
+	return hidden, nil
+}
+
+func (b boards) AnyHidden(ctx context.Context) (found bool, err error) {
+	err = b.read(ctx, func(c *sqlite3.Conn) error {
+		return query(c, "SELECT 1 FROM hidden LIMIT 1", func(*sqlite3.Stmt) error {
+			found = true
+			return nil
+		})
+	})
+	if err != nil {
+		return false, fmt.Errorf("reading who is hidden: %w", err)
+	}
+	return found, nil
+}
+
+func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error {
+	var list []store.Board
+	err := b.read(ctx, func(c *sqlite3.Conn) error {
+		return query(c, "SELECT variant, name, expires FROM boards WHERE total > 0 AND (expires IS NULL OR expires > ?)",
+			func(s *sqlite3.Stmt) error {
+				list = append(list, store.Board{Variant: s.ColumnText(0), Window: s.ColumnText(1), Expires: timeAt(s, 2)})
+				return nil
+			}, b.now())
+	})
+	if err != nil {
+		return fmt.Errorf("reading the boards: %w", err)
+	}
+	for _, board := range list {
+		if err := visit(board); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visitSize is how many entries are visited at a time.
+const visitSize = 500
+
+func (b boards) Entries(ctx context.Context, on store.Board, visit func([]store.BoardEntry) error) error {
+	entries, last := make([]store.BoardEntry, 0, visitSize), ""
+	for {
+		entries = entries[:0]
+		err := b.read(ctx, func(c *sqlite3.Conn) error {
+			board, _, err := findBoard(c, on, b.now())
+			if err != nil {
+				return err
+			}
+			return query(c, "SELECT player, score, member FROM scores WHERE board = ? AND player > ? ORDER BY player LIMIT ?",
+				func(s *sqlite3.Stmt) error {
+					entries = append(entries, scoreAt(s))
+					return nil
+				}, board, last, visitSize)
+		})
+		if err != nil {
+			return fmt.Errorf("reading a board: %w", err)
+		}
+		if len(entries) == 0 {
+			return nil
+		}
+		if err := visit(entries); err != nil {
+			return err
+		}
+		last = entries[len(entries)-1].PlayerID
+	}
+}
+
+func (b boards) Drop(ctx context.Context, on store.Board, playerID, member string) (dropped bool, err error) {
+	err = b.write(ctx, func(c *sqlite3.Conn) error {
+		dropped = false
+		board, _, err := findBoard(c, on, b.now())
+		if err != nil {
+			return err
+		}
+		at, found, err := scoreOf(c, board, playerID)
+		if err != nil || !found || at.member != member {
+			return err
+		}
+		dropped = true
+		return b.remove(c, board, playerID, at)
+	})
+	if err != nil {
+		return false, fmt.Errorf("taking an entry off a board: %w", err)
+	}
+	return dropped, nil
+}

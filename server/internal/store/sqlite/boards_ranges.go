@@ -1,0 +1,263 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// scoreRange is a part of a board: the entries from its key up to the next range's.
+type scoreRange struct {
+	from    rankKey
+	entries int64
+}
+
+// rangeAt reads the columns score, member, entries.
+func rangeAt(s *sqlite3.Stmt) scoreRange { return scoreRange{rankKeyAt(s, 0), s.ColumnInt64(2)} }
+
+func insertRange(c *sqlite3.Conn, board int64, from rankKey, entries int64) error {
+	return exec(c, "INSERT INTO score_ranges (board, score, member, entries) VALUES (?, ?, ?, ?)",
+		board, from.score, from.member, entries)
+}
+
+// addEntries adds n to the entries of the range that a key belongs to.
+func addEntries(c *sqlite3.Conn, board int64, at rankKey, n int64) (r scoreRange, err error) {
+	err = query(c, `UPDATE score_ranges SET entries = entries + ?4 WHERE board = ?1 AND (score, member) = (
+			SELECT score, member FROM score_ranges WHERE board = ?1 AND (score, member) <= (?2, ?3)
+			ORDER BY score DESC, member DESC LIMIT 1)
+		RETURNING score, member, entries`,
+		func(s *sqlite3.Stmt) error {
+			r = rangeAt(s)
+			return nil
+		}, board, at.score, at.member, n)
+	return r, err
+}
+
+// count counts an entry that was added. It splits a range that has become too large in
+// the middle.
+func (b boards) count(c *sqlite3.Conn, board int64, at rankKey) error {
+	r, err := addEntries(c, board, at, 1)
+	if err != nil || r.entries <= b.rangeSize {
+		return err
+	}
+	low := r.entries / 2
+	middle, found, err := keyAfter(c, board, r.from, low)
+	if err != nil || !found {
+		return err
+	}
+	if _, err := addEntries(c, board, r.from, low-r.entries); err != nil {
+		return err
+	}
+	return insertRange(c, board, middle, r.entries-low)
+}
+
+// keyAfter returns the key of the entry that follows n entries from a key upwards.
+func keyAfter(c *sqlite3.Conn, board int64, from rankKey, n int64) (at rankKey, found bool, err error) {
+	err = query(c, `SELECT score, member FROM scores WHERE board = ? AND (score, member) >= (?, ?)
+		ORDER BY score, member LIMIT 1 OFFSET ?`,
+		func(s *sqlite3.Stmt) error {
+			at, found = rankKeyAt(s, 0), true
+			return nil
+		}, board, from.score, from.member, n)
+	return at, found, err
+}
+
+// uncount is count for an entry that was removed. It merges a range that has become
+// small with the next or the one before, if both fit in half a range: two neighbors
+// have a quarter of a range at least, so the number of ranges is bounded by that of
+// entries.
+func (b boards) uncount(c *sqlite3.Conn, board int64, at rankKey) error {
+	r, err := addEntries(c, board, at, -1)
+	if err != nil || r.entries >= b.rangeSize/4 {
+		return err
+	}
+	var next, before *scoreRange
+	if err := query(c, `SELECT score, member, entries FROM score_ranges WHERE board = ? AND (score, member) > (?, ?)
+		ORDER BY score, member LIMIT 1`,
+		func(s *sqlite3.Stmt) error {
+			found := rangeAt(s)
+			next = &found
+			return nil
+		}, board, r.from.score, r.from.member); err != nil {
+		return err
+	}
+	if next != nil && r.entries+next.entries <= b.rangeSize/2 {
+		return mergeRanges(c, board, r, *next)
+	}
+	if err := query(c, `SELECT score, member, entries FROM score_ranges WHERE board = ? AND (score, member) < (?, ?)
+		ORDER BY score DESC, member DESC LIMIT 1`,
+		func(s *sqlite3.Stmt) error {
+			found := rangeAt(s)
+			before = &found
+			return nil
+		}, board, r.from.score, r.from.member); err != nil {
+		return err
+	}
+	if before != nil && before.entries+r.entries <= b.rangeSize/2 {
+		return mergeRanges(c, board, *before, r)
+	}
+	return nil
+}
+
+// mergeRanges adds a range to the one below it.
+func mergeRanges(c *sqlite3.Conn, board int64, low, high scoreRange) error {
+	if err := exec(c, "DELETE FROM score_ranges WHERE board = ? AND score = ? AND member = ?",
+		board, high.from.score, high.from.member); err != nil {
+		return err
+	}
+	_, err := addEntries(c, board, low.from, high.entries)
+	return err
+}
+
+// countAbove returns how many entries are above a key.
+func countAbove(c *sqlite3.Conn, board int64, at rankKey) (n int64, err error) {
+	// In the ranges above that of the key, the lowest of which begins at end.
+	end := highestKey
+	if err := query(c, `SELECT score, member FROM score_ranges WHERE board = ? AND (score, member) > (?, ?)
+		ORDER BY score, member LIMIT 1`,
+		func(s *sqlite3.Stmt) error {
+			end = rankKeyAt(s, 0)
+			return nil
+		}, board, at.score, at.member); err != nil {
+		return 0, err
+	}
+	add := func(s *sqlite3.Stmt) error {
+		n += s.ColumnInt64(0)
+		return nil
+	}
+	if err := query(c, "SELECT sum(entries) FROM score_ranges WHERE board = ? AND (score, member) >= (?, ?)",
+		add, board, end.score, end.member); err != nil {
+		return 0, err
+	}
+	return n, countBetween(c, board, at, end, add)
+}
+
+// countBetween calls add with how many entries are between two keys.
+func countBetween(c *sqlite3.Conn, board int64, low, high rankKey, add func(s *sqlite3.Stmt) error) error {
+	return query(c, "SELECT count(*) FROM scores WHERE board = ?1 AND (score, member) > (?2, ?3) AND (score, member) < (?4, ?5)",
+		add, board, low.score, low.member, high.score, high.member)
+}
+
+var errFound = errors.New("found")
+
+// seekPlace returns a key and how many entries directly below it are above a place.
+func seekPlace(c *sqlite3.Conn, board, place int64) (above rankKey, skip int64, err error) {
+	above, skip = highestKey, place
+	err = query(c, "SELECT score, member, entries FROM score_ranges WHERE board = ? ORDER BY score DESC, member DESC",
+		func(s *sqlite3.Stmt) error {
+			entries := s.ColumnInt64(2)
+			if entries > skip {
+				return errFound
+			}
+			skip -= entries
+			above = rankKeyAt(s, 0)
+			return nil
+		}, board)
+	if errors.Is(err, errFound) {
+		err = nil
+	}
+	return above, skip, err
+}
+
+// Repair counts the entries of all boards.
+func (b boards) Repair(ctx context.Context) (repair store.BoardRepair, err error) {
+	var list []int64
+	err = b.read(ctx, func(c *sqlite3.Conn) error {
+		return query(c, "SELECT board FROM boards WHERE expires IS NULL OR expires > ?", func(s *sqlite3.Stmt) error {
+			list = append(list, s.ColumnInt64(0))
+			return nil
+		}, b.now())
+	})
+	for i := 0; i < len(list) && err == nil; i++ {
+		wrong := false
+		err = b.write(ctx, func(c *sqlite3.Conn) error {
+			var err error
+			if wrong, err = miscounted(c, list[i]); err != nil || !wrong {
+				return err
+			}
+			return b.recount(c, list[i])
+		})
+		if wrong && err == nil {
+			repair.Recounted++
+		}
+	}
+	if err != nil {
+		return repair, fmt.Errorf("counting the entries of boards: %w", err)
+	}
+	return repair, nil
+}
+
+// miscounted reports whether the counts of a board are wrong.
+func miscounted(c *sqlite3.Conn, board int64) (bool, error) {
+	var ranges []scoreRange
+	if err := query(c, "SELECT score, member, entries FROM score_ranges WHERE board = ? ORDER BY score DESC, member DESC",
+		func(s *sqlite3.Stmt) error {
+			ranges = append(ranges, rangeAt(s))
+			return nil
+		}, board); err != nil {
+		return false, err
+	}
+	if len(ranges) == 0 || ranges[len(ranges)-1].from != lowestKey {
+		return true, nil
+	}
+	total := int64(0)
+	for i, r := range ranges {
+		end, n := highestKey, int64(0)
+		if i > 0 {
+			end = ranges[i-1].from
+		}
+		if err := query(c, "SELECT count(*) FROM scores WHERE board = ?1 AND (score, member) >= (?2, ?3) AND (score, member) < (?4, ?5)",
+			func(s *sqlite3.Stmt) error {
+				n = s.ColumnInt64(0)
+				return nil
+			}, board, r.from.score, r.from.member, end.score, end.member); err != nil {
+			return false, err
+		}
+		if n != r.entries {
+			return true, nil
+		}
+		total += n
+	}
+	wrong := true
+	err := query(c, "SELECT 1 FROM boards WHERE board = ? AND total = ?", func(*sqlite3.Stmt) error {
+		wrong = false
+		return nil
+	}, board, total)
+	return wrong, err
+}
+
+// recount replaces the ranges of a board by new ones, which have room for a quarter
+// more, and its number of entries.
+func (b boards) recount(c *sqlite3.Conn, board int64) error {
+	if err := exec(c, "DELETE FROM score_ranges WHERE board = ?", board); err != nil {
+		return err
+	}
+	step := max(1, b.rangeSize*3/4)
+	for from, more := lowestKey, true; more; {
+		next, found, err := keyAfter(c, board, from, step)
+		if err != nil {
+			return err
+		}
+		n := step
+		if !found {
+			n, more = 0, false
+			if err := query(c, "SELECT count(*) FROM scores WHERE board = ? AND (score, member) >= (?, ?)",
+				func(s *sqlite3.Stmt) error {
+					n = s.ColumnInt64(0)
+					return nil
+				}, board, from.score, from.member); err != nil {
+				return err
+			}
+		}
+		if err := insertRange(c, board, from, n); err != nil {
+			return err
+		}
+		from = next
+	}
+	return exec(c, `UPDATE boards SET total = (SELECT sum(entries) FROM score_ranges r WHERE r.board = boards.board)
+		WHERE board = ?`, board)
+}

@@ -10,6 +10,10 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
+// accounts implements store.Accounts. New accounts and secrets are synced. The rest is
+// not: a game is reserved before its first entry is appended, and is durable with that;
+// a game whose release was lost is found when the player's open games are counted again;
+// and accounts are renewed long before they expire.
 type accounts struct{ *db }
 
 func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Account, error) {
@@ -121,7 +125,7 @@ func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) 
 	if keep <= 0 || len(ids) == 0 {
 		return nil
 	}
-	return a.write(ctx, func(c *sqlite3.Conn) error {
+	return a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		now := a.now()
 		for _, id := range ids {
 			err := exec(c, "UPDATE accounts SET expires = ? WHERE id = ? AND (expires IS NULL OR expires > ?)", expiry(now, keep), id, now)
@@ -138,7 +142,7 @@ func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
 		return nil
 	}
 	for renewed := sweepRows; renewed == sweepRows; {
-		err := a.write(ctx, func(c *sqlite3.Conn) error {
+		err := a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 			err := exec(c, "UPDATE accounts SET expires = ? WHERE id IN (SELECT id FROM accounts WHERE expires IS NULL LIMIT ?)",
 				expiry(a.now(), keep), sweepRows)
 			renewed = c.Changes()
@@ -152,7 +156,7 @@ func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
 }
 
 func (a accounts) Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (counts bool, err error) {
-	err = a.write(ctx, func(c *sqlite3.Conn) error {
+	err = a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		now := a.now()
 		if err := exec(c, "DELETE FROM open_games WHERE player = ? AND expires <= ?", playerID, now); err != nil {
 			return err
@@ -179,7 +183,7 @@ func (a accounts) Release(ctx context.Context, playerID string, gameIDs ...strin
 	if len(gameIDs) == 0 {
 		return nil
 	}
-	return a.write(ctx, func(c *sqlite3.Conn) error {
+	return a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		for _, gameID := range gameIDs {
 			if err := exec(c, "DELETE FROM open_games WHERE player = ? AND game = ?", playerID, gameID); err != nil {
 				return err

@@ -4,13 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -21,6 +17,7 @@ import (
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // check compares the store, read directly and through a fresh server, with what
@@ -78,37 +75,13 @@ func check(t *testing.T, env *env) {
 	checkRebuilt(ctx, t, env)
 }
 
-// keys lists the matching keys of all nodes.
-func (env *env) keys(ctx context.Context, t *testing.T, pattern string) []string {
-	t.Helper()
-	var mu sync.Mutex
-	var all []string
-	node := func(ctx context.Context, client *redis.Client) error {
-		keys, err := client.Keys(ctx, pattern).Result()
-		mu.Lock()
-		defer mu.Unlock()
-		all = append(all, keys...)
-		return err
-	}
-	switch store := env.redis.(type) {
-	case *redis.ClusterClient:
-		require.NoError(t, store.ForEachMaster(ctx, node))
-	case *redis.Client:
-		require.NoError(t, node(ctx, store))
-	}
-	return all
-}
-
 // logs reads all logs, except those that the test damaged, by game.
-func (env *env) logs(ctx context.Context, t *testing.T) map[string][]redis.XMessage {
+func (env *env) logs(ctx context.Context, t *testing.T) map[string][]store.Record {
 	t.Helper()
-	logs := map[string][]redis.XMessage{}
-	for _, key := range env.keys(ctx, t, "game:{*}:log") {
-		gameID := strings.TrimSuffix(strings.TrimPrefix(key, "game:{"), "}:log")
-		entries, err := env.redis.XRange(ctx, key, "-", "+").Result()
-		require.NoError(t, err)
+	logs := map[string][]store.Record{}
+	for _, gameID := range env.gameIDs(ctx, t) {
 		if !env.isDamaged(gameID) {
-			logs[gameID] = entries
+			logs[gameID] = env.log(ctx, t, gameID)
 		}
 	}
 	for gameID := range env.damaged {
@@ -121,11 +94,10 @@ func (env *env) logs(ctx context.Context, t *testing.T) map[string][]redis.XMess
 // checkGame replays a game from its seed and compares the result with the
 // answers of a fresh server and with what clients observed. It returns the
 // game's final state.
-func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID string, entries []redis.XMessage) *replay.State {
+func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID string, entries []store.Record) *replay.State {
 	t.Helper()
 	for i, entry := range entries {
-		version, _, _ := strings.Cut(entry.ID, "-")
-		require.Equal(t, strconv.Itoa(i+1), version, "the log has a gap")
+		require.EqualValues(t, i+1, entry.ID.Version, "the log has a gap")
 	}
 	events, err := c.transcript(ctx, gameID, int32(len(entries)))
 	require.NoError(t, err)
@@ -137,8 +109,7 @@ func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID s
 		require.LessOrEqual(t, int(version), len(events), "a client was told of an event that is not in the log: %v", g)
 	}
 
-	secret, _ := entries[0].Values["s"].(string)
-	seed, err := game.SeedFromBytes([]byte(secret))
+	seed, err := game.SeedFromBytes(entries[0].Seed)
 	require.NoError(t, err)
 	var state *replay.State
 	var states []*replay.State

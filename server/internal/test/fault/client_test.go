@@ -101,6 +101,9 @@ func (env *env) player(s *testServer, options ...grpc.DialOption) *caller {
 		return err
 	}))
 	c.id, c.token = response.GetPlayer().GetId(), response.GetToken()
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	env.players = append(env.players, c.id)
 	return c
 }
 

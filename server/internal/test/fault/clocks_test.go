@@ -191,7 +191,7 @@ func requireClockExtended(t *testing.T, env *env, game *pb.Game, s *testServer, 
 // awaitHeartbeat waits for a server's first heartbeat.
 func (env *env) awaitHeartbeat(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool { return env.redis.Exists(t.Context(), "heartbeats:{beat}").Val() > 0 }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return len(env.heartbeats(t)) > 0 }, patience, 5*time.Millisecond)
 }
 
 // Ensure that clocks are credited with the time in which Redis was unavailable.
@@ -298,7 +298,7 @@ func TestClocks_HeartbeatsAway_long(t *testing.T) {
 		}
 	})
 	t.Logf("%d moves while no heartbeat succeeded", moves)
-	outages, err := env.redis.ZRange(t.Context(), "outages:{beat}", 0, -1).Result()
+	outages, err := env.ports().Heartbeats.Outages(t.Context(), time.Time{})
 	require.NoError(t, err)
 	require.Empty(t, outages)
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // disk is a file system in memory, in a namespace of its own, that can be
@@ -65,8 +66,13 @@ func (d *disk) path() string { return fmt.Sprintf("/proc/%d/root%s", d.holder.Pi
 // resize changes the disk's size.
 func (d *disk) resize(size int64) {
 	d.t.Helper()
+	d.mount(fmt.Sprintf("remount,size=%d", size))
+}
+
+func (d *disk) mount(options string) {
+	d.t.Helper()
 	out, err := exec.Command("nsenter", "--user", "--preserve-credentials", "--mount", "--target", strconv.Itoa(d.holder.Pid()),
-		"mount", "-o", fmt.Sprintf("remount,size=%d", size), d.dir).CombinedOutput()
+		"mount", "-o", options, d.dir).CombinedOutput()
 	require.NoError(d.t, err, "%s", out)
 }
 
@@ -76,6 +82,35 @@ func (d *disk) used() int64 {
 	var s syscall.Statfs_t
 	require.NoError(d.t, syscall.Statfs(d.path(), &s))
 	return int64((s.Blocks - s.Bfree) * uint64(s.Bsize))
+}
+
+// moveUntilRefused moves until the store has no room, and returns the move that was
+// refused, which is then refused to both players.
+func (o *outage) moveUntilRefused(t *testing.T) pb.Direction {
+	t.Helper()
+	direction := o.position.GetTwenty48().GetLegalMoves()[0]
+	for n := 0; ; n++ {
+		require.Less(t, n, 1000, "the store finds room on a full disk")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		event, err := o.here.move(ctx, o.game.GetId(), o.version, direction)
+		cancel()
+		if status.Code(err) == codes.DeadlineExceeded {
+			continue // The machine is busy.
+		}
+		if unavailable(err) {
+			break
+		}
+		require.NoError(t, err)
+		o.version, o.position = event.GetVersion(), event.GetPosition()
+		direction = o.position.GetTwenty48().GetLegalMoves()[0]
+	}
+	for _, c := range []*caller{o.here, o.there} {
+		wantUnavailable(t, func(ctx context.Context) error {
+			_, err := c.move(ctx, o.game.GetId(), o.version, direction)
+			return err
+		})
+	}
+	return direction
 }
 
 // Ensure that moves are refused with a hint if Redis's disk is full, and that
@@ -92,28 +127,7 @@ func TestDiskFull(t *testing.T) {
 			env := newEnv(t, redis.Addr())
 			o := startOutage(t, env)
 			d.resize(d.used())
-			direction := o.position.GetTwenty48().GetLegalMoves()[0]
-			for n := 0; ; n++ {
-				require.Less(t, n, 1000, "redis finds room on a full disk")
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				event, err := o.here.move(ctx, o.game.GetId(), o.version, direction)
-				cancel()
-				if status.Code(err) == codes.DeadlineExceeded {
-					continue // The machine is busy.
-				}
-				if unavailable(err) {
-					break
-				}
-				require.NoError(t, err)
-				o.version, o.position = event.GetVersion(), event.GetPosition()
-				direction = o.position.GetTwenty48().GetLegalMoves()[0]
-			}
-			for _, c := range []*caller{o.here, o.there} {
-				wantUnavailable(t, func(ctx context.Context) error {
-					_, err := c.move(ctx, o.game.GetId(), o.version, direction)
-					return err
-				})
-			}
+			direction := o.moveUntilRefused(t)
 			if fsync == "always" {
 				select {
 				case <-redis.Exited():

@@ -3,7 +3,6 @@ package fault
 import (
 	"context"
 	"log/slog"
-	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +16,7 @@ import (
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/internal/store/storetest"
+	redisstore "github.com/gridstand/gridstand/server/internal/store/redis"
 )
 
 // patience bounds a wait for what happens soon unless something is wrong. It is
@@ -42,6 +41,8 @@ type env struct {
 
 	mu      sync.Mutex
 	damaged map[string]bool // games whose logs the test damaged
+	players []string        // all accounts, by id
+	opened  *store.Store    // see openFile
 }
 
 // newEnv returns an env on the Redis at addr. When the test and all its servers
@@ -66,32 +67,34 @@ func newUncheckedEnv(t *testing.T, addr string, client redis.UniversalClient) *e
 	if testing.Short() {
 		t.Skip("breaks whole servers")
 	}
-	ports := storetest.OnRedis(t, strings.Split(addr, ",")...)
+	// All over a client that retries: the test reads right after faults.
+	ports, err := redisstore.New(redisstore.Clients{Appends: client, Calls: client, Background: client, Once: client, Name: addr})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = ports.Close() })
 	return &env{
 		t: t, url: "redis://" + addr, addr: addr, redis: client, ports: func() *store.Store { return ports },
 		observed: newObservations(), damaged: map[string]bool{},
 	}
 }
 
-// each runs test on the embedded Redis and on a real one.
+// each runs test on every engine, as parallel subtests.
 func each(t *testing.T, test func(t *testing.T, env *env)) {
 	t.Helper()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
-		single, ok := client.(*redis.Client)
-		require.True(t, ok)
-		test(t, newEnv(t, single.Options().Addr))
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, newSQLiteEnv(t))
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		test(t, newEnv(t, redistest.StartRedis(t).Addr()))
 	})
 }
 
-// century is longer than anything takes.
-const century = 100 * 365 * 24 * time.Hour
-
-// scheduled lists the games that are due within a time.
-func (env *env) scheduled(ctx context.Context, t *testing.T, within time.Duration) []string {
+// onRedis is each for a test that needs several servers, or something between a server
+// and its store.
+func onRedis(t *testing.T, test func(t *testing.T, env *env)) {
 	t.Helper()
-	games, err := env.ports().Queue.Due(ctx, -century, within, math.MaxInt32)
-	require.NoError(t, err)
-	return games
+	test(t, newEnv(t, redistest.StartRedis(t).Addr()))
 }
 
 // markDamaged says that a game's log differs from what its server knows.

@@ -46,7 +46,7 @@ func endless() *pb.CreateGameRequest {
 func TestExhibition_Pauses_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		change := func(c *server.Config) { c.PauseAfter, c.AbandonAfter = time.Second, time.Second }
 		servers := []*testServer{env.serveWith(change), env.serveWith(change), env.serveWith(change)}
 		host := env.player(servers[0])

@@ -19,7 +19,7 @@ import (
 // TestStorm_long checks the same under all other faults.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		proxies := []*redistest.Proxy{redistest.StartProxy(t, env.addr), redistest.StartProxy(t, env.addr)}
 		first, second := env.serveVia(proxies[0].Addr()), env.serveVia(proxies[1].Addr())
 		seed := drawSeed(t)

@@ -15,23 +15,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// last is the ID of a log's last entry.
-func (env *env) last(t *testing.T, gameID string) string {
-	t.Helper()
-	entries, err := env.redis.XRevRangeN(t.Context(), logKey(gameID), "+", "-", 1).Result()
-	require.NoError(t, err)
-	require.NotEmpty(t, entries)
-	return entries[0].ID
-}
-
-// length is the number of a log's entries.
-func (env *env) length(t *testing.T, gameID string) int64 {
-	t.Helper()
-	n, err := env.redis.XLen(t.Context(), logKey(gameID)).Result()
-	require.NoError(t, err)
-	return n
-}
-
 // appending is a part of the request that appends after the given last entry of
 // a game, and of no other request: the last of its keys and the first of its
 // arguments.
@@ -43,7 +26,7 @@ func appending(gameID, last string) string {
 // caller still gets the event.
 func TestLostReply(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		c := env.player(env.serveVia(proxy.Addr()))
 		game := c.start(t, "classic")
@@ -73,7 +56,7 @@ func TestLostReply(t *testing.T) {
 // Ensure that a game is created once if the reply to its creation is lost.
 func TestLostReply_Create(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		c := env.player(env.serveVia(proxy.Addr()))
 		lost := proxy.Lose(1, ":meta\r\n$0\r\n\r\n")
@@ -84,9 +67,7 @@ func TestLostReply_Create(t *testing.T) {
 		again, err := c.create(t.Context(), request)
 		require.NoError(t, err)
 		requireSame(t, game, again)
-		logs, err := env.redis.Keys(t.Context(), "game:{*}:log").Result()
-		require.NoError(t, err)
-		assert.Len(t, logs, 1)
+		assert.Len(t, env.gameIDs(t.Context(), t), 1)
 	})
 }
 
@@ -94,7 +75,7 @@ func TestLostReply_Create(t *testing.T) {
 // that, is told to retry and then gets the event, from that server or another.
 func TestLostReply_Unsettled(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		here := env.player(env.serveVia(proxy.Addr()))
 		there := here.on(env.serve())
@@ -131,7 +112,7 @@ func TestLostReply_Unsettled(t *testing.T) {
 // taken for the reply to another request.
 func TestLateReply(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		c := env.player(env.serveVia(proxy.Addr()))
 		game := c.start(t, "6x6")
@@ -196,7 +177,7 @@ func wantUnavailable(t *testing.T, call func(context.Context) error) {
 // restart.
 func TestRedis_ForgetsScripts(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		moveThrough(t, env, env.addr, 15, func(ctx context.Context) error { return env.redis.ScriptFlush(ctx).Err() })
 	})
 }
@@ -204,7 +185,7 @@ func TestRedis_ForgetsScripts(t *testing.T) {
 // Ensure that players can move on if connections to Redis are cut.
 func TestConnectionsCut(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		moveThrough(t, env, proxy.Addr(), 15, func(context.Context) error {
 			proxy.Cut()

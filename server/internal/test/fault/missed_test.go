@@ -16,7 +16,7 @@ import (
 // out soon afterwards, also if the server had just leased the game.
 func TestClocks_RedisAwayWhenDue(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		const limit = time.Second
 		proxy := redistest.StartProxy(t, env.addr)
 		s := env.serveVia(proxy.Addr())
@@ -32,7 +32,7 @@ func TestClocks_RedisAwayWhenDue(t *testing.T) {
 // Ensure the same if the reply to the lease is lost.
 func TestClocks_RedisSilentWhenDue(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		const limit = 3 * time.Second
 		proxy := redistest.StartProxy(t, env.addr)
 		s := env.serveVia(proxy.Addr())

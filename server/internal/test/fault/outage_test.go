@@ -28,8 +28,9 @@ type outage struct {
 
 func startOutage(t *testing.T, env *env) *outage {
 	t.Helper()
-	here := env.player(env.serve())
-	there := here.on(env.serve())
+	first, second := env.servePair()
+	here := env.player(first)
+	there := here.on(second)
 	game := here.start(t, "6x6")
 	o := &outage{env: env, here: here, there: there, game: game}
 	for _, c := range []*caller{here, there} {

@@ -19,7 +19,7 @@ import (
 // connected are shown the rest once the server is connected again.
 func TestWatch_Partition(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		const before, after = 10, 90 // more than a server remembers
 		proxy := redistest.StartProxy(t, env.addr)
 		cutOff, other := env.serveVia(proxy.Addr()), env.serve()

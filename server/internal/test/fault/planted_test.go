@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -19,7 +18,7 @@ import (
 // by chance.
 func TestLinearizable_Planted(t *testing.T) {
 	t.Parallel()
-	env := newEnv(t, redistest.StartMiniredis(t).Addr())
+	env := newSQLiteEnv(t)
 	host := env.player(env.serve())
 	g := host.start(t, "5x5")
 	start := env.genesis(t, host, g)

@@ -16,7 +16,7 @@ import (
 // servers that have it in memory and by others, and that no other game is.
 func TestQuarantine(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		running := env.player(env.serve())
 		fresh := running.on(env.serve())
 		games := []*pb.Game{running.start(t, "6x6"), running.start(t, "6x6"), running.start(t, "6x6")}

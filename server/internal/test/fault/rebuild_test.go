@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -19,6 +18,7 @@ import (
 	"github.com/gridstand/gridstand/server"
 	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // operator opens the store as the operator's commands do.
@@ -29,45 +29,21 @@ func (env *env) operator(ctx context.Context, t *testing.T) *server.Operator {
 	return operator
 }
 
-// derived returns all leaderboards and lists, by key and member.
+// derived returns all leaderboards and lists.
 func (env *env) derived(ctx context.Context, t *testing.T) map[string]map[string]any {
 	t.Helper()
-	sets := map[string]map[string]any{}
-	for _, pattern := range []string{"scores:*", "games:*", "player:{*}:games"} {
-		for _, key := range env.keys(ctx, t, pattern) {
-			if key == "games:page-secret" {
-				continue // It is no list, but what seals the tokens of pages.
-			}
-			set := map[string]any{}
-			if strings.HasSuffix(key, ":best") {
-				fields, err := env.redis.HGetAll(ctx, key).Result()
-				require.NoError(t, err)
-				for field, value := range fields {
-					set[field] = value
-				}
-			} else {
-				members, err := env.redis.ZRangeWithScores(ctx, key, 0, -1).Result()
-				require.NoError(t, err)
-				for _, z := range members {
-					member, _ := z.Member.(string)
-					set[member] = z.Score
-					if hints := !strings.HasPrefix(key, "scores:") && !strings.Contains(key, ":recent:"); hints {
-						set[member] = nil // The order of what was so a moment ago.
-					}
-				}
-			}
-			maps.DeleteFunc(set, func(member string, _ any) bool { return env.isDamaged(member) })
-			if len(set) > 0 {
-				sets[key] = set
-			}
-		}
-	}
-	return sets
+	all := env.lists(ctx, t)
+	maps.Copy(all, env.boards(ctx, t))
+	return all
 }
 
-// deleteDerived deletes all leaderboards and lists.
+// deleteDerived deletes all leaderboards, lists and jobs.
 func (env *env) deleteDerived(ctx context.Context, t *testing.T) {
 	t.Helper()
+	if env.redis == nil {
+		env.deleteDerivedByPorts(ctx, t)
+		return
+	}
 	for _, pattern := range []string{"scores:*", "games:*", "player:{*}:games", "due"} {
 		keys := env.keys(ctx, t, pattern)
 		// A board is lost together with its hash; delete it after the hash.
@@ -84,6 +60,30 @@ func (env *env) deleteDerived(ctx context.Context, t *testing.T) {
 	}
 }
 
+// deleteDerivedByPorts is deleteDerived for any store.
+func (env *env) deleteDerivedByPorts(ctx context.Context, t *testing.T) {
+	t.Helper()
+	ports := env.ports()
+	for _, b := range env.boardNames(ctx, t) {
+		var all []store.BoardEntry
+		require.NoError(t, ports.Boards.Entries(ctx, b, func(some []store.BoardEntry) error {
+			all = append(all, some...)
+			return nil
+		}))
+		for _, e := range all {
+			_, err := ports.Boards.Drop(ctx, b, e.PlayerID, e.Member)
+			require.NoError(t, err)
+		}
+	}
+	ids := env.gameIDs(ctx, t)
+	for _, l := range env.listNames() {
+		require.NoError(t, ports.Lists.Forget(ctx, l, ids...))
+	}
+	for _, gameID := range ids {
+		require.NoError(t, ports.Queue.Remove(ctx, gameID))
+	}
+}
+
 // checkRebuilt deletes everything that is derived from logs, rebuilds it, and
 // requires the same, member by member. No server runs.
 func checkRebuilt(ctx context.Context, t *testing.T, env *env) {
@@ -91,6 +91,7 @@ func checkRebuilt(ctx context.Context, t *testing.T, env *env) {
 	kept := env.derived(ctx, t)
 	due := env.scheduled(ctx, t, century)
 	env.deleteDerived(ctx, t)
+	require.Empty(t, env.derived(ctx, t))
 	operator := env.operator(ctx, t)
 	defer operator.Close()
 	rebuilt, err := operator.Rebuild(ctx)
@@ -193,8 +194,9 @@ func TestHide(t *testing.T) {
 		}
 		_, err = cheat.leaderboard.GetRank(t.Context(), &pb.GetRankRequest{Variant: "classic", PlayerId: cheat.id})
 		assert.Equal(t, pb.ReasonNoScore, refusalOf(checkError(err)).reason)
-		kept := env.derived(t.Context(), t)
-		assert.NotContains(t, kept["scores:{classic:all}:best"], cheat.id)
+		for name, board := range env.boards(t.Context(), t) {
+			assert.NotContains(t, board, cheat.id, name)
+		}
 
 		// By name, in any case.
 		_, id, err = operator.Unhide(t.Context(), strings.ToUpper(name))
@@ -214,15 +216,19 @@ func TestRebuild_Prunes(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		c := env.player(env.serve())
 		gameID, points := c.playScored(t)
-		ctx, key := t.Context(), "scores:{classic:all}"
-		right := env.redis.HGet(ctx, key+":best", c.id).Val()
-		require.NoError(t, env.redis.ZRem(ctx, key, right).Err())
-		wrong := strings.Replace(right, gameID, strings.Repeat("a", len(gameID)), 1)
-		require.NoError(t, env.redis.ZAdd(ctx, key,
-			redis.Z{Score: 1e6, Member: wrong},
-			redis.Z{Score: 1e6, Member: strings.Replace(right, c.id, strings.Repeat("b", len(c.id)), 1)},
-		).Err())
-		require.NoError(t, env.redis.HSet(ctx, key+":best", c.id, wrong).Err())
+		ctx := t.Context()
+		allTime := store.Board{Variant: "classic", Window: "all"}
+		page, err := env.ports().Boards.Page(ctx, allTime, 0, 10)
+		require.NoError(t, err)
+		require.Len(t, page.Entries, 1)
+		right := page.Entries[0].Member
+		for playerID, member := range map[string]string{
+			c.id:                           strings.Replace(right, gameID, strings.Repeat("a", len(gameID)), 1),
+			strings.Repeat("b", len(c.id)): strings.Replace(right, c.id, strings.Repeat("b", len(c.id)), 1),
+		} {
+			require.Contains(t, member, playerID)
+			require.NoError(t, env.ports().Boards.Record(ctx, store.BoardEntry{PlayerID: playerID, Score: 1e6, Member: member}, allTime))
+		}
 
 		operator := env.operator(ctx, t)
 		defer operator.Close()
@@ -238,7 +244,7 @@ func TestRebuild_Prunes(t *testing.T) {
 // server stored beside the log still says that the game is ranked.
 func TestRebuild_Puppets(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		server := env.serve()
 		player, puppet := env.player(server), env.player(server)
 		game := player.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{callerSeat, openSeat, greedyBot}})
@@ -293,7 +299,7 @@ func TestRebuild_Puppets(t *testing.T) {
 // that accounts of a server that never let them expire do so after a rebuild.
 func TestRebuild_Accounts(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		server, ctx := env.serve(), t.Context()
 		playing, idle, old := env.player(server), env.player(server), env.player(server)
 		playing.start(t, "classic")
@@ -319,7 +325,7 @@ func TestRebuild_Accounts(t *testing.T) {
 // on. The checker compares the boards with the results of all games.
 func TestSetsLost(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		const players, acknowledged = 4, 60
 		server, others := env.serve(), newFailover(env.serve())
 		_, group, ctx := others.startMovers(t, env, players, 17)

@@ -20,28 +20,21 @@ import (
 )
 
 // heartbeats returns the time of each server's last heartbeat.
-func (env *env) heartbeats(t *testing.T) map[string]int64 {
+func (env *env) heartbeats(t *testing.T) map[string]time.Time {
 	t.Helper()
-	stored, err := env.redis.HGetAll(t.Context(), heartbeatsKey).Result()
+	now, err := env.ports().Heartbeats.Servers(t.Context())
 	require.NoError(t, err)
-	last := map[string]int64{}
-	for id, value := range stored {
-		at, _, _ := strings.Cut(value, " ")
-		last[id], err = strconv.ParseInt(at, 10, 64)
-		require.NoError(t, err)
+	last := map[string]time.Time{}
+	for id, s := range now.Servers {
+		last[id] = s.At
 	}
 	return last
 }
 
-const (
-	heartbeatsKey = "heartbeats:{beat}"
-	rollbackKey   = "rewound:{beat}"
-)
-
 // lastHeartbeat is the time of the latest heartbeat.
-func (env *env) lastHeartbeat(t *testing.T) int64 {
+func (env *env) lastHeartbeat(t *testing.T) time.Time {
 	t.Helper()
-	return slices.Max(slices.Collect(maps.Values(env.heartbeats(t))))
+	return slices.MaxFunc(slices.Collect(maps.Values(env.heartbeats(t))), time.Time.Compare)
 }
 
 // awaitAckedHeartbeats waits until every running server knows that a heartbeat
@@ -53,7 +46,7 @@ func (env *env) awaitAckedHeartbeats(t *testing.T, servers int) {
 		require.Eventually(t, func() bool {
 			newer := 0
 			for id, at := range env.heartbeats(t) {
-				if at > began[id] {
+				if at.After(began[id]) {
 					newer++
 				}
 			}
@@ -64,17 +57,18 @@ func (env *env) awaitAckedHeartbeats(t *testing.T, servers int) {
 }
 
 // awaitHeartbeatAfter waits for a heartbeat after the given one.
-func (env *env) awaitHeartbeatAfter(t *testing.T, since int64) {
+func (env *env) awaitHeartbeatAfter(t *testing.T, since time.Time) {
 	t.Helper()
-	require.Eventually(t, func() bool { return env.lastHeartbeat(t) > since }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return env.lastHeartbeat(t).After(since) }, patience, 20*time.Millisecond)
 }
 
 // awaitRecovery waits until the servers have recovered from a rollback.
 func (env *env) awaitRecovery(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		r := env.redis.HGetAll(t.Context(), rollbackKey).Val()
-		return r["at"] != "" && r["at"] == r["swept"]
+		now, err := env.ports().Heartbeats.Servers(t.Context())
+		require.NoError(t, err)
+		return !now.Rollback.At.IsZero() && now.Rollback.Resolved
 	}, patience, 20*time.Millisecond)
 }
 
@@ -172,10 +166,10 @@ func rollBack(t *testing.T, age time.Duration) (*env, *rollback) {
 	r.proxy.Refuse()
 	redis.Restart()
 	for id, at := range env.heartbeats(t) {
-		value := env.redis.HGet(t.Context(), heartbeatsKey, id).Val()
+		value := env.redis.HGet(t.Context(), "heartbeats:{beat}", id).Val()
 		_, rest, _ := strings.Cut(value, " ")
-		value = strconv.FormatInt(at-age.Milliseconds(), 10) + " " + rest
-		require.NoError(t, env.redis.HSet(t.Context(), heartbeatsKey, id, value).Err())
+		value = strconv.FormatInt(at.Add(-age).UnixMilli(), 10) + " " + rest
+		require.NoError(t, env.redis.HSet(t.Context(), "heartbeats:{beat}", id, value).Err())
 	}
 	r.proxy.Accept()
 	r.fresh = r.running.on(env.serve())

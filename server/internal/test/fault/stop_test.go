@@ -14,7 +14,6 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -108,7 +107,7 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env := newEnv(t, redistest.StartMiniredis(t).Addr())
+			env := newSQLiteEnv(t)
 			config := testConfig(env.url)
 			config.StopTimeout = 5 * patience
 			config.Logger = slog.New(failOnError{slog.NewTextHandler(t.Output(), nil), t})

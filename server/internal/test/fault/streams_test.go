@@ -42,7 +42,7 @@ func playOn(t *testing.T, game *pb.Game, to int32, watchers []*watcher, clients 
 // published, and whatever else is published.
 func TestWatch_Twice(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
+	onRedis(t, func(t *testing.T, env *env) {
 		first, second := env.servePair()
 		player := env.player(first)
 		game := player.start(t, "6x6")

@@ -271,12 +271,7 @@ func (w *workload) checkLinearizable(t *testing.T, start *node) porcupine.CheckR
 // past. reader is a client of any server.
 func (env *env) genesis(t *testing.T, reader *caller, g *pb.Game) *node {
 	t.Helper()
-	entries, err := env.redis.XRangeN(t.Context(), logKey(g.GetId()), "-", "+", 1).Result()
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
-	secret, _ := entries[0].Values["s"].(string)
-	seed, err := game.SeedFromBytes([]byte(secret))
-	require.NoError(t, err)
+	seed := env.seed(t.Context(), t, g.GetId())
 	events, err := reader.transcript(t.Context(), g.GetId(), g.GetVersion())
 	require.NoError(t, err)
 	created, err := translate.Entry(events[0])

@@ -1,0 +1,174 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// pageSize is how much of a log or list is read at a time.
+const pageSize = 500
+
+// gameIDs lists the games that have a log.
+func (env *env) gameIDs(ctx context.Context, t *testing.T) []string {
+	t.Helper()
+	all := map[string]bool{}
+	require.NoError(t, env.ports().Games.IDs(ctx, func(some []string) error {
+		for _, id := range some {
+			all[id] = true
+		}
+		return nil
+	}))
+	var ids []string
+	for id := range all {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// log reads a whole log.
+func (env *env) log(ctx context.Context, t *testing.T, gameID string) []store.Record {
+	t.Helper()
+	var log []store.Record
+	for {
+		some, err := env.ports().Games.Entries(ctx, gameID, int32(len(log)+1), pageSize)
+		require.NoError(t, err)
+		log = append(log, some...)
+		if len(some) < pageSize {
+			return log
+		}
+	}
+}
+
+// seed reads a game's seed.
+func (env *env) seed(ctx context.Context, t *testing.T, gameID string) game.Seed {
+	t.Helper()
+	first, err := env.ports().Games.Entries(ctx, gameID, 1, 1)
+	require.NoError(t, err)
+	require.Len(t, first, 1)
+	seed, err := game.SeedFromBytes(first[0].Seed)
+	require.NoError(t, err)
+	return seed
+}
+
+// last is the ID of a log's last entry.
+func (env *env) last(t *testing.T, gameID string) string {
+	t.Helper()
+	tail, err := env.ports().Games.Tail(t.Context(), gameID)
+	require.NoError(t, err)
+	require.NotZero(t, tail.Last)
+	return tail.Last.String()
+}
+
+// length is the number of a log's entries.
+func (env *env) length(t *testing.T, gameID string) int64 {
+	t.Helper()
+	tail, err := env.ports().Games.Tail(t.Context(), gameID)
+	require.NoError(t, err)
+	return tail.Length
+}
+
+// century is longer than anything takes.
+const century = 100 * 365 * 24 * time.Hour
+
+// scheduled lists the games that are due within a time.
+func (env *env) scheduled(ctx context.Context, t *testing.T, within time.Duration) []string {
+	t.Helper()
+	games, err := env.ports().Queue.Due(ctx, -century, within, math.MaxInt32)
+	require.NoError(t, err)
+	return games
+}
+
+// boards returns all leaderboards but those that have ended, by name and player.
+func (env *env) boards(ctx context.Context, t *testing.T) map[string]map[string]any {
+	t.Helper()
+	all := map[string]map[string]any{}
+	for _, b := range env.boardNames(ctx, t) {
+		entries := map[string]any{}
+		require.NoError(t, env.ports().Boards.Entries(ctx, b, func(some []store.BoardEntry) error {
+			for _, e := range some {
+				before, ok := entries[e.PlayerID]
+				assert.True(t, !ok || before == e, "%v has %v and %v", b, before, e)
+				entries[e.PlayerID] = e
+			}
+			return nil
+		}))
+		if len(entries) > 0 {
+			all[fmt.Sprintf("board %s of %s", b.Window, b.Variant)] = entries
+		}
+	}
+	return all
+}
+
+func (env *env) boardNames(ctx context.Context, t *testing.T) []store.Board {
+	t.Helper()
+	var names []store.Board
+	require.NoError(t, env.ports().Boards.Boards(ctx, func(b store.Board) error {
+		names = append(names, b)
+		return nil
+	}))
+	return names
+}
+
+// lists returns all lists, by name and game, with the games' ranks if they do not
+// depend on the moment.
+func (env *env) lists(ctx context.Context, t *testing.T) map[string]map[string]any {
+	t.Helper()
+	all := map[string]map[string]any{}
+	for _, l := range env.listNames() {
+		games := map[string]any{}
+		var after store.Place
+		for {
+			some, err := env.ports().Lists.Page(ctx, l, after, pageSize)
+			require.NoError(t, err)
+			for _, place := range some {
+				games[place.GameID] = nil
+				if l.Order == store.Recent && l.PlayerID == "" {
+					games[place.GameID] = place.Rank
+				}
+				after = place
+			}
+			if len(some) < pageSize {
+				break
+			}
+		}
+		maps.DeleteFunc(games, func(gameID string, _ any) bool { return env.isDamaged(gameID) })
+		if len(games) > 0 {
+			all[fmt.Sprintf("list %+v", l)] = games
+		}
+	}
+	return all
+}
+
+// listNames returns the lists that there can be.
+func (env *env) listNames() []store.List {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	var all []store.List
+	for _, playerID := range env.players {
+		all = append(all, store.List{PlayerID: playerID})
+	}
+	ids := []string{""}
+	for _, v := range variants.All() {
+		ids = append(ids, v.ID)
+	}
+	for _, variant := range ids {
+		for _, status := range []store.Status{store.AnyStatus, store.Waiting, store.Active, store.Finished} {
+			all = append(all, store.List{Order: store.Recent, Status: status, Variant: variant})
+		}
+		for _, order := range []store.Order{store.ByScore, store.ByWatchers} {
+			all = append(all, store.List{Order: order, Status: store.Active, Variant: variant})
+		}
+	}
+	return all
+}

@@ -87,5 +87,5 @@ func OnRedis(t testing.TB, addrs ...string) *store.Store {
 // does not matter.
 func New(t testing.TB) *store.Store {
 	t.Helper()
-	return OnRedis(t, redistest.StartMiniredis(t).Addr())
+	return OnSQLite(t, sqlite.Options{Memory: true})
 }

@@ -107,6 +107,9 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 	entry := store.Entry{
 		Prev: d.prev, Next: d.next, Raw: d.raw, Head: d.head, Seed: d.seed, NotBefore: d.notBefore, NotAfter: d.NotAfter,
 	}
+	if d.prev.Version == 0 {
+		entry.Prev = store.ID{}
+	}
 	if d.Then != nil {
 		entry.Then = d.then
 	}

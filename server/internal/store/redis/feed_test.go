@@ -87,36 +87,6 @@ func follow(t *testing.T, client goredis.UniversalClient) *feed {
 	return f
 }
 
-// Ensure that followers hear every entry in order, as it stands in the log, and
-// nothing of other games.
-func TestFeed(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		a, b := r.create(name("a"), 1), r.create(name("b"), 1)
-		hearers := []*hearer{newHearer(), newHearer()}
-		for _, h := range hearers {
-			follow(t, r.client).Follow(name("a"), h)
-			h.expect(t, "listening")
-		}
-		r.play(name("b"), b, 3)
-		last := r.play(name("a"), a, 30)
-		_, err := r.store.Games.Audience(t.Context(), name("a"), "one", 7)
-		require.NoError(t, err)
-		want, err := r.store.Games.Entries(t.Context(), name("a"), 2, 100)
-		require.NoError(t, err)
-		require.Equal(t, last, want[len(want)-1].ID)
-		for _, h := range hearers {
-			for _, record := range want {
-				h.expect(t, fmt.Sprintf("version %d", record.ID.Version))
-				got := <-h.records
-				record.Seed = got.Seed
-				require.Equal(t, record, got)
-			}
-			h.expect(t, "audience 7")
-		}
-	})
-}
-
 // Ensure that nothing is heard of a game after Leave, everything after coming
 // back, and that rubbish on a channel is nothing.
 func TestFeed_Leave(t *testing.T) {
@@ -238,20 +208,5 @@ func TestFeed_SubscribeFails(t *testing.T) {
 		other.await(t, "version 2")
 		r.play(name("a"), a, 1)
 		h.await(t, "version 2")
-	})
-}
-
-// Ensure that many games are followed on one connection.
-func TestFeed_Many(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		f, h := follow(t, r.client), newHearer()
-		const games = 300
-		for i := range games {
-			f.Follow(name(fmt.Sprint(i)), h)
-		}
-		for range games {
-			h.expect(t, "listening")
-		}
 	})
 }

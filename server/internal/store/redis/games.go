@@ -111,7 +111,7 @@ func (g *games) run(ctx context.Context, s pipelinedScript, keys []string, args 
 
 func (g *games) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
 	last := ""
-	if e.Prev.Version > 0 {
+	if e.Prev != (store.ID{}) {
 		last = e.Prev.String()
 	}
 	args := []any{last, e.Next.String(), e.Raw, e.Head}

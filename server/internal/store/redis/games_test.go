@@ -66,7 +66,7 @@ func entry(prev store.ID, variety ...uint64) store.Entry {
 	}
 	e := store.Entry{Prev: prev, Next: next, Raw: fmt.Appendf(nil, "entry %s", next), Head: fmt.Appendf(nil, "head %s", next)}
 	if prev.Version == 0 {
-		e.Seed = []byte("seed")
+		e.Prev, e.Seed = store.ID{}, []byte("seed")
 	}
 	return e
 }

@@ -21,6 +21,8 @@ func TestMain(m *testing.M) { testmain.Run(m) }
 // suites are the contract, by port. Their subtests run one after another, each on an
 // empty store.
 var suites = map[string]func(t *testing.T, open storetest.Open){
+	"games":       storetest.Games,
+	"feed":        storetest.Feed,
 	"engine":      storetest.Engine,
 	"lists":       storetest.Lists,
 	"queue":       storetest.Queue,
@@ -35,6 +37,7 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 // clockSuites are the parts of the contract that need time to pass. They run on the
 // engines whose clock a test can put forward.
 var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
+	"games":       storetest.GamesExpire,
 	"accounts":    storetest.AccountsExpire,
 	"boards":      storetest.BoardsExpire,
 	"exhibitions": storetest.ExhibitionsPause,

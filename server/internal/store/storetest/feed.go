@@ -1,0 +1,177 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// feedPatience is for what is sure to come, on a machine that is busy.
+const feedPatience = 30 * time.Second
+
+// follower is a Listener that records what it is told.
+type follower struct {
+	calls   chan string
+	records chan store.Record
+}
+
+func newFollower() *follower {
+	return &follower{calls: make(chan string, 1024), records: make(chan store.Record, 1024)}
+}
+
+func (f *follower) Listening() { f.calls <- "listening" }
+
+func (f *follower) Published(r store.Record) {
+	f.calls <- fmt.Sprintf("version %d", r.ID.Version)
+	f.records <- r
+}
+
+func (f *follower) Audience(n int) { f.calls <- fmt.Sprintf("audience %d", n) }
+
+// expect waits for these calls, with no others in between.
+func (f *follower) expect(t *testing.T, calls ...string) {
+	t.Helper()
+	for _, want := range calls {
+		select {
+		case got := <-f.calls:
+			require.Equal(t, want, got)
+		case <-time.After(feedPatience):
+			require.Fail(t, "no call", want)
+		}
+	}
+}
+
+// runFeed runs a Feed until the test ends.
+func runFeed(t *testing.T, feed store.Feed) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- feed.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-done:
+			assert.NoError(t, err)
+		case <-time.After(feedPatience):
+			assert.Fail(t, "the feed does not end")
+		}
+	})
+}
+
+// Feed is the contract of store.Feed.
+func Feed(t *testing.T, open Open) {
+	start := func(t *testing.T) games {
+		t.Helper()
+		g := newGames(t, open)
+		runFeed(t, g.s.Feed)
+		return g
+	}
+	t.Run("tells entries in order", func(t *testing.T) {
+		g := start(t)
+		a, b := newFollower(), newFollower()
+		g.create("c", 2)
+		first := g.create("a", 1)
+		g.s.Feed.Follow("a", a)
+		a.expect(t, "listening")
+		g.s.Feed.Follow("b", b) // also a game that does not exist yet
+		b.expect(t, "listening")
+
+		last := first[0].ID
+		for i := range 30 {
+			e := entryAfter(last, 0)
+			on := []store.Games{g.s.Games, g.s.Background.Games}[i%2]
+			appended, err := on.Append(t.Context(), "a", e)
+			require.NoError(t, err)
+			last = e.Next
+			a.expect(t, fmt.Sprintf("version %d", last.Version))
+			got := <-a.records
+			assert.Empty(t, got.Seed)
+			got.Seed = nil
+			assert.Equal(t, store.Record{ID: last, Time: appended.Time, Raw: e.Raw}, got)
+		}
+		g.create("b", 2)
+		b.expect(t, "version 1", "version 2")
+		assert.Empty(t, (<-b.records).Seed, "nobody who watches may know it")
+		assert.Empty(t, a.calls)
+	})
+	t.Run("tells nothing of what was not appended", func(t *testing.T) {
+		g := start(t)
+		records := g.create("a", 2)
+		f := newFollower()
+		g.s.Feed.Follow("a", f)
+		f.expect(t, "listening")
+		_, err := g.Append(t.Context(), "a", entryAfter(records[0].ID, 1))
+		require.Error(t, err)
+		late := entryAfter(records[1].ID, 0)
+		late.NotAfter = records[1].Time.Add(-time.Hour)
+		_, err = g.Append(t.Context(), "a", late)
+		require.Error(t, err)
+		g.add("a", entryAfter(records[1].ID, 0))
+		f.expect(t, "version 3")
+	})
+	t.Run("tells the audience", func(t *testing.T) {
+		g := start(t)
+		f := newFollower()
+		g.create("a", 1)
+		g.s.Feed.Follow("a", f)
+		f.expect(t, "listening")
+		for _, report := range []struct {
+			server       string
+			count, total int
+		}{{"one", 3, 3}, {"two", 4, 7}, {"one", 0, 4}} {
+			_, err := g.Audience(t.Context(), "a", report.server, report.count)
+			require.NoError(t, err)
+			f.expect(t, fmt.Sprintf("audience %d", report.total))
+		}
+	})
+	t.Run("stops and starts again", func(t *testing.T) {
+		g := start(t)
+		feed, a, b := g.s.Feed, newFollower(), newFollower()
+		last := g.create("a", 1)[0].ID
+		other := g.create("b", 1)[0].ID
+		move := func(gameID string, last *store.ID) {
+			e := entryAfter(*last, 0)
+			g.add(gameID, e)
+			*last = e.Next
+		}
+		feed.Follow("a", a)
+		feed.Follow("b", b)
+		a.expect(t, "listening")
+		b.expect(t, "listening")
+		feed.Leave("a")
+		move("a", &last)
+		move("b", &other)
+		b.expect(t, "version 2")
+		assert.Empty(t, a.calls)
+		feed.Leave("nothing")
+
+		feed.Follow("a", a)
+		a.expect(t, "listening")
+		move("a", &last)
+		a.expect(t, "version 3")
+		feed.Leave("b")
+		feed.Follow("b", b)
+		b.expect(t, "listening")
+		move("b", &other)
+		b.expect(t, "version 3")
+	})
+	t.Run("follows many games", func(t *testing.T) {
+		g := start(t)
+		f := newFollower()
+		const many = 300
+		for i := range many {
+			g.s.Feed.Follow(fmt.Sprint("game", i), f)
+		}
+		for range many {
+			f.expect(t, "listening")
+		}
+		g.create("game17", 1)
+		f.expect(t, "version 1")
+	})
+}

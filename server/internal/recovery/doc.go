@@ -28,5 +28,6 @@
 //	open ──▶ quarantined ──▶ forgotten
 //
 // Leaderboards, lists and the scheduler's queue follow from the logs. Rebuild
-// derives them from the logs again, and Run reconciles them hourly.
+// derives them from the logs again, and Run reconciles them hourly. A store with
+// transactions writes them together with the log, and needs no reconciling.
 package recovery

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/server/internal/directory"
 )
 
 // reconcileEvery is the interval of renew and reconcile: well before a game that a
@@ -39,18 +40,39 @@ func (r *Recovery) renew(ctx context.Context) {
 }
 
 // reconcile is ReindexAll, by one server for all: a leaderboard, list or queue
-// that was lost is complete again within the hour.
+// that was lost is complete again within the hour. A store with transactions cannot
+// lose them without the logs, so that only accounts have to be renewed.
 func (r *Recovery) reconcile(ctx context.Context) {
 	claimed, err := r.Heartbeats.Claim(ctx, "reconcile", r.reconcileEvery()*9/10)
-	if err == nil && !claimed {
+	switch {
+	case err != nil:
+	case !claimed:
 		return // Another server does it.
-	}
-	if err == nil {
+	case r.Engine.Transactional():
+		err = r.renewAccounts(ctx)
+	default:
 		err = r.ReindexAll(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		r.Logger.Warn("leaderboards and lists not reconciled with the logs yet", "id", "reconcile-delayed", "error", err)
+		r.Logger.Warn("leaderboards, lists and accounts not reconciled with the logs yet", "id", "reconcile-delayed", "error", err)
 	}
+}
+
+// renewAccounts keeps the accounts of all players whose games are kept.
+func (r *Recovery) renewAccounts(ctx context.Context) error {
+	return r.Log.IDs(ctx, func(gameIDs []string) error {
+		heads, err := r.Log.Heads(ctx, gameIDs)
+		if err != nil {
+			return err
+		}
+		var players []string
+		for _, head := range heads {
+			if head.State != nil {
+				players = append(players, directory.Of(head.State, 0).Players...)
+			}
+		}
+		return r.Accounts.Renew(ctx, players...)
+	})
 }
 
 // ReindexAll puts all games on the leaderboards, lists and queue by what their

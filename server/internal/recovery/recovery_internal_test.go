@@ -1,0 +1,189 @@
+package recovery
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/scheduler"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m) }
+
+const (
+	keepAccounts = 10 * time.Hour
+	keepGames    = 1000 * time.Hour
+	variant      = "6x6"
+)
+
+// rig is a store with what recovery works with.
+type rig struct {
+	*Recovery
+	t     *testing.T
+	store *store.Store
+}
+
+func newRig(t *testing.T, s *store.Store) rig {
+	logger, tokens := slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets)
+	return rig{New(Config{
+		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: gamelog.New(s.Games),
+		Accounts: account.New(s.Accounts, keepAccounts), Leaderboard: leaderboard.New(s.Boards, tokens, time.Now),
+		Directory: directory.New(s.Lists, s.Lists, tokens, keepGames, logger),
+		Scheduler: scheduler.New(s.Queue, logger), Logger: logger, KeepFinished: keepGames,
+	}), t, s}
+}
+
+// player creates an account.
+func (r rig) player(name string) replay.Player {
+	r.t.Helper()
+	p, _, err := r.Accounts.Create(r.t.Context(), name, "", false)
+	require.NoError(r.t, err)
+	return replay.Player{ID: p.ID, Name: p.Name}
+}
+
+// play creates a game of a player and makes some moves, or ends it after them.
+func (r rig) play(p replay.Player, finish bool) *replay.State {
+	r.t.Helper()
+	v, ok := variants.Current(variant)
+	require.True(r.t, ok)
+	seed := game.NewSeed()
+	d, err := gamelog.NewGame(id.New(), replay.Created{
+		Variant: v.ID, Revision: v.Revision, Creator: p, Seats: []replay.Seat{{Player: p}}, Commitment: seed.Commitment(),
+	}, seed)
+	require.NoError(r.t, err)
+	for moves := 0; ; moves++ {
+		appended, err := r.Log.Append(r.t.Context(), d)
+		require.NoError(r.t, err)
+		state := appended.Tip.State
+		if state.Status == replay.Finished || !finish && moves == 10 {
+			require.NoError(r.t, r.Accounts.Reserve(r.t.Context(), p.ID, state.ID, 0))
+			return state
+		}
+		entry := replay.Entry{Action: replay.Moved{Move: state.LegalMoves()[0]}}
+		if moves == 30 {
+			entry.Action = replay.Resigned{}
+		}
+		d, err = appended.Tip.Draft(entry, time.Time{}, nil)
+		require.NoError(r.t, err)
+	}
+}
+
+// derived is what follows from the logs.
+type derived struct {
+	Board  []store.BoardEntry
+	Places []store.Place
+	Jobs   []string
+}
+
+func (r rig) derived(p replay.Player) (d derived) {
+	r.t.Helper()
+	ctx := r.t.Context()
+	require.NoError(r.t, r.store.Boards.Boards(ctx, func(b store.Board) error {
+		return r.store.Boards.Entries(ctx, b, func(entries []store.BoardEntry) error {
+			d.Board = append(d.Board, entries...)
+			return nil
+		})
+	}))
+	var err error
+	d.Places, err = r.store.Lists.Page(ctx, store.List{PlayerID: p.ID}, store.Place{}, 100)
+	require.NoError(r.t, err)
+	d.Jobs, err = r.store.Queue.Due(ctx, -100*365*24*time.Hour, keepGames, 100)
+	require.NoError(r.t, err)
+	return d
+}
+
+// Ensure that leaderboards, lists and queue follow from the logs again after Rebuild,
+// whatever they lack or have too much.
+func TestRecovery_Rebuild(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		r, ctx := newRig(t, s), t.Context()
+		ann := r.player("Ann")
+		open, over := r.play(ann, false), r.play(ann, true)
+		rebuilt, err := r.Rebuild(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, [2]int{2, 1}, [2]int{rebuilt.Games, rebuilt.Finished})
+		assert.Empty(t, rebuilt.Damaged)
+		want := r.derived(ann)
+		assert.NotEmpty(t, want.Board)
+		assert.Len(t, want.Places, 2)
+		assert.Equal(t, []string{open.ID}, want.Jobs)
+
+		result := leaderboard.ResultsOf(over)[0]
+		result.GameID, result.Score = id.New(), result.Score+1000 // No log has it.
+		require.NoError(t, r.Leaderboard.Record(ctx, result))
+		require.NoError(t, r.Directory.Remove(ctx, directory.Of(open, 0)))
+		require.NoError(t, r.Scheduler.Remove(ctx, open.ID))
+		require.NotEqual(t, want, r.derived(ann))
+		_, err = r.Rebuild(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, want, r.derived(ann))
+	})
+}
+
+// Ensure that a game in quarantine is damaged for all who ask for it, and no longer
+// counts among its player's games.
+func TestRecovery_Quarantine(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		r, ctx := newRig(t, s), t.Context()
+		ann := r.player("Ann")
+		open, over := r.play(ann, false), r.play(ann, true)
+		require.NoError(t, r.ReindexAll(ctx))
+		before, err := s.Time(ctx)
+		require.NoError(t, err)
+		ids, err := r.QuarantineBefore(ctx, before.Add(-time.Hour))
+		require.NoError(t, err)
+		assert.Empty(t, ids)
+		ids, err = r.QuarantineBefore(ctx, before.Add(time.Second))
+		require.NoError(t, err)
+		assert.Equal(t, []string{open.ID}, ids)
+
+		var damaged *gamelog.DamagedError
+		_, err = r.Log.Load(ctx, open.ID, store.ID{}, 1)
+		require.ErrorAs(t, err, &damaged)
+		require.ErrorAs(t, r.Quarantine(ctx, open.ID), &damaged)
+		require.ErrorIs(t, r.Quarantine(ctx, over.ID), replay.ErrGameOver)
+		reserved, err := r.Accounts.OpenGames(ctx, ann.ID)
+		require.NoError(t, err)
+		require.Len(t, reserved, 1)
+		assert.Equal(t, over.ID, reserved[0].ID)
+		d := r.derived(ann)
+		require.Len(t, d.Places, 1)
+		assert.Equal(t, over.ID, d.Places[0].GameID)
+		assert.Empty(t, d.Jobs)
+	})
+}
+
+// Ensure that an account is kept while one of its games is.
+func TestRecovery_Accounts(t *testing.T) {
+	t.Parallel()
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		r := newRig(t, s)
+		ann, bob := r.player("Ann"), r.player("Bob")
+		r.play(ann, false)
+		for range 3 {
+			forward(6 * time.Hour)
+			newRig(t, s).reconcile(t.Context()) // which has renewed no account before
+		}
+		left, err := s.Accounts.Get(t.Context(), []string{ann.ID, bob.ID})
+		require.NoError(t, err)
+		assert.Contains(t, left, ann.ID)
+		assert.NotContains(t, left, bob.ID)
+	})
+}

@@ -48,8 +48,8 @@ type Boards interface {
 	Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error)
 	AnyHidden(ctx context.Context) (bool, error)
 
-	// Boards calls visit with every board that there is. Its Expires may be zero. It
-	// stops at the first error, also of visit.
+	// Boards calls visit with every board that has entries. It stops at the first
+	// error, also of visit.
 	Boards(ctx context.Context, visit func(Board) error) error
 	// Entries calls visit with the entries of a board in any order, some at a time. An
 	// entry that stays there is visited at least once. It stops at the first error,

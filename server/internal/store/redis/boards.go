@@ -202,11 +202,29 @@ func (b boards) AnyHidden(ctx context.Context) (bool, error) {
 
 func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error {
 	return scanKeys(ctx, b.client, "scores:{*}", func(keys []string) error {
-		for _, key := range keys {
-			if board, ok := boardOf(key); ok {
-				if err := visit(board); err != nil {
-					return err
+		var list []store.Board
+		var times []*goredis.DurationCmd
+		_, err := b.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+			for _, key := range keys {
+				if board, ok := boardOf(key); ok {
+					list, times = append(list, board), append(times, pipe.ExpireTime(ctx, key))
 				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("reading the boards: %w", failed(err))
+		}
+		for i, board := range list {
+			switch at := times[i].Val(); at {
+			case -2: // removed by now
+				continue
+			case -1: // never
+			default:
+				board.Expires = time.Unix(int64(at/time.Second), 0).UTC()
+			}
+			if err := visit(board); err != nil {
+				return err
 			}
 		}
 		return nil

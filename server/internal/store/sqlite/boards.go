@@ -221,11 +221,12 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 			return err
 		}
 		entries := map[int64]rankKey{}
-		err := query(c, "SELECT s.board, s.score, s.member FROM boards b CROSS JOIN scores s ON s.board = b.board AND s.player = ?",
+		err := query(c, `SELECT s.board, s.score, s.member FROM boards b CROSS JOIN scores s ON s.board = b.board
+			WHERE s.player = ? AND (b.expires IS NULL OR b.expires > ?)`,
 			func(s *sqlite3.Stmt) error {
 				entries[s.ColumnInt64(0)] = rankKeyAt(s, 1)
 				return nil
-			}, playerID)
+			}, playerID, b.now())
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // variantsBySize have a list or a board of 1, 10 and 100 times the size.
@@ -75,10 +76,10 @@ func growWatchers(b *testing.B) {
 
 func growLists(b *testing.B) {
 	store := startRedis(b)
-	games := pb.NewGameServiceClient(dial(b, serve(b, store)))
+	games := pb.NewGameServiceClient(dial(b, serve(b, store.URL())))
 	var at [3]ratio.Side
 	for i, variant := range variantsBySize {
-		fillLists(b, store, variant, []int{1000, 10_000, 100_000}[i])
+		fillLists(b, storetest.OnRedis(b, store.Addr()), variant, []int{1000, 10_000, 100_000}[i])
 		at[i] = micros(reads, func() time.Duration {
 			return took(b, func() error {
 				_, err := games.ListGames(b.Context(), &pb.ListGamesRequest{Variant: variant})
@@ -92,7 +93,7 @@ func growLists(b *testing.B) {
 func growBoards(b *testing.B) {
 	store := startRedis(b)
 	client := redistest.NewClient(b, store.Addr())
-	boards := pb.NewLeaderboardServiceClient(dial(b, serve(b, store)))
+	boards := pb.NewLeaderboardServiceClient(dial(b, serve(b, store.URL())))
 	var page, rank [3]ratio.Side
 	for i, variant := range variantsBySize {
 		size := []int{10_000, 100_000, 1_000_000}[i]
@@ -118,7 +119,7 @@ func growBoards(b *testing.B) {
 func growMoves(b *testing.B) {
 	server := startRedis(b)
 	library := newLibrary(b, server)
-	games := pb.NewGameServiceClient(dial(b, serve(b, server)))
+	games := pb.NewGameServiceClient(dial(b, serve(b, server.URL())))
 	var join, rebuild [3]ratio.Side
 	for i, moves := range []int{100, 1000, long} {
 		id := library.play(b, moves)[0].State.ID

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,7 +17,9 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/directory"
-	ports "github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
@@ -73,10 +76,10 @@ func took(b *testing.B, call func() error) time.Duration {
 // called by a bare handler that answers with a message of the same size.
 func BenchmarkBoard(b *testing.B) {
 	ctx := context.Background()
-	store := startRedis(b)
-	client := redistest.NewClient(b, store.Addr())
+	server := startRedis(b)
+	client := redistest.NewClient(b, server.Addr())
 	fillBoard(b, client, "classic", entries)
-	ours := pb.NewLeaderboardServiceClient(dial(b, serve(b, store)))
+	ours := pb.NewLeaderboardServiceClient(dial(b, serve(b, server.URL())))
 	handlers := &bareGames{}
 	bare := pb.NewLeaderboardServiceClient(dial(b, serveBare(b, handlers)))
 
@@ -139,10 +142,9 @@ func BenchmarkBoard(b *testing.B) {
 }
 
 // fillLists creates running games of a variant and lists them.
-func fillLists(b *testing.B, store *redistest.Server, variant string, games int) {
+func fillLists(b *testing.B, s *store.Store, variant string, games int) {
 	b.Helper()
-	library := newLibrary(b, store)
-	lists := storetest.OnRedis(b, store.Addr()).Lists
+	library := &library{log: gamelog.New(s.Games)}
 	group, ctx := errgroup.WithContext(context.Background())
 	group.SetLimit(64)
 	for n := range games {
@@ -154,7 +156,7 @@ func fillLists(b *testing.B, store *redistest.Server, variant string, games int)
 			listing := directory.Of(created.Tip.State, n%1000)
 			listing.Score = int32(n % 100_000)
 			listing.Players = nil // or one player's list would have them all
-			return lists.Write(ctx, []ports.Listing{listing}, 0)
+			return s.Lists.Write(ctx, []store.Listing{listing}, 0)
 		})
 	}
 	require.NoError(b, group.Wait())
@@ -165,10 +167,10 @@ func fillLists(b *testing.B, store *redistest.Server, variant string, games int)
 // the same size.
 func BenchmarkLists(b *testing.B) {
 	ctx := context.Background()
-	store := startRedis(b)
-	fillLists(b, store, "classic", liveGames)
-	client := redistest.NewClient(b, store.Addr())
-	ours := pb.NewGameServiceClient(dial(b, serve(b, store)))
+	server := startRedis(b)
+	fillLists(b, storetest.OnRedis(b, server.Addr()), "classic", liveGames)
+	client := redistest.NewClient(b, server.Addr())
+	ours := pb.NewGameServiceClient(dial(b, serve(b, server.URL())))
 	handlers := &bareGames{}
 	bare := pb.NewGameServiceClient(dial(b, serveBare(b, handlers)))
 	for _, order := range []struct {
@@ -200,23 +202,46 @@ func BenchmarkLists(b *testing.B) {
 				})
 				return sample, err
 			}
-			token, turn := "", 0
-			ratio.Compare(b, "µs", ratio.AtMost(1.5),
-				micros(reads, func() time.Duration {
-					return took(b, func() error {
-						answer, err := ours.ListGames(ctx, &pb.ListGamesRequest{
-							Status: request.GetStatus(), OrderBy: order.by, PageToken: token,
-						})
-						if token = answer.GetNextPageToken(); turn%pages == pages-1 {
-							token = ""
-						}
-						turn++
-						return err
-					})
-				}),
+			ratio.Compare(b, "µs", ratio.AtMost(1.5), pagesOf(b, ours, order.by),
 				micros(reads, func() time.Duration {
 					return took(b, func() error { _, err := bare.ListGames(ctx, request); return err })
 				}))
+		})
+	}
+}
+
+// pagesOf reads the first pages of the live games in turn.
+func pagesOf(b *testing.B, games pb.GameServiceClient, by pb.OrderBy) ratio.Side {
+	b.Helper()
+	token, turn := "", 0
+	return micros(reads, func() time.Duration {
+		return took(b, func() error {
+			answer, err := games.ListGames(context.Background(), &pb.ListGamesRequest{
+				Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: by, PageToken: token,
+			})
+			if token = answer.GetNextPageToken(); turn%pages == pages-1 {
+				token = ""
+			}
+			turn++
+			return err
+		})
+	})
+}
+
+// BenchmarkListsOnSQLite compares a page of the live games of a server on SQLite with
+// that of one on Redis.
+func BenchmarkListsOnSQLite(b *testing.B) {
+	redis, file := startRedis(b), filepath.Join(b.TempDir(), "store.db")
+	fillLists(b, storetest.OnRedis(b, redis.Addr()), "classic", liveGames)
+	s, err := sqlite.Open(sqlite.Options{Path: file})
+	require.NoError(b, err)
+	fillLists(b, s, "classic", liveGames)
+	require.NoError(b, s.Close())
+	onRedis := pb.NewGameServiceClient(dial(b, serve(b, redis.URL())))
+	onSQLite := pb.NewGameServiceClient(dial(b, serve(b, "sqlite:"+file)))
+	for _, by := range []pb.OrderBy{pb.OrderBy_ORDER_BY_RECENT, pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_WATCHERS} {
+		b.Run(by.String(), func(b *testing.B) {
+			ratio.Compare(b, "µs", ratio.AtMost(1.5), pagesOf(b, onSQLite, by), pagesOf(b, onRedis, by))
 		})
 	}
 }

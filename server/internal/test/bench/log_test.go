@@ -92,7 +92,7 @@ func joinLongGame(b *testing.B, goal ratio.Goal, ask func(ctx context.Context, c
 	store := startRedis(b)
 	events := newLibrary(b, store).play(b, long)
 	state := events[len(events)-1].State
-	ours := pb.NewGameServiceClient(dial(b, serve(b, store)))
+	ours := pb.NewGameServiceClient(dial(b, serve(b, store.URL())))
 	// A watcher keeps the game in memory.
 	present, err := ours.Watch(b.Context(), &pb.WatchRequest{GameId: state.ID})
 	require.NoError(b, err)
@@ -126,7 +126,7 @@ func BenchmarkWholeLongGame(b *testing.B) {
 	store := startRedis(b)
 	events := newLibrary(b, store).play(b, long)
 	id := events[0].State.ID
-	ours := pb.NewGameServiceClient(dial(b, serve(b, store)))
+	ours := pb.NewGameServiceClient(dial(b, serve(b, store.URL())))
 
 	client := redistest.NewClient(b, store.Addr())
 	var messages []*pb.WatchResponse

@@ -24,11 +24,11 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// serve starts a server on a Redis that a benchmark fills for itself.
-func serve(b *testing.B, store *redistest.Server) string {
+// serve starts a server on a store that a benchmark fills for itself.
+func serve(b *testing.B, store string) string {
 	b.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	server, err := server.Start(ctx, benchConfig(store.URL()))
+	server, err := server.Start(ctx, benchConfig(store))
 	require.NoError(b, err)
 	b.Cleanup(func() {
 		cancel()

@@ -229,7 +229,8 @@ type Listener interface {
 	// was appended before has to be read from the log.
 	Listening()
 	// Published is called with each entry, in the order of the log, but with gaps and
-	// repeats after interruptions. It has no seed.
+	// repeats after interruptions; at first maybe with one from before Listening. It has
+	// no seed.
 	Published(Record)
 	// Audience is called with how many watch the game on all servers.
 	Audience(total int)

@@ -47,6 +47,21 @@ func (f *follower) expect(t *testing.T, calls ...string) {
 	}
 }
 
+// await waits for a call, whatever comes before.
+func (f *follower) await(t *testing.T, want string) {
+	t.Helper()
+	for late := time.After(feedPatience); ; {
+		select {
+		case got := <-f.calls:
+			if got == want {
+				return
+			}
+		case <-late:
+			require.Fail(t, "no call", want)
+		}
+	}
+}
+
 // runFeed runs a Feed until the test ends.
 func runFeed(t *testing.T, feed store.Feed) {
 	t.Helper()
@@ -64,7 +79,8 @@ func runFeed(t *testing.T, feed store.Feed) {
 	})
 }
 
-// Feed is the contract of store.Feed.
+// Feed is the contract of store.Feed. Its subtests use games of their own: what a cluster
+// publishes in one may arrive in the next.
 func Feed(t *testing.T, open Open) {
 	start := func(t *testing.T) games {
 		t.Helper()
@@ -75,14 +91,15 @@ func Feed(t *testing.T, open Open) {
 	t.Run("tells entries in order", func(t *testing.T) {
 		g := start(t)
 		a, b := newFollower(), newFollower()
-		g.create("c", 2)
-		first := g.create("a", 1)
 		g.s.Feed.Follow("a", a)
+		g.s.Feed.Follow("b", b)
 		a.expect(t, "listening")
-		g.s.Feed.Follow("b", b) // also a game that does not exist yet
 		b.expect(t, "listening")
 
-		last := first[0].ID
+		g.create("c", 2)
+		last := g.create("a", 1)[0].ID
+		a.expect(t, "version 1")
+		assert.Empty(t, (<-a.records).Seed, "nobody who watches may know it")
 		for i := range 30 {
 			e := entryAfter(last, 0)
 			on := []store.Games{g.s.Games, g.s.Background.Games}[i%2]
@@ -97,35 +114,36 @@ func Feed(t *testing.T, open Open) {
 		}
 		g.create("b", 2)
 		b.expect(t, "version 1", "version 2")
-		assert.Empty(t, (<-b.records).Seed, "nobody who watches may know it")
 		assert.Empty(t, a.calls)
 	})
 	t.Run("tells nothing of what was not appended", func(t *testing.T) {
 		g := start(t)
-		records := g.create("a", 2)
 		f := newFollower()
-		g.s.Feed.Follow("a", f)
+		g.s.Feed.Follow("refused", f)
 		f.expect(t, "listening")
-		_, err := g.Append(t.Context(), "a", entryAfter(records[0].ID, 1))
+		records := g.create("refused", 2)
+		f.expect(t, "version 1", "version 2")
+		_, err := g.Append(t.Context(), "refused", entryAfter(records[0].ID, 1))
 		require.Error(t, err)
 		late := entryAfter(records[1].ID, 0)
 		late.NotAfter = records[1].Time.Add(-time.Hour)
-		_, err = g.Append(t.Context(), "a", late)
+		_, err = g.Append(t.Context(), "refused", late)
 		require.Error(t, err)
-		g.add("a", entryAfter(records[1].ID, 0))
+		g.add("refused", entryAfter(records[1].ID, 0))
 		f.expect(t, "version 3")
 	})
 	t.Run("tells the audience", func(t *testing.T) {
 		g := start(t)
 		f := newFollower()
-		g.create("a", 1)
-		g.s.Feed.Follow("a", f)
+		g.s.Feed.Follow("watched", f)
 		f.expect(t, "listening")
+		g.create("watched", 1)
+		f.expect(t, "version 1")
 		for _, report := range []struct {
 			server       string
 			count, total int
 		}{{"one", 3, 3}, {"two", 4, 7}, {"one", 0, 4}} {
-			_, err := g.Audience(t.Context(), "a", report.server, report.count)
+			_, err := g.Audience(t.Context(), "watched", report.server, report.count)
 			require.NoError(t, err)
 			f.expect(t, fmt.Sprintf("audience %d", report.total))
 		}
@@ -133,33 +151,34 @@ func Feed(t *testing.T, open Open) {
 	t.Run("stops and starts again", func(t *testing.T) {
 		g := start(t)
 		feed, a, b := g.s.Feed, newFollower(), newFollower()
-		last := g.create("a", 1)[0].ID
-		other := g.create("b", 1)[0].ID
 		move := func(gameID string, last *store.ID) {
 			e := entryAfter(*last, 0)
 			g.add(gameID, e)
 			*last = e.Next
 		}
-		feed.Follow("a", a)
-		feed.Follow("b", b)
+		feed.Follow("left", a)
+		feed.Follow("kept", b)
 		a.expect(t, "listening")
 		b.expect(t, "listening")
-		feed.Leave("a")
-		move("a", &last)
-		move("b", &other)
+		last, other := g.create("left", 1)[0].ID, g.create("kept", 1)[0].ID
+		a.expect(t, "version 1")
+		b.expect(t, "version 1")
+		feed.Leave("left")
+		move("left", &last)
+		move("kept", &other)
 		b.expect(t, "version 2")
 		assert.Empty(t, a.calls)
 		feed.Leave("nothing")
 
-		feed.Follow("a", a)
-		a.expect(t, "listening")
-		move("a", &last)
-		a.expect(t, "version 3")
-		feed.Leave("b")
-		feed.Follow("b", b)
-		b.expect(t, "listening")
-		move("b", &other)
-		b.expect(t, "version 3")
+		feed.Follow("left", a)
+		a.await(t, "listening")
+		move("left", &last)
+		a.await(t, "version 3")
+		feed.Leave("kept")
+		feed.Follow("kept", b)
+		b.await(t, "listening")
+		move("kept", &other)
+		b.await(t, "version 3")
 	})
 	t.Run("follows many games", func(t *testing.T) {
 		g := start(t)

@@ -13,16 +13,39 @@ import (
 
 // Append appends an entry in one transaction with the head, and with what e.Then writes.
 func (g games) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
+	done, err := g.appendAt(ctx, gameID, e, "")
+	if !isCorrupt(err) {
+		return done, err
+	}
+	if err := g.damage(ctx, gameID, err); err != nil {
+		return store.Appended{}, err
+	}
+	// The page is not the game's, but next to one: inserting a row may move others
+	// between neighbours. At another place the game has other neighbours.
+	for _, place := range places {
+		if done, err = g.appendAt(ctx, gameID, e, place); !isCorrupt(err) {
+			return done, err
+		}
+	}
+	return store.Appended{}, err
+}
+
+// appendAt is Append, after it moved the game to a place unless that is empty.
+func (g games) appendAt(ctx context.Context, gameID string, e store.Entry, to place) (store.Appended, error) {
 	var (
 		done    store.Appended
 		refused error
 	)
-	err := g.db.commit(ctx, func(c *sqlite3.Conn) error {
-		var err error
+	err := g.db.commit(ctx, func(c *sqlite3.Conn) (err error) {
+		if refused = nil; to != "" {
+			if err := to.move(c, gameID); err != nil {
+				return err
+			}
+		}
 		done, err = g.append(ctx, c, gameID, e)
 		// A refusal wrote nothing, so that it need not cost the other writes of the
 		// transaction anything.
-		if refused = nil; isRefusal(err) {
+		if to == "" && isRefusal(err) {
 			refused, err = err, nil
 		}
 		return err
@@ -32,8 +55,8 @@ func (g games) Append(ctx context.Context, gameID string, e store.Entry) (store.
 		}
 	})
 	switch {
-	case isCorrupt(err):
-		return store.Appended{}, g.damage(ctx, gameID, err)
+	case isRefusal(err):
+		return store.Appended{}, err
 	case err != nil:
 		return store.Appended{}, fmt.Errorf("appending to a game: %w", err)
 	case refused != nil:

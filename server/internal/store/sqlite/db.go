@@ -33,6 +33,9 @@ type file struct {
 	run string
 	// opened are the files that are open, to notice if others take their place.
 	opened [len(parts)]os.FileInfo
+	// damaged are games that sweep cannot remove, by their keys. It alone uses it.
+	damaged map[int64]bool
+
 	wall   func() time.Time
 	latest atomic.Int64 // of now, in milliseconds
 }
@@ -41,10 +44,10 @@ type file struct {
 // is shared with other writes that wait. If work returns an error, nothing that it did
 // remains.
 //
-// Work may run more than once: when another one in the transaction failed, all others
-// are run again. So it must set what it returns through captured variables anew each
-// time. That costs time: what is no failure, such as a limit that is reached, should
-// not be an error of work but a captured result, as long as nothing was written.
+// Work may run twice: when other work in the transaction failed after it. So it must set
+// what it returns through captured variables anew each time. An error of work costs a
+// transaction of its own: what is no failure, such as a limit that is reached, should
+// be a captured result instead, as long as nothing was written.
 //
 // Under the ctx that store.Entry.Then gets, work runs in the transaction of the append.
 func (d *db) write(ctx context.Context, work func(c *sqlite3.Conn) error) error {

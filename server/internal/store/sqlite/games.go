@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -212,16 +211,6 @@ func (g games) IDs(ctx context.Context, visit func(gameIDs []string) error) erro
 // IDsAtRisk is IDs: all games are in the same file as the heartbeats.
 func (g games) IDsAtRisk(ctx context.Context, visit func(gameIDs []string) error) error {
 	return g.IDs(ctx, visit)
-}
-
-// damage returns the error of an append that met a corrupt page: store.ErrBroken if
-// that page holds rows of the game.
-func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
-	tail, err := g.Tail(ctx, gameID)
-	if err == nil && (tail.Head == unreadable || tail.Last == unreadable) {
-		return errors.Join(store.ErrBroken, corrupt)
-	}
-	return tried("appending to a game", corrupt)
 }
 
 func isCorrupt(err error) bool {

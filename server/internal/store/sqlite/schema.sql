@@ -76,7 +76,7 @@ CREATE TABLE claims (
 -- The head of each game: what lists show of it, as of its last entry. A game in
 -- quarantine has a version that no log reaches.
 CREATE TABLE games (
-    game    INTEGER PRIMARY KEY, -- short for the id in all other tables
+    game    INTEGER PRIMARY KEY AUTOINCREMENT, -- short for the id; see places.go
     id      TEXT    NOT NULL UNIQUE,
     version INTEGER NOT NULL,
     digest  INTEGER NOT NULL,    -- the 64 bits of an unsigned number

@@ -92,7 +92,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, writer: newWriter(conn, o.Memory), run: rand.Text()}
+	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, writer: newWriter(conn, o.Memory), run: rand.Text(), damaged: map[int64]bool{}}
 	f.latest.Store(latest)
 	if err := f.identify(); err != nil {
 		f.writer.close()

@@ -9,13 +9,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/periodic"
 )
 
-// sweeps remove what has expired, some rows each. Their parameters are the time, and
+// sweeps remove what has expired but for games, some rows each. Their parameters are the time, and
 // how many rows at most. Each is repeated while it removes that many.
 var sweeps = []string{
-	`DELETE FROM entries WHERE (game, version) IN (
-		SELECT e.game, e.version FROM games g JOIN entries e USING (game) WHERE g.expires <= ?1 LIMIT ?2)`,
-	`DELETE FROM games WHERE game IN (
-		SELECT game FROM games g WHERE expires <= ?1 AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.game = g.game) LIMIT ?2)`,
 	`DELETE FROM accounts WHERE id IN (SELECT id FROM accounts WHERE expires <= ?1 LIMIT ?2)`,
 	`DELETE FROM open_games WHERE (player, game) IN (SELECT player, game FROM open_games WHERE expires <= ?1 LIMIT ?2)`,
 	`DELETE FROM scores WHERE (board, player) IN (
@@ -45,14 +41,18 @@ func (e engineOn) Run(ctx context.Context) {
 	})
 }
 
-// sweep removes what has expired.
+// sweep removes what has expired. It need not wait for the disk: what comes back after
+// a loss of power has still expired.
 func (d *db) sweep(ctx context.Context) error {
 	if err := d.saveClock(ctx); err != nil {
 		return err
 	}
+	if err := d.sweepGames(ctx); err != nil {
+		return err
+	}
 	for _, text := range sweeps {
 		for removed := sweepRows; removed == sweepRows; {
-			err := d.write(ctx, func(c *sqlite3.Conn) error {
+			err := d.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 				err := exec(c, text, d.now(), sweepRows)
 				removed = c.Changes()
 				return err
@@ -60,6 +60,52 @@ func (d *db) sweep(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// sweepGames removes the games that have expired, one by one. A game with rows on a
+// corrupt page stays, and must not keep the others.
+func (d *db) sweepGames(ctx context.Context) error {
+	const page = 1000
+	var games []int64
+	err := d.read(ctx, func(c *sqlite3.Conn) error {
+		games = nil
+		return query(c, "SELECT game FROM games WHERE expires <= ? LIMIT ?", func(s *sqlite3.Stmt) error {
+			games = append(games, s.ColumnInt64(0))
+			return nil
+		}, d.now(), page+len(d.damaged))
+	})
+	if err != nil {
+		return err
+	}
+	for _, game := range games {
+		if d.damaged[game] {
+			continue
+		}
+		err := d.sweepGame(ctx, game)
+		if isCorrupt(err) {
+			d.damaged[game] = true
+		}
+		if err != nil {
+			return err // the others are next
+		}
+	}
+	return nil
+}
+
+func (d *db) sweepGame(ctx context.Context, game int64) error {
+	for removed := sweepRows; removed == sweepRows; {
+		err := d.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
+			err := exec(c, "DELETE FROM entries WHERE game = ?1 AND version IN (SELECT version FROM entries WHERE game = ?1 LIMIT ?2)", game, sweepRows)
+			if removed = c.Changes(); err != nil || removed == sweepRows {
+				return err
+			}
+			return exec(c, "DELETE FROM games WHERE game = ?", game)
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

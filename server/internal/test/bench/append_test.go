@@ -75,7 +75,9 @@ func (a *appending) run() {
 	spans := make([][]time.Duration, appenders)
 	worked, began := a.work()+micros1(work()), time.Now()
 	for i := range spans {
-		group.Go(func() { spans[i] = growLog(a.b, a.store, fmt.Sprintf("%d-%d-%d", i, len(a.rate), began.UnixNano()), span) })
+		group.Go(func() {
+			spans[i] = growLog(a.b, a.store, fmt.Sprintf("%d-%d-%d", i, len(a.rate), began.UnixNano()), span)
+		})
 	}
 	group.Wait()
 	took := time.Since(began)

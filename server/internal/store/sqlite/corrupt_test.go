@@ -1,0 +1,148 @@
+package sqlite
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// Ensure that a page of the file that holds garbage damages the games whose rows it
+// holds, each with a clear error, and that all others can be read and played on.
+func TestGames_CorruptPage(t *testing.T) {
+	t.Parallel()
+	corruptPages(t, 8)
+}
+
+func TestGames_CorruptPage_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	corruptPages(t, 1000)
+}
+
+// corruptPages tries up to n leaf pages of a file, one at a time.
+func corruptPages(t *testing.T, n int) {
+	const (
+		pageSize = 4096
+		length   = 8
+	)
+	whole := filepath.Join(t.TempDir(), "whole.db")
+	s, err := Open(Options{Path: whole})
+	require.NoError(t, err)
+	var all []string
+	for n := range 150 {
+		all = append(all, fmt.Sprintf("game-%d", n))
+	}
+	for n := range int32(length) {
+		for _, game := range all {
+			play(t, s, game, n+1, n+1)
+		}
+	}
+	leaves := leafPages(t, s.Engine.(engineOn).db)
+	require.NoError(t, s.Close())
+	content, err := os.ReadFile(whole)
+	require.NoError(t, err)
+
+	random := rand.New(rand.NewPCG(1, 2))
+	random.Shuffle(len(leaves), func(i, j int) { leaves[i], leaves[j] = leaves[j], leaves[i] })
+	for _, page := range leaves[:min(n, len(leaves))] {
+		damaged := bytes.Clone(content)
+		for i := range pageSize {
+			damaged[(page-1)*pageSize+i] = byte(random.Uint32())
+		}
+		path := filepath.Join(t.TempDir(), "damaged.db")
+		require.NoError(t, os.WriteFile(path, damaged, 0o600))
+		s, err := Open(Options{Path: path})
+		require.NoError(t, err, "page %d", page)
+		var hurt atomic.Int64
+		var group sync.WaitGroup
+		for _, game := range append(all, "a new one") {
+			group.Go(func() {
+				if !playsOn(t, s, game, length) {
+					hurt.Add(1)
+				}
+			})
+		}
+		group.Wait()
+		assert.Less(t, hurt.Load(), int64(25), "page %d", page)
+		assert.Positive(t, hurt.Load(), "page %d", page)
+		ids := 0
+		require.NoError(t, s.Games.IDs(t.Context(), func(gameIDs []string) error {
+			ids += len(gameIDs)
+			return nil
+		}))
+		assert.Equal(t, len(all)+1, ids)
+
+		// What has expired is removed, but for what cannot be.
+		now, err := s.Time(t.Context())
+		require.NoError(t, err)
+		expiring := []string{}
+		for _, game := range all {
+			if err := s.Games.Expire(t.Context(), now, game); err == nil {
+				expiring = append(expiring, game)
+			}
+		}
+		assert.Greater(t, len(expiring), len(all)-25)
+		d := s.Engine.(engineOn).db
+		for range len(all) {
+			if err := d.sweep(t.Context()); err == nil {
+				break
+			}
+		}
+		assert.NoError(t, d.sweep(t.Context()))
+		assert.Less(t, len(d.damaged), 40)
+		require.NoError(t, s.Close())
+	}
+}
+
+// playsOn reads a game of so many entries, and appends as many again if all is well. It
+// reports whether it was.
+func playsOn(t *testing.T, s *store.Store, game string, length int32) bool {
+	if game == "a new one" {
+		length = 0
+	}
+	records, err := s.Games.Entries(t.Context(), game, 1, 1000)
+	tail, tailErr := s.Games.Tail(t.Context(), game)
+	if !assert.NoError(t, tailErr) {
+		return false
+	}
+	if err == nil && len(records) == int(length) && (length == 0 || tail.Last == entryID(game, length)) && tail.Head == tail.Last {
+		for n := length + 1; n <= 2*length+10; n++ {
+			_, err := s.Games.Append(t.Context(), game, entry(game, n))
+			assert.NoError(t, err, "a game that can be read")
+		}
+		records, err := s.Games.Entries(t.Context(), game, 1, 1000)
+		assert.NoError(t, err)
+		assert.Len(t, records, 2*int(length)+10)
+		return true
+	}
+	var corrupt *store.CorruptError
+	if err != nil && assert.ErrorAs(t, err, &corrupt) {
+		assert.EqualValues(t, len(records), corrupt.Version)
+	}
+	return false
+}
+
+// leafPages returns the pages that hold rows of games and entries alone.
+func leafPages(t *testing.T, d *db) (pages []int) {
+	t.Helper()
+	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
+		return query(c, "SELECT pageno, name FROM dbstat WHERE name IN ('games', 'entries') AND pagetype = 'leaf'", func(s *sqlite3.Stmt) error {
+			pages = append(pages, s.ColumnInt(0))
+			return nil
+		})
+	}))
+	require.NotEmpty(t, pages)
+	return pages
+}

@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// place is a query for a key of a game that no row has. Rows are in the order of keys,
+// so that the key decides which games are neighbours.
+type place string
+
+// places are where a game can be moved to: before all others, and behind them.
+var places = []place{
+	"SELECT min(0, ifnull((SELECT min(game) FROM games), 0), ifnull((SELECT min(game) FROM entries), 0)) - 1",
+	"UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'games' RETURNING seq",
+}
+
+// move moves a game to a place, or creates it there. The old rows of its log stay
+// behind, where no game finds them: removing them might move rows again.
+func (p place) move(c *sqlite3.Conn, gameID string) error {
+	var key, old int64
+	first := func(n *int64) func(s *sqlite3.Stmt) error {
+		return func(s *sqlite3.Stmt) error {
+			*n = s.ColumnInt64(0)
+			return nil
+		}
+	}
+	if err := query(c, string(p), first(&key)); err != nil {
+		return err
+	}
+	if err := query(c, "SELECT game FROM games WHERE id = ?", first(&old), gameID); err != nil {
+		return err
+	}
+	if old == 0 {
+		return exec(c, "INSERT INTO games (game, id, version, digest, time, head) VALUES (?, ?, 0, 0, 0, x'')", key, gameID)
+	}
+	err := exec(c, `INSERT INTO entries (game, version, digest, time, raw, seed)
+		SELECT ?, version, digest, time, raw, seed FROM entries WHERE game = ?`, key, old)
+	if err != nil {
+		return err
+	}
+	return exec(c, "UPDATE games SET game = ? WHERE game = ?", key, old)
+}
+
+// damage returns an error if an append to a game met a corrupt page that holds rows of
+// that game.
+func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
+	tail, err := g.Tail(ctx, gameID)
+	if err != nil {
+		return err
+	}
+	if tail.Head == unreadable || tail.Last == unreadable {
+		return errors.Join(store.ErrBroken, corrupt)
+	}
+	return nil
+}

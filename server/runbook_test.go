@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"regexp"
 	"strconv"
 	"strings"
@@ -70,8 +71,8 @@ func logLines(t *testing.T) (lines []logLine) {
 			if !ok || len(call.Args) == 0 { // err.Error() has no arguments.
 				return true
 			}
-			if of, ok := method.X.(*ast.Ident); ok && (of.Name == "http" || of.Name == "status") {
-				return true // They make errors.
+			if of, ok := method.X.(*ast.Ident); ok && slices.Contains([]string{"http", "status", "require", "assert"}, of.Name) {
+				return true // They make errors, or check for one.
 			}
 			name, withContext := strings.CutSuffix(method.Sel.Name, "Context")
 			if name != "Warn" && name != "Error" {

@@ -34,7 +34,7 @@ const (
 	maxServers = 256
 )
 
-// Config is what a Monitor works with. All fields but Keep are needed.
+// Config is what a Monitor works with. All fields but Alone and Keep are needed.
 type Config struct {
 	// ServerID tells this server from the others.
 	ServerID   string
@@ -43,6 +43,9 @@ type Config struct {
 	// OnMissing is called when servers have stopped sending heartbeats: others
 	// may take over their leases. It must not block.
 	OnMissing func()
+	// Alone says that no other server can use the store: before this one's first
+	// heartbeat there was none.
+	Alone bool
 	// Keep is how long outages and missing servers are kept, at least and by default
 	// eight days, which no clock outlasts.
 	Keep time.Duration
@@ -134,7 +137,11 @@ func (m *Monitor) beat(ctx context.Context) (time.Time, error) {
 // report logs what a heartbeat showed, and has the leases of missing servers
 // taken over.
 func (m *Monitor) report(b, last *Beat) {
-	if b.Outage > 0 {
+	switch {
+	case b.Outage == 0:
+	case m.Alone && last == nil:
+		m.Logger.Info("crediting running clocks for the time without a server", "for", b.Outage)
+	default:
 		m.Logger.Warn("no server sent a heartbeat; crediting running clocks for the outage", "id", "outage-credited", "for", b.Outage)
 	}
 	if b.RolledBack {

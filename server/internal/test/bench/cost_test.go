@@ -18,7 +18,7 @@ import (
 // much of the bare server's time Redis takes for it.
 func BenchmarkCostOfAMove(b *testing.B) {
 	store := startStore(b)
-	server := startProcess(b, ours, redisVariable+"="+store)
+	server := startProcess(b, ours, storeVariable+"="+store)
 	all := newPlayers(b, server)
 	plain := startBareProcess(b, echo, all[0].event)
 	moves, echoes := movesOf(all), echoesOf(b, plain, all)

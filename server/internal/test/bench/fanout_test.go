@@ -23,7 +23,7 @@ const (
 // every move to disk.
 func startOurs(b *testing.B, variables ...string) *process {
 	b.Helper()
-	return startProcess(b, ours, append(variables, redisVariable+"="+startStore(b))...)
+	return startProcess(b, ours, append(variables, storeVariable+"="+startStore(b))...)
 }
 
 // watchedGame is a game with an audience.

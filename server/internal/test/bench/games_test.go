@@ -75,7 +75,7 @@ func newManyGames(b *testing.B) manyGames {
 		games /= 10
 	}
 	store := startStore(b)
-	server := startProcess(b, ours, redisVariable+"="+store)
+	server := startProcess(b, ours, storeVariable+"="+store)
 	conn := dial(b, server.address)
 	all := make([]*player, games)
 	inParallel(atOne, games/owner, func(i int) {

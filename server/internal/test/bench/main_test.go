@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
@@ -35,10 +36,13 @@ import (
 // client counts.
 const (
 	sideVariable  = "GRIDSTAND_BENCH_SIDE"
-	redisVariable = "GRIDSTAND_BENCH_REDIS"
+	storeVariable = "GRIDSTAND_BENCH_STORE"
 	eventVariable = "GRIDSTAND_BENCH_EVENT"
 	certVariable  = "GRIDSTAND_BENCH_CERT"
 	keyVariable   = "GRIDSTAND_BENCH_KEY"
+	// imitation is the value of storeVariable for an imitation of Redis in the
+	// server's process.
+	imitation = "imitation"
 	// unmeteredVariable is set for a server without metrics.
 	unmeteredVariable = "GRIDSTAND_BENCH_UNMETERED"
 	// profileVariable names the directory in which each server writes its CPU
@@ -72,7 +76,15 @@ func beServer(side string) error {
 	defer profile(side)()
 	var address string
 	if side == ours {
-		config := benchConfig(os.Getenv(redisVariable))
+		config := benchConfig(os.Getenv(storeVariable))
+		if config.Store == imitation {
+			redis := miniredis.NewMiniRedis()
+			if err := redis.Start(); err != nil {
+				return err
+			}
+			defer redis.Close()
+			config.Store = "redis://" + redis.Addr()
+		}
 		config.TLSCert, config.TLSKey = os.Getenv(certVariable), os.Getenv(keyVariable)
 		if os.Getenv(unmeteredVariable) != "" {
 			config.Metrics = ""

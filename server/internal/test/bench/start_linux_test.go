@@ -7,16 +7,23 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/ratio"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
 // starts is how often a program is started in a round.
@@ -40,6 +47,53 @@ func BenchmarkStartServer(b *testing.B) {
 	ratio.Compare(b, "ms", ratio.Goal{},
 		millis(starts, func() time.Duration { return answers(b, ours, "--listen") }),
 		millis(starts, func() time.Duration { return answers(b, bare) }))
+}
+
+// BenchmarkStartOnFile reports how long a server takes to start on a file with many
+// finished games, beside an empty one.
+func BenchmarkStartOnFile(b *testing.B) {
+	program := build(b, "../../../../cmd/gridstand-server")
+	full, empty := filepath.Join(b.TempDir(), "full.db"), filepath.Join(b.TempDir(), "empty.db")
+	finishGames(b, full, 100_000)
+	start := func(file string) ratio.Side {
+		return millis(starts, func() time.Duration {
+			return answers(b, program, "--store", "sqlite:"+file, "--listen")
+		})
+	}
+	ratio.Compare(b, "ms", ratio.Goal{}, start(full), start(empty))
+}
+
+// finishGames writes so many finished games to a file.
+func finishGames(b *testing.B, path string, games int) {
+	b.Helper()
+	s, err := sqlite.Open(sqlite.Options{Path: path})
+	require.NoError(b, err)
+	l := &library{log: gamelog.New(s.Games)}
+	listings := make([]store.Listing, games)
+	var group errgroup.Group
+	group.SetLimit(players)
+	for n := range games {
+		group.Go(func() error {
+			created, err := l.create(b.Context(), "classic", n)
+			if err != nil {
+				return err
+			}
+			draft, err := created.Tip.Draft(replay.Entry{Action: replay.Resigned{}}, time.Time{}, nil)
+			if err != nil {
+				return err
+			}
+			over, err := l.log.Append(b.Context(), draft)
+			if err == nil {
+				listings[n] = directory.Of(over.Event.State, 0)
+			}
+			return err
+		})
+	}
+	require.NoError(b, group.Wait())
+	for some := range slices.Chunk(listings, players) {
+		require.NoError(b, s.Lists.Write(b.Context(), some, 0))
+	}
+	require.NoError(b, s.Close())
 }
 
 // answers starts a server, the address being its last argument, and returns how

@@ -1,0 +1,121 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/ratio"
+	"github.com/gridstand/gridstand/server"
+)
+
+// BenchmarkStores compares a server on a SQLite file with one on a Redis, which both
+// write every move to disk before it is acknowledged.
+func BenchmarkStores(b *testing.B) {
+	b.Run("moves of 500 players", func(b *testing.B) {
+		file, redis := movesOf(newPlayers(b, startOnFile(b))), movesOf(newPlayers(b, startOurs(b)))
+		ratio.Compare(b, "moves/s", ratio.AtLeast(1.2),
+			func() float64 { return perSecond(b, file, nil) },
+			func() float64 { return perSecond(b, redis, nil) })
+	})
+	b.Run("moves beside the imitation of Redis", func(b *testing.B) {
+		file := movesOf(newPlayers(b, startOnFile(b)))
+		imitation := movesOf(newPlayers(b, startProcess(b, ours, storeVariable+"="+imitation)))
+		ratio.Compare(b, "moves/s", ratio.AtLeast(4),
+			func() float64 { return perSecond(b, file, nil) },
+			func() float64 { return perSecond(b, imitation, nil) })
+	})
+	b.Run("p50 at half of the load of Redis", func(b *testing.B) {
+		file, redis := movesOf(newPlayers(b, startOnFile(b))), movesOf(newPlayers(b, startOurs(b)))
+		var rate float64
+		ratio.Compare(b, "ms", ratio.AtMost(1.2),
+			func() float64 {
+				if rate == 0 {
+					rate = perSecond(b, redis, nil) / 2
+				}
+				return milliseconds(paced(b, rate, file), 0.5)
+			},
+			func() float64 {
+				rate = perSecond(b, redis, nil) / 2
+				return milliseconds(paced(b, rate, redis), 0.5)
+			})
+	})
+	b.Run("processor time of server and store", func(b *testing.B) {
+		onFile := startOnFile(b)
+		store := startStore(b)
+		onRedis := startProcess(b, ours, storeVariable+"="+store)
+		file, redis := movesOf(newPlayers(b, onFile)), movesOf(newPlayers(b, onRedis))
+		work := redisWork(b, store)
+		cost := func(moves []func() error, work func() float64) float64 {
+			before, done := work(), int64(0)
+			perSecond(b, moves, func(n int64) { done = n })
+			return (work() - before) / float64(done)
+		}
+		ratio.Compare(b, "µs/move", ratio.AtMost(0.85),
+			func() float64 { return cost(file, func() float64 { return onFile.ask(b, "work") }) },
+			func() float64 { return cost(redis, func() float64 { return onRedis.ask(b, "work") + work() }) })
+	})
+}
+
+// startOnFile starts a server on a new SQLite file.
+func startOnFile(b *testing.B) *process {
+	b.Helper()
+	return startProcess(b, ours, storeVariable+"=sqlite:"+filepath.Join(b.TempDir(), "gridstand.db"))
+}
+
+// BenchmarkFile reports by how much the SQLite file grows with a move, and how much is
+// written to disk for it.
+func BenchmarkFile(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "gridstand.db")
+	config := benchConfig("sqlite:" + path)
+	run := func(work func(address string)) {
+		ctx, cancel := context.WithCancel(context.Background())
+		running, err := server.Start(ctx, config)
+		require.NoError(b, err)
+		work(running.Addr().String())
+		cancel()
+		require.NoError(b, running.Wait()) // It writes a checkpoint.
+	}
+	size := func() int64 {
+		info, err := os.Stat(path)
+		require.NoError(b, err)
+		return info.Size()
+	}
+	run(func(string) {})
+	empty := size()
+	moves := int64(0)
+	var written int64
+	run(func(address string) {
+		works := make([]func() error, 100)
+		for i := range works {
+			p := newPlayer(b, dial(b, address), fmt.Sprintf("player %d", i))
+			works[i] = p.move
+		}
+		before := writtenToDisk(b)
+		for b.Loop() {
+			perSecond(b, works, func(done int64) { moves += done })
+		}
+		written = writtenToDisk(b) - before
+	})
+	b.ReportMetric(float64(size()-empty)/float64(moves), "bytes/move")
+	b.ReportMetric(float64(written)/float64(moves), "written-bytes/move")
+}
+
+// writtenToDisk is how many bytes this process has had written to disk, 0 where the
+// system does not say.
+func writtenToDisk(b *testing.B) (n int64) {
+	b.Helper()
+	counts, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(counts), "\nwrite_bytes: ")
+	_, err = fmt.Sscan(after, &n)
+	require.NoError(b, err)
+	return n
+}

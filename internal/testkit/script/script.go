@@ -49,6 +49,7 @@ func Run(t *testing.T, program, asProgram string, setup func(tb testing.TB, env 
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv(asProgram, "1")
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config"))
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
 			env.Setenv("TERM", "xterm-256color")
 			setup(env.T().(testing.TB), env)
 			return nil

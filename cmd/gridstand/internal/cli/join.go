@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -133,7 +134,7 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 
 // playScreen shows a game that the user plays, until they leave.
 func (p *program) playScreen(ctx context.Context, c *client.Client, config tui.PlayConfig) error {
-	config.Me, config.Clock, config.Server = c.PlayerID(), p.clock, named(c)
+	config.Me, config.Clock, config.Server = c.PlayerID(), p.clock, cmp.Or(config.Server, named(c))
 	return tui.Run(ctx, tui.NewPlayer(ctx, tui.NewServer(c), config), p.screen())
 }
 

@@ -2,10 +2,16 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
 	"time"
+
+	"github.com/adrg/xdg"
+	"github.com/spf13/pflag"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -19,44 +25,170 @@ const (
 	stopTimeout = 2 * time.Second // for the calls of watchers
 )
 
+// localFlags are the flags for a server in this program.
+type localFlags struct {
+	local, fresh, share bool
+	data                string
+}
+
+func (o *localFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.local, "local", false,
+		"start a server in this program, at "+client.DefaultTarget+" or at --server,\nunless one is already running there")
+	flags.BoolVar(&o.fresh, "fresh", false, "with --local: keep nothing, and leave out what is kept")
+	flags.StringVar(&o.data, "data", "", "with --local: keep games in this `directory`\n(default "+stateHome()+")")
+	flags.BoolVar(&o.share, "share", false, "with --local: let other machines connect, in clear text")
+}
+
+// check returns an error for flags that do not go together.
+func (o *localFlags) check(p *program, resume bool) error {
+	switch {
+	case !o.local && (o.fresh || o.share || o.data != ""):
+		return usage.Errorf("--fresh, --data and --share are for --local")
+	case o.fresh && o.data != "":
+		return usage.Errorf("--fresh keeps nothing: omit --data")
+	case o.fresh && resume:
+		return usage.Errorf("--fresh begins with nothing: omit --resume")
+	case o.local && (p.flags.tls || p.flags.ca != "" || p.flags.cert != ""):
+		return usage.Errorf("--local starts its own server: omit --tls, --ca and --cert")
+	}
+	return nil
+}
+
+// resumeCommand is the command that starts the server again and resumes a game. server
+// is the address if it is not the default one.
+func (o *localFlags) resumeCommand(server string) string {
+	command := name + " play --local --resume"
+	if server != "" {
+		command += " --server " + server
+	}
+	if o.data != "" {
+		command += " --data " + o.data
+	}
+	return command
+}
+
+// stateHome is where this program keeps the games of --local.
+func stateHome() string { return filepath.Join(xdg.StateHome, "gridstand", "local") }
+
+// localServer is a server for play --local.
+type localServer struct {
+	// address to connect to.
+	address string
+	// ours reports that it runs in this program, and not in another one.
+	ours bool
+	// others is the address for other machines, empty without --share.
+	others string
+	// stop ends it after the game.
+	stop func()
+}
+
 // startLocal starts a server in this program, at the address where other programs on
-// the machine look for one, unless one is already running there; ours reports which
-// of the two it is. The caller calls stop after the game.
-func (p *program) startLocal(ctx context.Context) (address string, ours bool, stop func(), err error) {
-	address, err = client.NormalTarget(p.flags.server)
+// the machine look for one, unless one is already running there. The caller calls stop
+// after the game.
+func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, error) {
+	address, err := client.NormalTarget(p.flags.server)
 	if err == nil {
 		_, _, err = net.SplitHostPort(address)
 	}
 	if err != nil {
-		return "", false, nil, usage.Errorf("--local starts one server, at a host:port, not at %.40q", p.flags.server)
+		return localServer{}, usage.Errorf("--local starts one server, at a host:port, not at %.40q", p.flags.server)
 	}
+	elsewhere := fmt.Sprintf("Try another address: %s play --local --server localhost:2049", name)
 	if findLocal(ctx, address) {
+		if o.fresh || o.share || o.data != "" {
+			return localServer{}, fmt.Errorf("a server is already running at %s, with its own settings. %s", address, elsewhere)
+		}
 		p.notef("A server is already running at %s; you play on that one.", address)
-		return address, false, func() {}, nil
+		return localServer{address: address, stop: func() {}}, nil
 	}
-	listener, err := net.Listen("tcp", address)
+	listener, err := o.listen(address)
 	if err != nil {
-		return "", false, nil, fmt.Errorf("cannot start a server at %s (%w). "+
-			"Try another address: %s play --local --server localhost:2049", address, err, name)
+		var wrong *usage.Error
+		if errors.As(err, &wrong) {
+			return localServer{}, err
+		}
+		return localServer{}, fmt.Errorf("cannot start a server at %s (%w). %s", address, err, elsewhere)
 	}
 	config := server.DefaultConfig()
 	config.Listener = listener
 	config.StopTimeout = stopTimeout
+	config.OnlyUptime = true                      // a game waits for its player
 	config.Logger = slog.New(slog.DiscardHandler) // the screen is the player's
+	file := filepath.Join(o.data, "local.db")
+	if o.data == "" {
+		file = filepath.Join(p.state, "local.db")
+	}
+	config.Store = server.File(file)
+	if o.fresh {
+		config.Store = server.Memory
+	}
 	// It ends after the screen, and not with it.
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	server, err := server.Start(serving, config)
 	if err != nil {
 		cancel()
-		return "", false, nil, fmt.Errorf("server: %w", err)
+		return localServer{}, fmt.Errorf("cannot start a server: %w", err)
 	}
-	return address, true, func() {
+	l := localServer{address: address, ours: true, stop: func() {
 		cancel()
 		if err := server.Wait(); err != nil {
 			p.notef("The server in this program failed: %v", err)
 		}
-		p.notef("The server in this program has ended, and its games with it.")
-	}, nil
+		if o.fresh {
+			p.notef("The server in this program has ended, and its games with it.")
+		} else {
+			p.notef("The server in this program has ended. Its games are kept in %s.", file)
+		}
+	}}
+	if o.share {
+		_, port, _ := net.SplitHostPort(listener.Addr().String())
+		l.others = net.JoinHostPort(ownHost(), port)
+	}
+	return l, nil
+}
+
+// listen listens at an address of this machine that other machines cannot reach, or at
+// all addresses with --share.
+func (o *localFlags) listen(address string) (net.Listener, error) {
+	if o.share {
+		_, port, _ := net.SplitHostPort(address)
+		address = net.JoinHostPort("", port)
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if tcp, ok := listener.Addr().(*net.TCPAddr); !o.share && (!ok || !tcp.IP.IsLoopback()) {
+		_ = listener.Close()
+		return nil, usage.Errorf("--local is for this machine only; with --share others can connect to %.40s", address)
+	}
+	return listener, nil
+}
+
+// ownHost returns the address, or else the name, by which other machines most likely
+// reach this one.
+func ownHost() string {
+	// That of the route to a machine on the Internet. This sends nothing.
+	if conn, err := net.Dial("udp", "192.0.2.1:9"); err == nil {
+		defer func() { _ = conn.Close() }()
+		if udp, ok := conn.LocalAddr().(*net.UDPAddr); ok && !udp.IP.IsLoopback() {
+			return udp.IP.String()
+		}
+	}
+	if host, err := os.Hostname(); err == nil {
+		return host
+	}
+	return "localhost"
+}
+
+// invite says what others type to watch a game, and to join it.
+func (p *program) invite(others string, g *pb.Game) {
+	p.notef("Warning: everyone who can reach %s can connect. Nothing is encrypted: others on the network can read tokens.", others)
+	p.notef("Others watch with: %s watch %s --server %s", name, g.GetId(), others)
+	if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+		p.notef("Others join with:  %s join %s --server %s", name, g.GetId(), others)
+	}
+	p.notef("Others play with:  %s play --server %s", name, others)
 }
 
 // findLocal reports whether a server of Gridstand is at an address.

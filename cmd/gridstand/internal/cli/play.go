@@ -22,7 +22,8 @@ const defaultVariant = "classic"
 // playOptions are the flags of play.
 type playOptions struct {
 	gameFlags
-	local, resume bool
+	localFlags
+	resume bool
 }
 
 func (p *program) playCommand() *cobra.Command {
@@ -44,10 +45,9 @@ cursor, enter jumps, ? shows the cells to jump to, and i shows all keys.`,
 			return p.play(cmd.Context(), first(args), o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.local, "local", false,
-		"start a server in this program, at "+client.DefaultTarget+" or at --server,\nunless one is already running there")
+	o.localFlags.add(cmd.Flags())
 	cmd.Flags().BoolVar(&o.resume, "resume", false, "continue your latest game that is not over")
-	o.add(cmd)
+	o.gameFlags.add(cmd)
 	return cmd
 }
 
@@ -64,17 +64,17 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	if !p.terminal(p.in) || !p.terminal(p.out) {
 		return fmt.Errorf("play needs a terminal; in scripts use \"%s new\" and \"%s move\"", name, name)
 	}
-	own := false
+	if err := o.check(p, o.resume); err != nil {
+		return err
+	}
+	var local localServer
 	if o.local {
-		if p.flags.tls || p.flags.ca != "" || p.flags.cert != "" {
-			return usage.Errorf("--local starts its own server: omit --tls, --ca and --cert")
-		}
-		address, ours, stop, err := p.startLocal(ctx)
-		if err != nil {
+		var err error
+		if local, err = p.startLocal(ctx, o.localFlags); err != nil {
 			return err
 		}
-		defer stop()
-		p.flags.server, own = address, ours
+		defer local.stop()
+		p.flags.server = local.address
 	}
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -88,9 +88,17 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	if err != nil {
 		return err
 	}
-	return p.playScreen(ctx, c, tui.PlayConfig{
-		Game: g.Game, Options: client.GameOptions{Private: o.private}, Ends: own,
-	})
+	config := tui.PlayConfig{Game: g.Game, Options: client.GameOptions{Private: o.private}, Server: local.others}
+	switch {
+	case local.ours && o.fresh:
+		config.Ends = true
+	case local.ours:
+		config.Resume = o.resumeCommand(named(c))
+	}
+	if local.others != "" {
+		p.invite(local.others, g.Game)
+	}
+	return p.playScreen(ctx, c, config)
 }
 
 // screen returns the terminal's properties for a screen.

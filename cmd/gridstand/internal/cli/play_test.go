@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -95,14 +96,85 @@ func TestPlayLocal(t *testing.T) {
 		g := lines(t, stands.ok("games", "--json", "--order", "score"), func() *pb.Game { return new(pb.Game) })
 		return g[0].GetPosition().GetMoveCount() > 3
 	}, limit, 10*time.Millisecond)
+	elsewhere := *ada
+	elsewhere.terminal = true
+	elsewhere.fails(exitFailed, "a server is already running at "+address, "play", "--local", "--fresh", "--server", address)
 	table.types("q")
 	table.ends(exitOK)
 	assert.Contains(t, table.out.String(), "ada left a classic game")
-	assert.NotContains(t, table.out.String(), "--resume", "there is nothing left to resume")
-	assert.Contains(t, table.err.String(), "its games with it")
+	assert.Contains(t, table.out.String(), "Resume it with gridstand play --local --resume --server "+address)
+	assert.Contains(t, table.err.String(), "Its games are kept in "+ada.state)
 	tv.sees("◌")
 	tv.types("\x03")
 	tv.ends(exitInterrupted)
+}
+
+// Ensure that the next play --local has the account, the open game and the scores of
+// the one before, and that --fresh has none of them and leaves them alone.
+func TestPlayLocal_Again(t *testing.T) {
+	t.Parallel()
+	address := freeAddress(t)
+	ada := newUser(t, address, "ada")
+	play := func(args ...string) (screen, notes string) {
+		t.Helper()
+		s := ada.sit(append([]string{"play", "--local", "--server", address}, args...)...)
+		s.sees("thers watch with")
+		ada.ok("whoami")
+		s.types("q")
+		s.ends(exitOK)
+		return ansi.Strip(s.out.String()), s.err.String()
+	}
+	command := regexp.MustCompile(`gridstand watch\s+([a-z2-7]{26})`)
+	first, _ := play("--name", "ada")
+	id := command.FindStringSubmatch(first)[1]
+
+	again, notes := play("--resume")
+	assert.Equal(t, id, command.FindStringSubmatch(again)[1])
+	assert.NotContains(t, notes, "no longer knows")
+
+	fresh, notes := play("--fresh")
+	assert.NotContains(t, fresh, id)
+	assert.NotContains(t, fresh, "--resume")
+	assert.Contains(t, notes, "its games with it")
+	moved, _ := play("--data", t.TempDir(), "--name", "ada")
+	assert.NotContains(t, moved, id)
+	assert.Contains(t, moved, "--data ")
+
+	again, notes = play("--resume")
+	assert.Equal(t, id, command.FindStringSubmatch(again)[1])
+	assert.NotContains(t, notes, "no longer knows")
+}
+
+// Ensure that other machines can connect if the user wants that, and are told how.
+func TestPlayLocal_Share(t *testing.T) {
+	t.Parallel()
+	ada := newUser(t, "", "ada")
+	_, port, err := net.SplitHostPort(freeAddress(t))
+	require.NoError(t, err)
+	others := net.JoinHostPort(ownHost(), port)
+	s := ada.sit("play", "--local", "--share", "--server", "localhost:"+port, "--name", "ada", "tribolo", "--seats", "me,open,greedy")
+	s.sees("gridstand join")
+	assert.Contains(t, s.err.String(), "Nothing is encrypted")
+	assert.Regexp(t, `gridstand join [a-z2-7]{26} --server `+regexp.QuoteMeta(others)+`\n`, s.err.String())
+	s.sees("--server " + others)
+	guest := newUser(t, others, "bob")
+	assert.Contains(t, guest.ok("games", "--status", "waiting"), "tribolo")
+	s.types("q")
+	s.ends(exitOK)
+}
+
+func TestPlayLocal_Wrong(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, freeAddress(t), "ada")
+	u.terminal = true
+	for _, args := range []string{
+		"--fresh", "--share", "--data x", "--local --fresh --data x", "--local --fresh --resume", "--local --tls",
+	} {
+		u.fails(exitUsage, "--", append([]string{"play"}, strings.Fields(args)...)...)
+	}
+	_, port, err := net.SplitHostPort(u.server)
+	require.NoError(t, err)
+	u.fails(exitUsage, "with --share others can connect", "play", "--local", "--server", "0.0.0.0:"+port)
 }
 
 // TestLocal_PortInUse does not take a stranger for a server.
@@ -124,7 +196,6 @@ func TestLocal_PortInUse(t *testing.T) {
 	u.terminal = true
 	u.fails(exitFailed, "play --local --server localhost:2049", "play", "--local", "--server", u.server)
 	u.fails(exitUsage, "--local starts one server", "play", "--local", "--server", "one,two")
-	u.fails(exitUsage, "--tls", "play", "--local", "--tls")
 }
 
 // TestPlayAgain takes up a game that was left.

@@ -24,6 +24,7 @@ type program struct {
 	env []string
 
 	store *client.Store
+	state string // directory of the games of play --local
 	clock func() time.Time
 	// terminal reports whether a stream is a terminal, and width returns its number of
 	// columns, 0 for no limit.
@@ -45,7 +46,7 @@ type globalFlags struct {
 func newProgram() *program {
 	return &program{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
-		store: client.DefaultStore(), clock: time.Now,
+		store: client.DefaultStore(), state: stateHome(), clock: time.Now,
 		terminal: func(stream any) bool {
 			f, ok := stream.(*os.File)
 			// A dumb terminal is written like a file: its cursor cannot be moved.

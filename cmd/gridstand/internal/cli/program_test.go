@@ -41,6 +41,7 @@ type person struct {
 	t      *testing.T
 	server string
 	store  *client.Store
+	state  string
 	name   string
 
 	in       io.Reader
@@ -59,7 +60,7 @@ func newUser(t *testing.T, server, name string) *person {
 	t.Helper()
 	return &person{
 		t: t, server: server, name: name,
-		store: client.NewStore(filepath.Join(t.TempDir(), "credentials.json")),
+		store: client.NewStore(filepath.Join(t.TempDir(), "credentials.json")), state: t.TempDir(),
 	}
 }
 
@@ -70,7 +71,7 @@ func (u *person) program(out, err io.Writer) *program {
 		in = strings.NewReader("")
 	}
 	return &program{
-		in: in, out: out, err: err, store: u.store, clock: time.Now,
+		in: in, out: out, err: err, store: u.store, state: u.state, clock: time.Now,
 		env:      []string{"GRIDSTAND_SERVER=" + u.server, "USER=" + u.name, "TERM=xterm-256color"},
 		terminal: func(any) bool { return u.terminal },
 		width:    func() int { return u.width },

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -59,7 +60,7 @@ func (p *panes) open(name, command string, variables ...string) {
 	p.t.Helper()
 	script := fmt.Sprintf(`
 		unset TMUX NO_COLOR GRIDSTAND_SERVER
-		export TERM=xterm-256color COLORTERM=truecolor XDG_CONFIG_HOME=%[1]s/%[2]s %[3]s=1
+		export TERM=xterm-256color COLORTERM=truecolor XDG_CONFIG_HOME=%[1]s/%[2]s XDG_STATE_HOME=%[1]s/%[2]s %[3]s=1
 		sh -c 'echo $$ >%[1]s/%[2]s.pid; exec env %[6]s %[4]s %[5]s'
 		echo exit=$? $(stty -a | grep -oE -- '-?(icanon|echo)\b')
 		exec cat`, p.dir, name, actAsClient, p.binary, command, strings.Join(variables, " "))
@@ -160,8 +161,51 @@ func TestOnTerminals(t *testing.T) {
 	p.tmux("send-keys", "-t", "watch", "q")
 	p.sees("watch", `(?s)verify `+id+`.*exit=0 icanon echo`)
 	p.tmux("send-keys", "-t", "play", "q")
-	p.sees("play", `(?s)ada left a classic game.*its games with it\.\nexit=0 icanon echo`)
+	p.sees("play", `(?s)ada left a classic game.*games are kept in[^.]*[^ ]*\.\nexit=0 icanon echo`)
 	p.sees("tv", "◌ reconnecting")
 	require.NoError(t, syscall.Kill(p.pid("tv"), syscall.SIGTERM))
 	p.sees("tv", "exit=130 icanon echo")
+}
+
+// Ensure that a game on a server of its own goes on at the same board after SIGKILL.
+func TestOnTerminals_KilledAndResumed(t *testing.T) {
+	p := newPanes(t)
+	command := "play --local --server " + freeAddress(t)
+	p.open("first", command+" --name ada")
+	p.sees("first", "MOVES +0")
+	moves := func(pane string) int {
+		n, err := strconv.Atoi(regexp.MustCompile(`\d+`).FindString(p.sees(pane, `MOVES +\d+`)))
+		require.NoError(t, err)
+		return n
+	}
+	for made := 0; made < 12; made = moves("first") {
+		p.tmux("send-keys", "-t", "first", "Left", "Down", "Right", "Down", "Up")
+		require.Eventually(t, func() bool { return moves("first") > made }, limit, 10*time.Millisecond)
+	}
+	// Until all keys are played.
+	require.Eventually(t, func() bool {
+		before := moves("first")
+		<-time.After(200 * time.Millisecond)
+		return moves("first") == before
+	}, limit, time.Millisecond)
+	board, made := p.board("first"), moves("first")
+	resume := func(before, after string) {
+		pid := p.pid(before)
+		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+		require.Eventually(t, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }, limit, time.Millisecond)
+		require.NoError(t, os.Rename(filepath.Join(p.dir, before), filepath.Join(p.dir, after)))
+		p.open(after, command+" --resume")
+	}
+	resume("first", "second")
+	p.sees("second", "MOVES +"+strconv.Itoa(made)+`\b`)
+	assert.Equal(t, board, p.board("second"))
+
+	// In the midst of moves: what was shown is there.
+	p.tmux("send-keys", "-t", "second", "Left", "Down", "Right", "Down", "Up", "Left", "Down", "Right", "Down", "Up")
+	require.Eventually(t, func() bool { return moves("second") > made }, limit, time.Millisecond)
+	made = moves("second")
+	resume("second", "third")
+	assert.GreaterOrEqual(t, moves("third"), made)
+	p.tmux("send-keys", "-t", "third", "q")
+	p.sees("third", "exit=0 icanon echo")
 }

@@ -25,6 +25,9 @@ type PlayConfig struct {
 	Server string
 	// Ends says that the server ends with the screen, and its games with it.
 	Ends bool
+	// Resume is the command that resumes the game if the server ends with the screen
+	// but keeps its games, empty otherwise.
+	Resume string
 	// Clock tells the time; nil is the system's.
 	Clock func() time.Time
 }
@@ -43,6 +46,7 @@ type playing struct {
 	match
 	server Server
 	ends   bool // there will be nothing to come back to
+	resume string
 	// nextOptions are those of the game that follows this one.
 	nextOptions func() client.GameOptions
 
@@ -71,7 +75,7 @@ const (
 )
 
 func newPlaying(ctx context.Context, server Server, c PlayConfig) playing {
-	p := playing{base: newBase(ctx, c.Clock), server: server, ends: c.Ends}
+	p := playing{base: newBase(ctx, c.Clock), server: server, ends: c.Ends, resume: c.Resume}
 	p.address = c.Server
 	return p
 }

@@ -82,8 +82,11 @@ func (b *base) stop() bool {
 func (p *Play) Farewell() string {
 	if !p.over() {
 		text := fmt.Sprintf("%s left a %s game at %s", p.player(), p.variant(), p.facts())
-		if p.ends {
+		switch {
+		case p.ends:
 			return text
+		case p.resume != "":
+			return text + ". Resume it with " + p.resume
 		}
 		return text + ". Resume it with " + p.commandLine("play", "--resume") + ", or " + p.commandLine("play", p.opened.GetId())
 	}
@@ -96,7 +99,7 @@ func (p *Play) Farewell() string {
 			text += ", " + p.stands(at.place, at.window)
 		}
 	}
-	if p.ends {
+	if p.ends || p.resume != "" {
 		return text
 	}
 	return text + ". Verify it with " + p.commandLine("verify", p.opened.GetId())

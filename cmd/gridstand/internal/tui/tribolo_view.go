@@ -343,8 +343,10 @@ func (m *match) standings(b *base, me string) string {
 func (t *Tribolo) Farewell() string {
 	text := fmt.Sprintf("%s: %s", t.variant(), t.facts())
 	switch {
-	case t.ends:
+	case t.ends, t.over() && t.resume != "":
 		return text
+	case t.resume != "":
+		return text + ". Resume it with " + t.resume
 	case t.over():
 		return text + ". Verify it with " + t.commandLine("verify", t.opened.GetId())
 	default:

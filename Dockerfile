@@ -13,12 +13,18 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     CGO_ENABLED=0 go build -trimpath -buildvcs=false \
     -ldflags "-s -w -X github.com/gridstand/gridstand/internal/version.Version=$VERSION -X github.com/gridstand/gridstand/internal/version.Commit=$COMMIT" \
     -o /gridstand-server ./cmd/gridstand-server
+# An empty directory.
+WORKDIR /volumes/data
 
 FROM scratch
 # Certificate authorities, for a Redis with TLS.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /gridstand-server /gridstand-server
+COPY --from=build --chown=65532:65532 --chmod=700 /volumes/ /
 USER 65532:65532
+# The games, unless a setting names another store.
+ENV GRIDSTAND_DATA=/data
+VOLUME /data
 EXPOSE 2048
 # The image has no shell and no curl: the server checks itself, at the address and
 # with the encryption that its environment sets.

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 socket=gridstand-picture-$$
 export GRIDSTAND_SERVER=localhost:${PICTURE_PORT:-2048} XDG_CONFIG_HOME=$work
 
-bin/gridstand-server --listen "$GRIDSTAND_SERVER" 2>"$work/server.log" &
+bin/gridstand-server --store memory --listen "$GRIDSTAND_SERVER" 2>"$work/server.log" &
 server=$!
 trap 'tmux -L "$socket" kill-server 2>/dev/null || true; kill "$server"; wait "$server" || true; rm -rf "$work"' EXIT
 

@@ -110,7 +110,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Listen:       ":2048",
-		Store:        Memory,
+		Store:        File(""),
 		Data:         filepath.Join(xdg.StateHome, "gridstand", "server"),
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -21,31 +20,6 @@ func mustOpen(t *testing.T, value string) *store.Store {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	return s
-}
-
-func TestStore_Embedded(t *testing.T) {
-	t.Parallel()
-	s := mustOpen(t, Memory)
-	ctx := t.Context()
-
-	t.Run("no other client gets in", func(t *testing.T) {
-		stranger := redis.NewClient(&redis.Options{Addr: s.Engine.(*embedded).server.Addr()})
-		defer func() { _ = stranger.Close() }()
-		assert.ErrorContains(t, stranger.Ping(ctx).Err(), "NOAUTH")
-	})
-
-	t.Run("keys expire", func(t *testing.T) {
-		running, cancel := context.WithCancel(ctx)
-		var group sync.WaitGroup
-		group.Go(func() { s.Run(running) })
-		defer group.Wait()
-		defer cancel()
-		reads := s.Engine.(*embedded).clients.Calls
-		require.NoError(t, reads.Set(ctx, "short", "x", 100*time.Millisecond).Err())
-		require.NoError(t, reads.Set(ctx, "long", "x", time.Hour).Err())
-		require.Eventually(t, func() bool { return reads.Exists(ctx, "short").Val() == 0 }, 10*time.Second, 20*time.Millisecond)
-		assert.Equal(t, int64(1), reads.Exists(ctx, "long").Val())
-	})
 }
 
 func TestMonitor(t *testing.T) {

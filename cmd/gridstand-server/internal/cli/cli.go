@@ -87,7 +87,7 @@ func rootCommand() *cobra.Command {
 		Long: `Serves grid games over gRPC: people play in their terminals while others
 watch live.
 
-Without flags it listens on port 2048 and keeps everything in its own memory.
+Without flags it listens on port 2048 and keeps everything in a file.
 Every flag can also be set by the environment variable next to it; the flag takes
 precedence. On the first SIGINT or SIGTERM the server finishes calls in progress; a
 second one ends it at once.`,

@@ -167,8 +167,8 @@ func TestProcess_Signal(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			p := startProcess(t)
-			assert.Contains(t, p.output(), "everything is kept in this process and gone when it ends")
+			p := startProcess(t, "--store", "memory")
+			assert.Contains(t, p.output(), "everything is kept in memory and gone when the server ends")
 			require.NoError(t, p.cmd.Process.Signal(signal))
 			assert.Equal(t, 0, p.end(t))
 			assert.Contains(t, p.output(), "msg=stopped")
@@ -178,7 +178,7 @@ func TestProcess_Signal(t *testing.T) {
 
 func TestProcess_SecondSignal(t *testing.T) {
 	t.Parallel()
-	p := startProcess(t, "--stop-timeout", "1h")
+	p := startProcess(t, "--store", "memory", "--stop-timeout", "1h")
 	// A stream that only its caller ends: the first signal waits for it.
 	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, p.addr)).ServerReflectionInfo(t.Context())
 	require.NoError(t, err)
@@ -213,5 +213,5 @@ func TestRun_RedisAway(t *testing.T) {
 // Ensure that the server's log warns about a variable that no flag has.
 func TestRun_Environment(t *testing.T) {
 	t.Setenv("GRIDSTAND_THEME", "dark")
-	assert.Regexp(t, "level=WARN .* id=variable-unknown variable=GRIDSTAND_THEME\n", startProcess(t).output())
+	assert.Regexp(t, "level=WARN .* id=variable-unknown variable=GRIDSTAND_THEME\n", startProcess(t, "--store", "memory").output())
 }

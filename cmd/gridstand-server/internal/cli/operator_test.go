@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,14 +15,27 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
 )
 
 // Ensure that an operator's commands do their work beside a server and say what
 // they did.
 func TestOperator(t *testing.T) {
 	t.Parallel()
+	t.Run("file", func(t *testing.T) {
+		t.Parallel()
+		operate(t, server.File(filepath.Join(t.TempDir(), "games.db")), true)
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		operate(t, "redis://"+redistest.StartMiniredis(t).Addr(), false)
+	})
+}
+
+// operate runs the commands on a store; alone says that some need it for themselves.
+func operate(t *testing.T, store string, alone bool) {
 	c := servertest.Config(t)
-	c.Store = "redis://" + redistest.StartMiniredis(t).Addr()
+	c.Store = store
 	server, _ := servertest.Start(t, c)
 	conn := servertest.Dial(t, server.Addr())
 	ann, err := pb.NewPlayerServiceClient(conn).CreatePlayer(t.Context(), &pb.CreatePlayerRequest{Name: "Ann"})
@@ -55,9 +69,23 @@ func TestOperator(t *testing.T) {
 	does(ids[0]+"\n", "quarantine", ids[0])
 	_, err = games.GetGame(ctx, &pb.GetGameRequest{GameId: ids[0]})
 	assert.Equal(t, codes.DataLoss, status.Code(err))
-	does("3 games read, 0 of them over; 0 entries taken off the leaderboards.\n1 games are damaged:\n"+ids[0]+"\n", "rebuild")
 	code, stdout, _ := call(t, "fence", "--before", "now", "--store", c.Store)
 	assert.Zero(t, code)
 	assert.ElementsMatch(t, []string{ids[1] + "\n", ids[2] + "\n"}, slices.Collect(strings.Lines(stdout)))
 	assert.Zero(t, listed())
+
+	if alone {
+		code, _, stderr := call(t, "rebuild", "--store", c.Store)
+		assert.Equal(t, exitFailed, code)
+		assert.Contains(t, stderr, "another server uses it")
+		backup := filepath.Join(t.TempDir(), "copy.db")
+		does("", "backup", backup)
+		code, _, stderr = call(t, "backup", backup, "--store", c.Store)
+		assert.Equal(t, exitFailed, code)
+		assert.Contains(t, stderr, "already exists", "nothing is overwritten")
+		c.Store = "sqlite:" + backup // on which no server runs
+	}
+	code, stdout, stderr := call(t, "rebuild", "--store", c.Store)
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "3 games read, 0 of them over; 0 entries taken off the leaderboards.\n3 games are damaged:\n")
 }

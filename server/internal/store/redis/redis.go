@@ -64,10 +64,6 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 	}
 }
 
-// ClientsOf returns the connections of a store that New returned, for packages that
-// do not use the ports yet.
-func ClientsOf(s *store.Store) Clients { return s.Engine.(engine).clients }
-
 type engine struct {
 	clients Clients
 	client  goredis.UniversalClient

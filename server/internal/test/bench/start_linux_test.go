@@ -45,7 +45,7 @@ func build(b *testing.B, folder string) string {
 func BenchmarkStartServer(b *testing.B) {
 	ours, bare := build(b, "../../../../cmd/gridstand-server"), build(b, "./testdata/server")
 	ratio.Compare(b, "ms", ratio.Goal{},
-		millis(starts, func() time.Duration { return answers(b, ours, "--listen") }),
+		millis(starts, func() time.Duration { return answers(b, ours, "--store", "memory", "--listen") }),
 		millis(starts, func() time.Duration { return answers(b, bare) }))
 }
 

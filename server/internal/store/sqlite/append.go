@@ -72,6 +72,9 @@ func (e errThen) Unwrap() error { return e.error }
 
 // isRefusal reports whether an append refused before it wrote anything.
 func isRefusal(err error) bool {
+	if err == nil {
+		return false
+	}
 	var (
 		conflict *store.ConflictError
 		wrote    errThen

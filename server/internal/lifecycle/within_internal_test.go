@@ -1,0 +1,111 @@
+package lifecycle
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/scheduler"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
+)
+
+// full is a queue whose disk is full while err is set.
+type full struct {
+	store.Queue
+	err error
+}
+
+func (f *full) Remove(ctx context.Context, gameID string) error {
+	if f.err != nil {
+		return f.err
+	}
+	return f.Queue.Remove(ctx, gameID)
+}
+
+// Ensure that a game ends with its result recorded, or not at all.
+func TestManager_Within(t *testing.T) {
+	t.Parallel()
+	s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
+	require.True(t, s.Transactional())
+	ctx, logger, tokens, jobs := t.Context(), slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), &full{Queue: s.Queue}
+	recorded := 0
+	m := New(Config{
+		Exhibitions: s.Exhibitions, Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
+		Leaderboard: leaderboard.New(s.Boards, tokens, time.Now), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
+		Scheduler: scheduler.New(jobs, logger), Logger: logger, KeepFinished: time.Hour,
+		Recorded: func(*replay.State) { recorded++ },
+	})
+
+	variant, _ := variants.Current("classic")
+	ann, seed, gameID := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}, game.NewSeed(), id.New()
+	draft, err := gamelog.NewGame(gameID, replay.Created{
+		Variant: variant.ID, Revision: variant.Revision, Creator: ann, Seats: []replay.Seat{{Player: ann}}, Commitment: seed.Commitment(),
+	}, seed)
+	require.NoError(t, err)
+	last, err := m.Log.Append(ctx, draft)
+	require.NoError(t, err)
+	_, err = s.Accounts.Reserve(ctx, ann.ID, gameID, 0, 0)
+	require.NoError(t, err)
+	require.NoError(t, m.Begin(ctx, gameID))
+	for last.Event.State.Result == nil && scoreOf(last.Tip.State) == 0 {
+		draft, err = last.Tip.Draft(replay.Entry{Action: replay.Moved{Move: last.Tip.State.LegalMoves()[0]}}, time.Time{}, nil)
+		require.NoError(t, err)
+		last, err = m.Log.Append(ctx, draft)
+		require.NoError(t, err)
+	}
+	draft, err = last.Tip.Draft(replay.Entry{Action: replay.Resigned{}}, time.Time{}, nil)
+	require.NoError(t, err)
+	draft.Then = m.Within
+
+	// is requires that the end of the game is stored, or nothing of it.
+	is := func(ended bool) {
+		t.Helper()
+		n := 0
+		if ended {
+			n = 1
+		}
+		tail, err := s.Games.Tail(ctx, gameID)
+		require.NoError(t, err)
+		assert.Equal(t, int(last.Tip.ID.Version)+n, int(tail.Last.Version))
+		board, err := s.Boards.Page(ctx, store.Board{Variant: variant.ID, Window: "all"}, 0, 10)
+		require.NoError(t, err)
+		assert.Len(t, board.Entries, n)
+		listed, err := s.Lists.Page(ctx, store.List{Status: store.Finished}, store.Place{}, 10)
+		require.NoError(t, err)
+		assert.Len(t, listed, n)
+		open, err := s.Accounts.Open(ctx, ann.ID)
+		require.NoError(t, err)
+		assert.Len(t, open, 1-n)
+		due, err := s.Queue.Due(ctx, -time.Hour, time.Hour, 10)
+		require.NoError(t, err)
+		assert.Len(t, due, 1-n)
+	}
+	is(false)
+	jobs.err = store.Failed(store.Full, "the disk is full")
+	_, err = m.Log.Append(ctx, draft)
+	require.ErrorIs(t, err, jobs.err)
+	is(false)
+	jobs.err = nil
+	appended, err := m.Log.Append(ctx, draft)
+	require.NoError(t, err)
+	assert.True(t, appended.Then)
+	is(true)
+	assert.Zero(t, recorded, "only after the transaction")
+}
+
+func scoreOf(s *replay.State) int32 { return directory.Of(s, 0).Score }

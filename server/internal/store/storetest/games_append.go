@@ -1,0 +1,260 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// gamesAppend is the part of Games about appends.
+func gamesAppend(t *testing.T, open Open) {
+	t.Run("appends entries", func(t *testing.T) {
+		g := newGames(t, open)
+		ctx := t.Context()
+		require.NoError(t, g.Ready(ctx))
+		g.absent("a")
+		began, err := g.s.Time(ctx)
+		require.NoError(t, err)
+		var want []store.Record
+		for n := range 5 {
+			want = append(want, g.create("a"+fmt.Sprint(n), 1)...)
+		}
+		for n, first := range want {
+			g.holds("a"+fmt.Sprint(n), []store.Record{first}, 0)
+		}
+		records := g.create("b", 12)
+		g.holds("b", records, 0)
+		ended, err := g.s.Time(ctx)
+		require.NoError(t, err)
+		before := began.Truncate(time.Millisecond)
+		for _, r := range records {
+			assert.WithinRange(t, r.Time, before, ended)
+			assert.Equal(t, r.Time.Truncate(time.Millisecond), r.Time)
+			before = r.Time
+		}
+		ends, _, err := g.EndsWith(ctx, "b", records[3].ID)
+		require.NoError(t, err)
+		assert.False(t, ends, "it went on")
+		ends, _, err = g.EndsWith(ctx, "nothing", records[3].ID)
+		require.NoError(t, err)
+		assert.False(t, ends)
+		require.NoError(t, g.Ready(ctx))
+		g.holds("b", records, 0)
+	})
+	t.Run("refuses what does not follow", func(t *testing.T) {
+		g := newGames(t, open)
+		refused := func(gameID string, e store.Entry) *store.ConflictError {
+			t.Helper()
+			_, err := g.Append(t.Context(), gameID, e)
+			var conflict *store.ConflictError
+			require.ErrorAs(t, err, &conflict)
+			return conflict
+		}
+		records := g.create("a", 6)
+		late := entryAfter(records[2].ID, 1)
+		conflict := refused("a", late)
+		assert.Equal(t, records[5].ID, conflict.Last)
+		require.NotNil(t, conflict.Standing)
+		g.same(records[3:4], []store.Record{*conflict.Standing})
+		// A game that exists is not created again.
+		conflict = refused("a", entryAfter(begin("b"), 0))
+		require.NotNil(t, conflict.Standing)
+		g.same(records[:1], []store.Record{*conflict.Standing})
+		// Same version, another history.
+		other := records[5].ID
+		other.Digest++
+		conflict = refused("a", entryAfter(other, 0))
+		assert.Equal(t, &store.ConflictError{Last: records[5].ID}, conflict)
+		// Nor is something appended to what does not exist, or is not there yet.
+		assert.Equal(t, &store.ConflictError{}, refused("b", late))
+		conflict = refused("a", entryAfter(store.ID{Version: 9, Digest: 1}, 0))
+		assert.Equal(t, &store.ConflictError{Last: records[5].ID}, conflict)
+		g.holds("a", records, 0)
+		g.absent("b")
+	})
+	t.Run("appends an entry once", func(t *testing.T) {
+		g := newGames(t, open)
+		first := entryAfter(begin("a"), 0)
+		second := entryAfter(first.Next, 0)
+		created, moved := g.add("a", first), g.add("a", second)
+		assert.Equal(t, 0, moved.Watchers)
+		for range 2 {
+			again := g.add("a", second)
+			assert.Equal(t, moved.Time, again.Time)
+			assert.Equal(t, -1, again.Watchers)
+			// Also when others follow, and too late for it.
+			first.NotAfter = created.Time.Add(-time.Hour)
+			assert.Equal(t, created.Time, g.add("a", first).Time)
+		}
+		g.holds("a", []store.Record{
+			{ID: first.Next, Time: created.Time, Raw: first.Raw, Seed: first.Seed}, {ID: second.Next, Time: moved.Time, Raw: second.Raw},
+		}, 0)
+	})
+	t.Run("keeps to the bounds of an entry's time", func(t *testing.T) {
+		g := newGames(t, open)
+		records := g.create("a", 2)
+		last := records[1]
+		for _, tt := range []struct {
+			notBefore, notAfter time.Duration
+			want                error
+		}{
+			{time.Hour, 0, store.ErrTooEarly},
+			{time.Hour, 2 * time.Hour, store.ErrTooEarly},
+			{0, -time.Millisecond, store.ErrTooLate},
+			{-time.Hour, -time.Minute, store.ErrTooLate},
+			{-time.Hour, 0, nil},
+			{0, time.Hour, nil},
+			{-time.Minute, time.Minute, nil},
+		} {
+			e := entryAfter(last.ID, 0)
+			if tt.notBefore != 0 {
+				e.NotBefore = last.Time.Add(tt.notBefore)
+			}
+			if tt.notAfter != 0 {
+				e.NotAfter = last.Time.Add(tt.notAfter)
+			}
+			appended, err := g.Append(t.Context(), "a", e)
+			if tt.want != nil {
+				require.ErrorIs(t, err, tt.want, "%+v", tt)
+				require.False(t, store.IsError(err), "%+v", tt)
+				continue
+			}
+			require.NoError(t, err)
+			last = store.Record{ID: e.Next, Time: appended.Time, Raw: e.Raw}
+			records = append(records, last)
+		}
+		g.holds("a", records, 0)
+		// The first entry has bounds, too.
+		first := entryAfter(begin("b"), 0)
+		first.NotAfter = last.Time.Add(-time.Hour)
+		_, err := g.Append(t.Context(), "b", first)
+		require.ErrorIs(t, err, store.ErrTooLate)
+		g.absent("b")
+		first.NotAfter = last.Time.Add(time.Hour)
+		appended := g.add("b", first)
+		g.holds("b", []store.Record{{ID: first.Next, Time: appended.Time, Raw: first.Raw, Seed: first.Seed}}, 0)
+	})
+	t.Run("does what follows in the same transaction", func(t *testing.T) {
+		g := newGames(t, open)
+		ctx := t.Context()
+		records := g.create("a", 1)
+		calls := 0
+		var at time.Time
+		var refusal error
+		e := entryAfter(records[0].ID, 0)
+		e.Then = func(ctx context.Context, time time.Time) error {
+			calls, at = calls+1, time
+			if err := g.s.Queue.Set(ctx, "a", time); err != nil {
+				return err
+			}
+			return refusal
+		}
+		jobs := func() []string {
+			ids, err := g.s.Queue.Due(ctx, -time.Minute, time.Minute, 10)
+			require.NoError(t, err)
+			return ids
+		}
+		if !g.s.Transactional() {
+			assert.False(t, g.add("a", e).Then)
+			assert.Zero(t, calls)
+			return
+		}
+		refusal = errors.New("no")
+		_, err := g.Append(ctx, "a", e)
+		require.ErrorIs(t, err, refusal)
+		g.holds("a", records, 0)
+		assert.Empty(t, jobs())
+
+		refusal = nil
+		appended := g.add("a", e)
+		assert.True(t, appended.Then)
+		assert.Equal(t, appended.Time, at)
+		assert.Equal(t, 2, calls)
+		assert.Equal(t, []string{"a"}, jobs())
+		assert.True(t, g.add("a", e).Then, "when it was appended")
+		assert.Equal(t, 2, calls)
+		late := entryAfter(records[0].ID, 1)
+		late.Then = e.Then
+		_, err = g.Append(ctx, "a", late)
+		require.ErrorAs(t, err, new(*store.ConflictError))
+		assert.Equal(t, 2, calls)
+		g.holds("a", append(records, store.Record{ID: e.Next, Time: appended.Time, Raw: e.Raw}), 0)
+	})
+	t.Run("settles an append whose caller left", func(t *testing.T) {
+		g := newGames(t, open)
+		records := g.create("a", 1)
+		for i := range 20 {
+			ctx, cancel := context.WithCancel(t.Context())
+			e := entryAfter(records[len(records)-1].ID, 0)
+			group := sync.WaitGroup{}
+			if i%2 == 0 {
+				cancel()
+			} else {
+				group.Go(cancel)
+			}
+			first, err := g.Append(ctx, "a", e)
+			group.Wait()
+			cancel()
+			if err != nil {
+				require.True(t, store.IsError(err), "%v", err)
+			}
+			again := g.add("a", e)
+			if err == nil {
+				require.Equal(t, first.Time, again.Time)
+			}
+			records = append(records, store.Record{ID: e.Next, Time: again.Time, Raw: e.Raw})
+		}
+		g.holds("a", records, 0)
+	})
+	t.Run("lets one of many win", func(t *testing.T) {
+		g := newGames(t, open)
+		records := g.create("a", 1)
+		on := []store.Games{g.s.Games, g.s.Background.Games}
+		for round := range 20 {
+			last, same := records[len(records)-1].ID, round%2 == 0
+			const callers = 8
+			var group sync.WaitGroup
+			results, errs := make([]store.Appended, callers), make([]error, callers)
+			entries := make([]store.Entry, callers)
+			for i := range callers {
+				if entries[i] = entryAfter(last, uint64(i)); same {
+					entries[i] = entryAfter(last, 0)
+				}
+				group.Go(func() { results[i], errs[i] = on[i%2].Append(t.Context(), "a", entries[i]) })
+			}
+			group.Wait()
+			tail, err := g.Tail(t.Context(), "a")
+			require.NoError(t, err)
+			require.Equal(t, last.Version+1, tail.Last.Version)
+			var won *store.Record
+			for i, err := range errs {
+				var conflict *store.ConflictError
+				switch {
+				case err == nil:
+					require.Equal(t, tail.Last, entries[i].Next)
+					if won != nil {
+						require.Equal(t, won.Time, results[i].Time)
+					}
+					won = &store.Record{ID: entries[i].Next, Time: results[i].Time, Raw: entries[i].Raw}
+				case same:
+					require.NoError(t, err)
+				default:
+					require.ErrorAs(t, err, &conflict)
+					require.Equal(t, tail.Last, conflict.Last)
+					require.Equal(t, tail.Last, conflict.Standing.ID)
+				}
+			}
+			require.NotNil(t, won)
+			records = append(records, *won)
+		}
+		g.holds("a", records, 0)
+	})
+}

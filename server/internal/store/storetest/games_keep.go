@@ -1,0 +1,192 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// gamesKeep is the part of Games about what becomes of a game as a whole, and its audience.
+func gamesKeep(t *testing.T, open Open) {
+	t.Run("mends no head that is right", func(t *testing.T) {
+		g := newGames(t, open)
+		ctx := t.Context()
+		records := g.create("a", 3)
+		require.NoError(t, g.Mend(ctx, "a", records[1].ID, records[1].Time, []byte("old")))
+		g.holds("a", records, 0)
+		last := records[2]
+		require.NoError(t, g.Mend(ctx, "a", last.ID, last.Time, fmt.Appendf(nil, "head\xff %s", last.ID)))
+		g.holds("a", records, 0)
+		require.NoError(t, g.Mend(ctx, "b", records[1].ID, records[1].Time, []byte("head")))
+		g.absent("b")
+	})
+	t.Run("expires games", func(t *testing.T) {
+		g := newGames(t, open)
+		ctx := t.Context()
+		now, err := g.s.Time(ctx)
+		require.NoError(t, err)
+		require.NoError(t, g.Expire(ctx, now))
+		a := g.create("a", 3)
+		g.create("b", 3)
+		g.create("c", 3)
+		require.NoError(t, g.Expire(ctx, now.Add(time.Hour), "a", "b", "nothing"))
+		g.holds("a", a, 0)
+		require.NoError(t, g.Expire(ctx, now.Add(-time.Second), "c", "b"))
+		g.holds("a", a, 0)
+		g.absent("b")
+		g.absent("c")
+		g.absent("nothing")
+		assert.Equal(t, []string{"a"}, g.visited(g.IDs))
+		// The ID is free again, without anything of the old game.
+		g.holds("b", g.create("b", 1), 0)
+	})
+	t.Run("quarantines games", func(t *testing.T) {
+		g := newGames(t, open)
+		ctx := t.Context()
+		records := g.create("a", 3)
+		last := records[2].ID
+		require.ErrorIs(t, g.Quarantine(ctx, "a", records[1].ID, time.Hour), store.ErrMoved)
+		require.ErrorIs(t, g.Quarantine(ctx, "a", store.ID{}, time.Hour), store.ErrMoved)
+		require.ErrorIs(t, g.Quarantine(ctx, "b", last, time.Hour), store.ErrMoved)
+		g.holds("a", records, 0)
+		g.absent("b")
+		refused := func(gameID string, e store.Entry) {
+			t.Helper()
+			_, err := g.Append(ctx, gameID, e)
+			require.ErrorIs(t, err, store.ErrBroken)
+		}
+		for range 2 {
+			require.NoError(t, g.Quarantine(ctx, "a", last, time.Hour))
+			require.NoError(t, g.Quarantine(ctx, "b", store.ID{}, time.Hour))
+			refused("a", entryAfter(last, 0))
+			refused("b", entryAfter(begin("b"), 0))
+			require.NoError(t, g.Mend(ctx, "a", last, records[2].Time, []byte("head")))
+		}
+		tail, err := g.Tail(ctx, "a")
+		require.NoError(t, err)
+		assert.Equal(t, store.Tail{Length: 3, Last: last, Head: store.Quarantined}, tail)
+		tail, err = g.Tail(ctx, "b")
+		require.NoError(t, err)
+		assert.Equal(t, store.Tail{Head: store.Quarantined}, tail)
+		assert.Equal(t, store.Quarantined, g.head("a").Last)
+		assert.True(t, g.head("b").Exists)
+		ends, _, err := g.EndsWith(ctx, "a", last)
+		require.NoError(t, err)
+		assert.False(t, ends)
+		got, err := g.Entries(ctx, "a", 1, 10)
+		require.NoError(t, err)
+		g.same(records, got)
+		// What was appended before stands there.
+		assert.Equal(t, records[2].Time, g.add("a", entryAfter(records[1].ID, 0)).Time)
+	})
+	t.Run("walks through all games", func(t *testing.T) {
+		g := newGames(t, open)
+		assert.Empty(t, g.visited(g.IDs))
+		var want []string
+		for i := range 60 {
+			want = append(want, fmt.Sprintf("game%02d", i))
+			g.create(want[i], 1)
+		}
+		assert.Equal(t, want, g.visited(g.IDs))
+		assert.Subset(t, want, g.visited(g.IDsAtRisk))
+		enough := errors.New("enough")
+		assert.ErrorIs(t, g.IDs(t.Context(), func([]string) error { return enough }), enough)
+	})
+	t.Run("counts the audience", func(t *testing.T) {
+		g := newGames(t, open)
+		report := func(server string, count, want int) {
+			t.Helper()
+			total, err := g.Audience(t.Context(), "a", server, count)
+			require.NoError(t, err)
+			require.Equal(t, want, total)
+		}
+		report("one", 3, 3)
+		g.absent("a")
+		records := g.create("a", 1)
+		report("one", 3, 3)
+		g.holds("a", records, 3)
+		report("two", 4, 7)
+		report("one", 5, 9)
+		g.holds("a", records, 9)
+		e := entryAfter(records[0].ID, 0)
+		appended := g.add("a", e)
+		assert.Equal(t, 9, appended.Watchers)
+		assert.Equal(t, -1, g.add("a", e).Watchers)
+		records = append(records, store.Record{ID: e.Next, Time: appended.Time, Raw: e.Raw})
+		g.holds("a", records, 9)
+		report("one", 0, 4)
+		report("one", 0, 4)
+		report("two", 0, 0)
+		g.holds("a", records, 0)
+	})
+}
+
+// GamesExpire is the part of the contract of store.Games that needs time to pass.
+func GamesExpire(t *testing.T, open OpenClock) {
+	start := func(t *testing.T) (games, func(time.Duration)) {
+		s, forward := open(t)
+		return games{s.Games, t, s}, forward
+	}
+	t.Run("games expire in time", func(t *testing.T) {
+		g, forward := start(t)
+		ctx := t.Context()
+		now, err := g.s.Time(ctx)
+		require.NoError(t, err)
+		g.create("a", 2)
+		kept := g.create("b", 2)
+		quarantined := g.create("c", 2)
+		require.NoError(t, g.Expire(ctx, now.Add(time.Hour), "a"))
+		require.NoError(t, g.Quarantine(ctx, "c", quarantined[1].ID, time.Hour))
+		require.NoError(t, g.Quarantine(ctx, "d", store.ID{}, time.Hour))
+		forward(30 * time.Minute)
+		assert.True(t, g.head("a").Exists)
+		assert.True(t, g.head("c").Exists)
+		forward(31 * time.Minute)
+		g.absent("a")
+		g.absent("c")
+		g.absent("d")
+		g.holds("b", kept, 0)
+		assert.Equal(t, []string{"b"}, g.visited(g.IDs))
+	})
+	t.Run("too early becomes too late", func(t *testing.T) {
+		g, forward := start(t)
+		last := g.create("a", 1)[0]
+		e := entryAfter(last.ID, 0)
+		e.NotBefore, e.NotAfter = last.Time.Add(time.Hour), last.Time.Add(2*time.Hour)
+		_, err := g.Append(t.Context(), "a", e)
+		require.ErrorIs(t, err, store.ErrTooEarly)
+		forward(90 * time.Minute)
+		appended := g.add("a", e)
+		assert.WithinRange(t, appended.Time, e.NotBefore, e.NotAfter)
+		forward(time.Hour)
+		assert.Equal(t, appended.Time, g.add("a", e).Time)
+		next := entryAfter(e.Next, 0)
+		next.NotAfter = e.NotAfter
+		_, err = g.Append(t.Context(), "a", next)
+		require.ErrorIs(t, err, store.ErrTooLate)
+	})
+	t.Run("reports of watchers expire", func(t *testing.T) {
+		g, forward := start(t)
+		ctx := t.Context()
+		records := g.create("a", 1)
+		_, err := g.Audience(ctx, "a", "one", 3)
+		require.NoError(t, err)
+		forward(store.AudienceTTL - 5*time.Second)
+		total, err := g.Audience(ctx, "a", "two", 4)
+		require.NoError(t, err)
+		assert.Equal(t, 7, total)
+		g.holds("a", records, 7)
+		forward(10 * time.Second)
+		total, err = g.Audience(ctx, "a", "two", 4)
+		require.NoError(t, err)
+		assert.Equal(t, 4, total)
+		forward(store.AudienceTTL + 5*time.Second)
+		g.holds("a", records, 0)
+	})
+}

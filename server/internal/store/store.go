@@ -32,6 +32,7 @@ type Store struct {
 	Exhibitions Exhibitions
 	Heartbeats  Heartbeats
 	Secrets     Secrets
+	Copier      Copier
 
 	// Background is the same store over connections of its own: for the heartbeat,
 	// the scheduler and health checks, which must not wait behind the calls of

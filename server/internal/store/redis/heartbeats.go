@@ -37,6 +37,9 @@ func attestedKey(rollback time.Time) string {
 	return "attested:" + strconv.FormatInt(rollback.UnixMilli(), 10) + ":{beat}"
 }
 
+// leftMark follows serverText if a server stopped in order.
+const leftMark = " left"
+
 // claimKey exists while a server has a piece of work.
 func claimKey(work string) string { return "claim:" + work + ":{beat}" }
 
@@ -93,7 +96,7 @@ func parseBeat(reply []string) (b store.BeatResult, err error) {
 
 // Leave implements store.Heartbeats.
 func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerBeat) error {
-	err := h.client.HSet(ctx, serversKey, serverID, serverText(s)+" left").Err()
+	err := h.client.HSet(ctx, serversKey, serverID, serverText(s)+leftMark).Err()
 	if err != nil {
 		return fmt.Errorf("storing that a server left: %w", failed(err))
 	}

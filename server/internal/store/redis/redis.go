@@ -61,6 +61,7 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Exhibitions: exhibitions{client},
 		Heartbeats:  heartbeats{client},
 		Secrets:     secrets{client},
+		Copier:      copier{client, c.Once},
 	}
 }
 

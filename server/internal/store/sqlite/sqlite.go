@@ -122,6 +122,7 @@ func ports(e *engine, d *db) *store.Store {
 		Exhibitions: e.exhibitions,
 		Secrets:     secrets{d},
 		Lists:       lists{d},
+		Copier:      copier{d},
 		Boards:      newBoards(d),
 	}
 }

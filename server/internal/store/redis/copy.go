@@ -1,0 +1,417 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// copier implements store.Copier.
+type copier struct {
+	client goredis.UniversalClient
+	once   goredis.UniversalClient // for what cannot be repeated, such as XADD
+}
+
+const (
+	// exportGames is how many games are read at a time, and exportEntries how many
+	// entries of each at first. A log that has more is read exportLong at a time.
+	exportGames   = 50
+	exportEntries = 100
+	exportLong    = 2000
+)
+
+func (s copier) Empty(ctx context.Context) (bool, error) {
+	var keys atomic.Int64
+	count := func(ctx context.Context, node *goredis.Client) error {
+		n, err := node.DBSize(ctx).Result()
+		keys.Add(n)
+		return err
+	}
+	var err error
+	switch client := s.client.(type) {
+	case *goredis.ClusterClient:
+		err = client.ForEachMaster(ctx, count)
+	case *goredis.Client:
+		err = count(ctx, client)
+	}
+	return keys.Load() == 0, failed(err)
+}
+
+func (s copier) Export(ctx context.Context, visit func(store.Piece) error) error {
+	for _, export := range []func(context.Context, func(store.Piece) error) error{
+		s.exportSecrets, s.exportHidden, s.exportHeartbeats,
+		s.exportAccounts, s.exportNames, s.exportOpenGames, s.exportGames, s.exportLostLogs, s.exportBoards,
+	} {
+		if err := export(ctx, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s copier) exportSecrets(ctx context.Context, visit func(store.Piece) error) error {
+	return scanKeys(ctx, s.client, secretKey("*"), func(keys []string) error {
+		secrets := map[string][]byte{}
+		for _, key := range keys {
+			secret, err := s.client.Get(ctx, key).Bytes()
+			if err != nil {
+				return failed(err)
+			}
+			secrets[between(key, secretKey("*"))] = secret
+		}
+		return visit(store.Piece{Secrets: secrets})
+	})
+}
+
+// between returns what stands in a key for the "*" of a pattern.
+func between(key, pattern string) string {
+	before, after, _ := strings.Cut(pattern, "*")
+	return strings.TrimSuffix(strings.TrimPrefix(key, before), after)
+}
+
+func (s copier) exportHidden(ctx context.Context, visit func(store.Piece) error) error {
+	hidden, err := s.client.SMembers(ctx, hiddenKey).Result()
+	if err != nil || len(hidden) == 0 {
+		return failed(err)
+	}
+	return visit(store.Piece{Hidden: hidden})
+}
+
+func (s copier) exportHeartbeats(ctx context.Context, visit func(store.Piece) error) error {
+	h := heartbeats{s.client}
+	now, err := h.Servers(ctx)
+	if err != nil {
+		return err
+	}
+	outages, err := h.Outages(ctx, time.Time{})
+	if err != nil {
+		return err
+	}
+	return visit(store.Piece{Servers: now.Servers, Outages: outages, Rollback: now.Rollback})
+}
+
+func (s copier) exportAccounts(ctx context.Context, visit func(store.Piece) error) error {
+	return scanKeys(ctx, s.client, playerKey("*"), func(keys []string) error {
+		pipe, fields, expires := s.client.Pipeline(), make([]*goredis.SliceCmd, len(keys)), make([]*goredis.DurationCmd, len(keys))
+		for i, key := range keys {
+			fields[i], expires[i] = pipe.HMGet(ctx, key, accountFields...), pipe.PExpireTime(ctx, key)
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			return failed(err)
+		}
+		var piece store.Piece
+		for i, key := range keys {
+			account, ok, err := parseAccount(between(key, playerKey("*")), fields[i].Val())
+			if err != nil {
+				return err
+			}
+			if ok {
+				piece.Accounts = append(piece.Accounts, store.ExportedAccount{Account: account, Expires: expiryOf(expires[i])})
+			}
+		}
+		return visit(piece)
+	})
+}
+
+// expiryOf returns the time at which a key expires, zero for never.
+func expiryOf(reply *goredis.DurationCmd) time.Time {
+	if reply.Val() <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(reply.Val().Milliseconds()).UTC()
+}
+
+// exportNames leaves out names that are claimed for a while only.
+func (s copier) exportNames(ctx context.Context, visit func(store.Piece) error) error {
+	return scanKeys(ctx, s.client, nameKey("*"), func(keys []string) error {
+		pipe, holders, expires := s.client.Pipeline(), make([]*goredis.StringCmd, len(keys)), make([]*goredis.DurationCmd, len(keys))
+		for i, key := range keys {
+			holders[i], expires[i] = pipe.Get(ctx, key), pipe.PExpireTime(ctx, key)
+		}
+		_, _ = pipe.Exec(ctx) // Each command has its own error; a claim may have expired.
+		var piece store.Piece
+		for i, key := range keys {
+			if err := expires[i].Err(); err != nil {
+				return failed(err)
+			}
+			if expires[i].Val() == -1 {
+				piece.Names = append(piece.Names, store.HeldName{Name: between(key, nameKey("*")), AccountID: holders[i].Val()})
+			}
+		}
+		return visit(piece)
+	})
+}
+
+func (s copier) exportOpenGames(ctx context.Context, visit func(store.Piece) error) error {
+	return scanKeys(ctx, s.client, openKey("*"), func(keys []string) error {
+		pipe, games, expires := s.client.Pipeline(), make([]*goredis.ZSliceCmd, len(keys)), make([]*goredis.DurationCmd, len(keys))
+		for i, key := range keys {
+			games[i], expires[i] = pipe.ZRangeWithScores(ctx, key, 0, -1), pipe.PExpireTime(ctx, key)
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			return failed(err)
+		}
+		var piece store.Piece
+		for i, key := range keys {
+			for _, z := range games[i].Val() {
+				gameID, _ := z.Member.(string)
+				piece.OpenGames = append(piece.OpenGames, store.ExportedOpenGame{
+					PlayerID: between(key, openKey("*")), GameID: gameID,
+					Since: time.UnixMilli(int64(z.Score)).UTC(), Expires: expiryOf(expires[i]),
+				})
+			}
+		}
+		return visit(piece)
+	})
+}
+
+func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) error {
+	visited := map[string]bool{} // a scan can find a key twice
+	return scanKeys(ctx, s.client, logKey("*"), func(keys []string) error {
+		keys = slices.DeleteFunc(keys, func(key string) bool {
+			twice := visited[key]
+			visited[key] = true
+			return twice
+		})
+		for batch := range slices.Chunk(keys, exportGames) {
+			if err := s.exportLogs(ctx, batch, visit); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// exportLogs exports the games with the given logs, the long ones after the others.
+func (s copier) exportLogs(ctx context.Context, keys []string, visit func(store.Piece) error) error {
+	pipe := s.client.Pipeline()
+	games, messages := make([]*exportedGame, len(keys)), make([]*goredis.XMessageSliceCmd, len(keys))
+	for i, key := range keys {
+		id := between(key, logKey("*"))
+		games[i] = &exportedGame{id: id, meta: pipe.HMGet(ctx, metaKey(id), "last", "time", "head"), expires: pipe.PExpireTime(ctx, key)}
+		messages[i] = pipe.XRangeN(ctx, key, "-", "+", exportEntries)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return failed(err)
+	}
+	var (
+		piece store.Piece
+		long  []*exportedGame
+	)
+	for i, g := range games {
+		part := g.part(messages[i].Val(), exportEntries)
+		if part.Head == nil {
+			long = append(long, g)
+		}
+		piece.Games = append(piece.Games, part)
+	}
+	if err := visit(piece); err != nil {
+		return err
+	}
+	for _, g := range long {
+		for more := true; more; {
+			found, err := s.client.XRangeN(ctx, logKey(g.id), strconv.Itoa(int(g.last)+1), "+", exportLong).Result()
+			if err != nil {
+				return failed(err)
+			}
+			part := g.part(found, exportLong)
+			if err := visit(store.Piece{Games: []store.GamePiece{part}}); err != nil {
+				return err
+			}
+			more = part.Head == nil
+		}
+	}
+	return nil
+}
+
+// exportLostLogs exports the heads of games whose log is lost, or that were in
+// quarantine before they began.
+func (s copier) exportLostLogs(ctx context.Context, visit func(store.Piece) error) error {
+	return scanKeys(ctx, s.client, metaKey("*"), func(keys []string) error {
+		pipe, logs, games := s.client.Pipeline(), make([]*goredis.IntCmd, len(keys)), make([]*exportedGame, len(keys))
+		for i, key := range keys {
+			id := between(key, metaKey("*"))
+			logs[i] = pipe.Exists(ctx, logKey(id))
+			games[i] = &exportedGame{id: id, meta: pipe.HMGet(ctx, key, "last", "time", "head"), expires: pipe.PExpireTime(ctx, key)}
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			return failed(err)
+		}
+		var piece store.Piece
+		for i, g := range games {
+			// A meta that has only watchers is that of a game that has expired.
+			if logs[i].Val() == 0 && stringAt(g.meta.Val(), 0) != "" {
+				piece.Games = append(piece.Games, g.part(nil, 1))
+			}
+		}
+		return visit(piece)
+	})
+}
+
+// exportedGame is a game of which a part was exported.
+type exportedGame struct {
+	id      string
+	meta    *goredis.SliceCmd
+	expires *goredis.DurationCmd
+	first   store.Record
+	last    int32 // version of the last exported entry
+}
+
+// part returns the next part of the game, of up to n entries, with the head if it is
+// the last part.
+func (g *exportedGame) part(messages []goredis.XMessage, n int) store.GamePiece {
+	part := store.GamePiece{GameID: g.id}
+	damaged := false
+	for _, m := range messages {
+		r, err := parseRecord(m)
+		if damaged = err != nil || r.ID.Version <= g.last; damaged {
+			break
+		}
+		if g.last == 0 {
+			g.first = r
+		}
+		g.last, part.Entries = r.ID.Version, append(part.Entries, r)
+	}
+	if len(messages) < n || damaged {
+		part.Head = g.head()
+		if damaged {
+			part.Head.Last = store.Quarantined
+		}
+	}
+	return part
+}
+
+func (g *exportedGame) head() *store.ExportedHead {
+	field := func(n int) string { return stringAt(g.meta.Val(), n) }
+	h := &store.ExportedHead{Last: idOrNone(field(0)), Encoded: []byte(field(2)), Expires: expiryOf(g.expires)}
+	h.Time, _ = parseTime(field(1))
+	switch {
+	case field(0) == "":
+		// No head is like one that fell behind, which is mended.
+		h.Last, h.Time = g.first.ID, g.first.Time
+	case h.Last.Version < 0:
+		h.Last = store.Quarantined
+	}
+	return h
+}
+
+func (s copier) exportBoards(ctx context.Context, visit func(store.Piece) error) error {
+	b := boards{s.client}
+	return b.Boards(ctx, func(board store.Board) error {
+		expires := s.client.PExpireTime(ctx, boardKey(board))
+		if err := expires.Err(); err != nil {
+			return failed(err)
+		}
+		board.Expires = expiryOf(expires)
+		return b.Entries(ctx, board, func(entries []store.BoardEntry) error {
+			return visit(store.Piece{Boards: []store.BoardPiece{{Board: board, Entries: entries}}})
+		})
+	})
+}
+
+// Import writes all of a piece in one pipeline.
+func (s copier) Import(ctx context.Context, p store.Piece) error {
+	_, err := s.once.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+		importGames(ctx, pipe, p.Games)
+		importAccounts(ctx, pipe, p)
+		importBoards(ctx, pipe, p)
+		for name, secret := range p.Secrets {
+			pipe.Set(ctx, secretKey(name), secret, 0)
+		}
+		for id, server := range p.Servers {
+			text := serverText(server)
+			if server.Left {
+				text += leftMark
+			}
+			pipe.HSet(ctx, serversKey, id, text)
+		}
+		for _, outage := range p.Outages {
+			from, to := outage.From.UnixMilli(), outage.To.UnixMilli()
+			pipe.ZAdd(ctx, outagesKey, goredis.Z{Score: float64(to), Member: fmt.Sprintf("%d %d", from, to)})
+		}
+		if r := p.Rollback; !r.At.IsZero() {
+			pipe.HSet(ctx, rollbackKey, "at", milli(r.At), "from", milli(r.Copied), "before", milli(r.Before))
+			if r.Resolved {
+				pipe.HSet(ctx, rollbackKey, "swept", milli(r.At))
+			}
+		}
+		return nil
+	})
+	return failed(err)
+}
+
+func importGames(ctx context.Context, pipe goredis.Pipeliner, games []store.GamePiece) {
+	for _, g := range games {
+		for _, r := range g.Entries {
+			values := []any{"t", r.Time.UnixMilli(), "e", r.Raw}
+			if len(r.Seed) > 0 {
+				values = append(values, "s", r.Seed)
+			}
+			pipe.XAdd(ctx, &goredis.XAddArgs{Stream: logKey(g.GameID), ID: r.ID.String(), Values: values})
+		}
+		if g.Head == nil {
+			continue
+		}
+		at := ""
+		if !g.Head.Time.IsZero() {
+			at = strconv.FormatInt(g.Head.Time.UnixMilli(), 10)
+		}
+		pipe.HSet(ctx, metaKey(g.GameID), "last", g.Head.Last.String(), "time", at, "head", g.Head.Encoded)
+		expireAt(ctx, pipe, g.Head.Expires, logKey(g.GameID), metaKey(g.GameID))
+	}
+}
+
+func importAccounts(ctx context.Context, pipe goredis.Pipeliner, p store.Piece) {
+	for _, a := range p.Accounts {
+		bot := "0"
+		if a.Bot {
+			bot = "1"
+		}
+		pipe.HSet(ctx, playerKey(a.ID), "name", a.Name, "secret", a.Secret, "bot", bot, "created", a.Created.UnixMilli())
+		expireAt(ctx, pipe, a.Expires, playerKey(a.ID))
+	}
+	for _, name := range p.Names {
+		pipe.Set(ctx, nameKey(name.Name), name.AccountID, 0)
+	}
+	for _, open := range p.OpenGames {
+		pipe.ZAdd(ctx, openKey(open.PlayerID), goredis.Z{Score: float64(open.Since.UnixMilli()), Member: open.GameID})
+		expireAt(ctx, pipe, open.Expires, openKey(open.PlayerID))
+	}
+}
+
+func importBoards(ctx context.Context, pipe goredis.Pipeliner, p store.Piece) {
+	for _, b := range p.Boards {
+		key := boardKey(b.Board)
+		members, best := make([]goredis.Z, len(b.Entries)), make([]any, 0, 2*len(b.Entries))
+		for i, e := range b.Entries {
+			members[i] = goredis.Z{Score: float64(e.Score), Member: e.Member}
+			best = append(best, e.PlayerID, e.Member)
+		}
+		if len(members) > 0 {
+			pipe.ZAdd(ctx, key, members...)
+			pipe.HSet(ctx, bestKey(key), best...)
+		}
+		expireAt(ctx, pipe, b.Board.Expires, key, bestKey(key))
+	}
+	if len(p.Hidden) > 0 {
+		pipe.SAdd(ctx, hiddenKey, anys(p.Hidden)...)
+	}
+}
+
+// expireAt has keys removed at a time, unless that is zero.
+func expireAt(ctx context.Context, pipe goredis.Pipeliner, at time.Time, keys ...string) {
+	if at.IsZero() {
+		return
+	}
+	for _, key := range keys {
+		pipe.PExpireAt(ctx, key, at)
+	}
+}

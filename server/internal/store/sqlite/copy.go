@@ -1,0 +1,374 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// copier implements store.Copier.
+type copier struct{ *db }
+
+const (
+	// exportRows is how many rows one read looks at, and exportEntries after how many
+	// entries of logs a piece ends.
+	exportRows    = 1000
+	exportEntries = 4000
+)
+
+func (s copier) Empty(ctx context.Context) (empty bool, err error) {
+	err = s.read(ctx, func(c *sqlite3.Conn) error {
+		var tables []string
+		err := query(c, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'clock' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`,
+			func(s *sqlite3.Stmt) error {
+				tables = append(tables, s.ColumnText(0))
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+		empty = true
+		for _, table := range tables {
+			rows, err := number(c, "SELECT EXISTS (SELECT 1 FROM "+table+")")
+			if err != nil {
+				return err
+			}
+			empty = empty && rows == 0
+		}
+		return nil
+	})
+	return empty, err
+}
+
+func (s copier) Export(ctx context.Context, visit func(store.Piece) error) error {
+	for _, export := range []func(context.Context, func(store.Piece) error) error{
+		s.exportSecrets, s.exportHidden, s.exportHeartbeats,
+		s.exportAccounts, s.exportNames, s.exportOpenGames, s.exportGames, s.exportBoards,
+	} {
+		if err := export(ctx, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pages reads a table in the order of a key, some rows at a time. Row adds one to a
+// piece and returns its key. The first parameters of the statement are the key of the
+// last row that was read and how many to read, and the others are args.
+func (s copier) pages(ctx context.Context, text string, args []any, visit func(store.Piece) error,
+	row func(s *sqlite3.Stmt, p *store.Piece) (key string),
+) error {
+	for last := ""; ; {
+		var piece store.Piece
+		rows := 0
+		err := s.read(ctx, func(c *sqlite3.Conn) error {
+			piece, rows = store.Piece{}, 0
+			return query(c, text, func(s *sqlite3.Stmt) error {
+				rows++
+				last = row(s, &piece)
+				return nil
+			}, append([]any{last, exportRows}, args...)...)
+		})
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			return nil
+		}
+		if err := visit(piece); err != nil {
+			return err
+		}
+	}
+}
+
+func (s copier) exportSecrets(ctx context.Context, visit func(store.Piece) error) error {
+	return s.pages(ctx, "SELECT name, secret FROM secrets WHERE name > ? ORDER BY name LIMIT ?", nil, visit,
+		func(s *sqlite3.Stmt, p *store.Piece) string {
+			if p.Secrets == nil {
+				p.Secrets = map[string][]byte{}
+			}
+			p.Secrets[s.ColumnText(0)] = blob(s, 1)
+			return s.ColumnText(0)
+		})
+}
+
+func (s copier) exportHidden(ctx context.Context, visit func(store.Piece) error) error {
+	return s.pages(ctx, "SELECT player FROM hidden WHERE player > ? ORDER BY player LIMIT ?", nil, visit,
+		func(s *sqlite3.Stmt, p *store.Piece) string {
+			p.Hidden = append(p.Hidden, s.ColumnText(0))
+			return s.ColumnText(0)
+		})
+}
+
+func (s copier) exportHeartbeats(ctx context.Context, visit func(store.Piece) error) error {
+	var piece store.Piece
+	err := s.read(ctx, func(c *sqlite3.Conn) (err error) {
+		if piece.Servers, err = readServers(c); err != nil {
+			return err
+		}
+		if piece.Outages, err = readOutages(c, time.Time{}); err != nil {
+			return err
+		}
+		piece.Rollback, err = readRollback(c)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return visit(piece)
+}
+
+func (s copier) exportAccounts(ctx context.Context, visit func(store.Piece) error) error {
+	return s.pages(ctx, `SELECT id, name, secret, bot, created, expires FROM accounts
+		WHERE id > ? AND (expires IS NULL OR expires > ?3) ORDER BY id LIMIT ?2`, []any{s.now()}, visit,
+		func(s *sqlite3.Stmt, p *store.Piece) string {
+			account := store.Account{ID: s.ColumnText(0), Name: s.ColumnText(1), Secret: s.ColumnText(2), Bot: s.ColumnBool(3), Created: timeAt(s, 4)}
+			p.Accounts = append(p.Accounts, store.ExportedAccount{Account: account, Expires: timeAt(s, 5)})
+			return account.ID
+		})
+}
+
+func (s copier) exportNames(ctx context.Context, visit func(store.Piece) error) error {
+	return s.pages(ctx, "SELECT name, account FROM names WHERE name > ? ORDER BY name LIMIT ?", nil, visit,
+		func(s *sqlite3.Stmt, p *store.Piece) string {
+			p.Names = append(p.Names, store.HeldName{Name: s.ColumnText(0), AccountID: s.ColumnText(1)})
+			return s.ColumnText(0)
+		})
+}
+
+// exportOpenGames reads the games of some players at a time.
+func (s copier) exportOpenGames(ctx context.Context, visit func(store.Piece) error) error {
+	return s.pages(ctx, `SELECT player, game, since, expires FROM open_games
+		WHERE (expires IS NULL OR expires > ?3) AND player IN (
+			SELECT DISTINCT player FROM open_games WHERE player > ?1 AND (expires IS NULL OR expires > ?3) ORDER BY player LIMIT ?2)
+		ORDER BY player`, []any{s.now()}, visit,
+		func(s *sqlite3.Stmt, p *store.Piece) string {
+			p.OpenGames = append(p.OpenGames, store.ExportedOpenGame{
+				PlayerID: s.ColumnText(0), GameID: s.ColumnText(1), Since: timeAt(s, 2), Expires: timeAt(s, 3),
+			})
+			return s.ColumnText(0)
+		})
+}
+
+// exportGames exports games of which a page is corrupt as far as they can be read.
+func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) error {
+	type row struct {
+		id   string
+		game int64
+	}
+	var piece store.Piece
+	entries := 0
+	for last, more := "", true; more; {
+		var rows []row
+		err := s.read(ctx, func(c *sqlite3.Conn) error {
+			rows = nil
+			// The index has both columns.
+			return query(c, "SELECT id, game FROM games WHERE id > ? ORDER BY id LIMIT ?", func(s *sqlite3.Stmt) error {
+				rows = append(rows, row{s.ColumnText(0), s.ColumnInt64(1)})
+				return nil
+			}, last, exportRows)
+		})
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			last = r.id
+			for from := int32(0); from >= 0; {
+				var part store.GamePiece
+				if part, from, err = s.exportGame(ctx, r.id, r.game, from); err != nil {
+					return err
+				}
+				if part.GameID == "" {
+					continue // it has expired
+				}
+				piece.Games, entries = append(piece.Games, part), entries+len(part.Entries)
+				if entries >= exportEntries || len(piece.Games) >= exportRows {
+					if err := visit(piece); err != nil {
+						return err
+					}
+					piece, entries = store.Piece{}, 0
+				}
+			}
+		}
+		more = len(rows) == exportRows
+	}
+	return visit(piece)
+}
+
+// exportGame reads the part of a game that begins at a version. It returns the version
+// at which the next part begins, −1 if there is none.
+func (s copier) exportGame(ctx context.Context, gameID string, game int64, from int32) (part store.GamePiece, next int32, err error) {
+	err = s.read(ctx, func(c *sqlite3.Conn) error {
+		part, next = store.GamePiece{GameID: gameID}, -1
+		head := &store.ExportedHead{}
+		err := query(c, "SELECT version, digest, time, head, expires FROM games WHERE game = ?", func(s *sqlite3.Stmt) error {
+			*head = store.ExportedHead{Last: idAt(s, 0), Encoded: blob(s, 3), Expires: timeAt(s, 4)}
+			if s.ColumnInt64(2) != 0 {
+				head.Time = timeAt(s, 2)
+			}
+			return nil
+		}, game)
+		if isCorrupt(err) {
+			head.Last = store.Quarantined
+		} else if err != nil {
+			return err
+		}
+		if !head.Expires.IsZero() && head.Expires.UnixMilli() <= s.now() {
+			part = store.GamePiece{}
+			return nil
+		}
+		err = query(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? AND version >= ? ORDER BY version LIMIT ?",
+			func(s *sqlite3.Stmt) error {
+				part.Entries = append(part.Entries, *recordAt(s))
+				return nil
+			}, game, from, exportEntries)
+		switch {
+		case isCorrupt(err):
+			head.Last = store.Quarantined
+			part.Head = head
+		case err != nil:
+			return err
+		case len(part.Entries) == exportEntries:
+			next = part.Entries[exportEntries-1].ID.Version + 1
+		default:
+			part.Head = head
+		}
+		return nil
+	})
+	return part, next, err
+}
+
+func (s copier) exportBoards(ctx context.Context, visit func(store.Piece) error) error {
+	type row struct {
+		board int64
+		store.Board
+	}
+	var rows []row
+	err := s.read(ctx, func(c *sqlite3.Conn) error {
+		rows = nil
+		return query(c, "SELECT board, variant, name, expires FROM boards WHERE expires IS NULL OR expires > ?", func(s *sqlite3.Stmt) error {
+			rows = append(rows, row{s.ColumnInt64(0), store.Board{Variant: s.ColumnText(1), Window: s.ColumnText(2), Expires: timeAt(s, 3)}})
+			return nil
+		}, s.now())
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		err := s.pages(ctx, "SELECT player, score, member FROM scores WHERE board = ?3 AND player > ?1 ORDER BY player LIMIT ?2", []any{r.board}, visit,
+			func(s *sqlite3.Stmt, p *store.Piece) string {
+				if p.Boards == nil {
+					p.Boards = []store.BoardPiece{{Board: r.Board}}
+				}
+				p.Boards[0].Entries = append(p.Boards[0].Entries, scoreAt(s))
+				return s.ColumnText(0)
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Import writes a piece in one transaction.
+func (s copier) Import(ctx context.Context, p store.Piece) error {
+	return s.write(ctx, func(c *sqlite3.Conn) error {
+		for _, g := range p.Games {
+			if err := importGame(c, g); err != nil {
+				return err
+			}
+		}
+		if err := importAccounts(c, p); err != nil {
+			return err
+		}
+		boards := newBoards(s.db)
+		for _, b := range p.Boards {
+			for _, entry := range b.Entries {
+				if err := boards.record(c, entry, b.Board); err != nil {
+					return err
+				}
+			}
+		}
+		for _, player := range p.Hidden {
+			if err := exec(c, "INSERT OR IGNORE INTO hidden (player) VALUES (?)", player); err != nil {
+				return err
+			}
+		}
+		for name, secret := range p.Secrets {
+			if err := exec(c, "INSERT OR REPLACE INTO secrets (name, secret) VALUES (?, ?)", name, secret); err != nil {
+				return err
+			}
+		}
+		return importHeartbeats(c, p)
+	})
+}
+
+func importGame(c *sqlite3.Conn, g store.GamePiece) error {
+	err := exec(c, "INSERT INTO games (id, version, digest, time, head) VALUES (?, 0, 0, 0, x'') ON CONFLICT DO NOTHING", g.GameID)
+	if err != nil {
+		return err
+	}
+	var game int64
+	err = query(c, "SELECT game FROM games WHERE id = ?", func(s *sqlite3.Stmt) error {
+		game = s.ColumnInt64(0)
+		return nil
+	}, g.GameID)
+	if err != nil {
+		return err
+	}
+	for _, r := range g.Entries {
+		if err := insertEntry(c, game, store.Entry{Next: r.ID, Raw: r.Raw, Seed: r.Seed}, r.Time); err != nil {
+			return err
+		}
+	}
+	if h := g.Head; h != nil {
+		at := int64(0)
+		if !h.Time.IsZero() {
+			at = h.Time.UnixMilli()
+		}
+		return exec(c, "UPDATE games SET version = ?, digest = ?, time = ?, head = ?, expires = ? WHERE game = ?",
+			h.Last.Version, h.Last.Digest, at, h.Encoded, h.Expires, game)
+	}
+	return nil
+}
+
+func importAccounts(c *sqlite3.Conn, p store.Piece) error {
+	for _, a := range p.Accounts {
+		err := exec(c, "INSERT OR REPLACE INTO accounts (id, name, secret, bot, created, expires) VALUES (?, ?, ?, ?, ?, ?)",
+			a.ID, a.Name, a.Secret, a.Bot, a.Created, a.Expires)
+		if err != nil {
+			return err
+		}
+	}
+	for _, n := range p.Names {
+		if err := exec(c, "INSERT OR REPLACE INTO names (name, account) VALUES (?, ?)", n.Name, n.AccountID); err != nil {
+			return err
+		}
+	}
+	for _, g := range p.OpenGames {
+		if err := exec(c, "INSERT OR REPLACE INTO open_games (player, game, since, expires) VALUES (?, ?, ?, ?)", g.PlayerID, g.GameID, g.Since, g.Expires); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func importHeartbeats(c *sqlite3.Conn, p store.Piece) error {
+	for id, server := range p.Servers {
+		if err := putServer(c, id, server); err != nil {
+			return err
+		}
+	}
+	for _, o := range p.Outages {
+		if err := exec(c, "INSERT INTO outages VALUES (?, ?)", o.To, o.From); err != nil {
+			return err
+		}
+	}
+	if r := p.Rollback; !r.At.IsZero() {
+		return exec(c, "INSERT INTO rollback VALUES (1, ?, ?, ?, ?)", r.At, r.Copied, r.Before, r.Resolved)
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package storetest_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/id"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
+)
+
+// world is what TestCopy fills a store with.
+type world struct {
+	random  *rand.Rand
+	players []replay.Player
+	tokens  []string
+	games   []string
+}
+
+// create creates players, games of all variants with random moves, and results.
+func (w *world) create(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx := t.Context()
+	accounts := account.New(s.Accounts, 30*24*time.Hour)
+	for n := range 30 {
+		p, token, err := accounts.Create(ctx, fmt.Sprint("Player ", n), "", n%7 == 0)
+		require.NoError(t, err)
+		w.players, w.tokens = append(w.players, replay.Player{ID: p.ID, Name: p.Name}), append(w.tokens, token)
+	}
+	boards := leaderboard.New(s.Boards, page.NewTokens(s.Secrets), time.Now)
+	log := gamelog.New(s.Games)
+	now, err := s.Time(ctx)
+	require.NoError(t, err)
+	for range 300 {
+		final := w.play(t, log)
+		creator := final.Creator.ID
+		require.NoError(t, accounts.Reserve(ctx, creator, final.ID, 0))
+		if w.random.IntN(4) == 0 {
+			require.NoError(t, s.Games.Expire(ctx, now.Add(time.Hour), final.ID))
+		}
+		require.NoError(t, boards.Record(ctx, leaderboard.Result{
+			Variant: final.Variant.ID, PlayerID: creator, GameID: final.ID, Score: w.random.Int32N(100),
+			Time: now.Add(-time.Duration(w.random.IntN(200)) * time.Hour),
+		}))
+	}
+	require.NoError(t, boards.Hide(ctx, w.players[3].ID))
+}
+
+// play plays a new game for a while, with moves at random.
+func (w *world) play(t *testing.T, log *gamelog.Log) *replay.State {
+	t.Helper()
+	var secret [game.SeedSize]byte
+	for i := range secret {
+		secret[i] = byte(w.random.Uint32())
+	}
+	seed, err := game.SeedFromBytes(secret[:])
+	require.NoError(t, err)
+	all := variants.All()
+	v := all[w.random.IntN(len(all))]
+	creator := w.players[w.random.IntN(len(w.players))]
+	seats := slices.Repeat([]replay.Seat{{Player: creator}}, v.Seats)
+	draft, err := gamelog.NewGame(id.Derive([]byte("game"), secret[:]), replay.Created{
+		Variant: v.ID, Revision: v.Revision, Creator: creator, Seats: seats, Commitment: seed.Commitment(),
+		Private: w.random.IntN(5) == 0,
+	}, seed)
+	require.NoError(t, err)
+	appended, err := log.Append(t.Context(), draft)
+	require.NoError(t, err)
+	for range w.random.IntN(60) {
+		state := appended.Tip.State
+		legal := state.LegalMoves()
+		if len(legal) == 0 {
+			break
+		}
+		entry := replay.Entry{Seat: state.Turn(), Action: replay.Moved{Move: legal[w.random.IntN(len(legal))]}}
+		draft, err := appended.Tip.Draft(entry, time.Time{}, nil)
+		require.NoError(t, err)
+		appended, err = log.Append(t.Context(), draft)
+		require.NoError(t, err)
+	}
+	w.games = append(w.games, appended.Tip.State.ID)
+	return appended.Tip.State
+}
+
+// damage damages some games, each in another way, and has an account expire.
+func (w *world) damage(t *testing.T, s *store.Store, client goredis.UniversalClient) {
+	t.Helper()
+	ctx := t.Context()
+	require.NoError(t, client.Del(ctx, "player:{"+w.players[0].ID+"}").Err())
+	tail, err := s.Games.Tail(ctx, w.games[0])
+	require.NoError(t, err)
+	require.NoError(t, s.Games.Quarantine(ctx, w.games[0], tail.Last, time.Hour))
+	require.NoError(t, s.Games.Quarantine(ctx, id.Derive([]byte("lost")), store.ID{}, time.Hour))
+
+	first := func(gameID string) string {
+		records, err := s.Games.Entries(ctx, gameID, 1, 1)
+		require.NoError(t, err)
+		return records[0].ID.String()
+	}
+	key := func(n int, kind string) string { return "game:{" + w.games[n] + "}:" + kind }
+	require.NoError(t, client.Del(ctx, key(1, "log")).Err())
+	require.NoError(t, client.Del(ctx, key(2, "meta")).Err())
+	require.NoError(t, client.HSet(ctx, key(3, "meta"), "last", "what?").Err())
+	require.NoError(t, client.XDel(ctx, key(4, "log"), first(w.games[4])).Err())
+	require.NoError(t, client.XAdd(ctx, &goredis.XAddArgs{Stream: key(5, "log"), ID: "1000000-1", Values: []any{"e", "no time"}}).Err())
+	require.NoError(t, client.XAdd(ctx, &goredis.XAddArgs{Stream: key(6, "log"), ID: "1000000-1", Values: []any{"t", "1", "e", "no entry"}}).Err())
+}
+
+// reads is what callers read of a world, by name.
+func (w *world) reads(t *testing.T, s *store.Store) map[string]any {
+	t.Helper()
+	ctx, read := t.Context(), map[string]any{}
+	log := gamelog.New(s.Games)
+	for _, gameID := range w.games {
+		history, err := log.Load(ctx, gameID, store.ID{}, 1)
+		var damaged *gamelog.DamagedError
+		switch {
+		case err == nil:
+			read["tip "+gameID] = history.Tip.ID
+			read["seed "+gameID] = history.Tip.State.RevealedSeed().SeedBytes()
+			times := []time.Time{}
+			require.NoError(t, log.Replay(ctx, gameID, 0, func(e *replay.Event) error {
+				times = append(times, e.State.UpdateTime.UTC())
+				return nil
+			}))
+			read["times "+gameID] = times
+		case errors.As(err, &damaged), errors.Is(err, gamelog.ErrNotFound):
+			read["damaged "+gameID] = errors.Is(err, gamelog.ErrNotFound)
+		default:
+			require.NoError(t, err)
+		}
+	}
+	heads, err := log.Heads(ctx, w.games) // after Load, which mends one that is missing
+	require.NoError(t, err)
+	for i, gameID := range w.games {
+		if state := heads[i].State; state != nil && read["tip "+gameID] != nil {
+			read["head "+gameID] = []any{state.Version, state.Position.Scores(), state.UpdateTime.UTC()}
+		}
+	}
+	boards := leaderboard.New(s.Boards, page.NewTokens(s.Secrets), time.Now)
+	for _, v := range variants.All() {
+		for _, window := range []leaderboard.Window{leaderboard.All, leaderboard.Week, leaderboard.Day} {
+			list, err := boards.List(ctx, v.ID, window, "", 100)
+			require.NoError(t, err)
+			read[fmt.Sprint("board ", v.ID, window)] = list
+		}
+	}
+	accounts := account.New(s.Accounts, 0)
+	for i, token := range w.tokens {
+		p, err := accounts.Verify(ctx, token)
+		read[fmt.Sprint("token ", i)] = []any{p, err == nil}
+		_, _, err = accounts.Create(ctx, w.players[i].Name, "", false)
+		read[fmt.Sprint("name ", i)] = err != nil
+		open, err := accounts.OpenGames(ctx, w.players[i].ID)
+		require.NoError(t, err)
+		ids := []string{}
+		for _, o := range open {
+			ids = append(ids, o.ID)
+		}
+		slices.Sort(ids)
+		read[fmt.Sprint("open ", i)] = ids
+	}
+	return read
+}
+
+// Ensure that a store that was copied from Redis to SQLite, and from there to another
+// Redis, is what it was: the same games with the same digests, times, seeds and damage,
+// the same leaderboards, names and tokens, and all expires when it did.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartRedis(t)
+	client := redistest.NewClient(t, server.Addr())
+	w := &world{random: rand.New(rand.NewPCG(1, 2))}
+	redis := storetest.OnRedis(t, server.Addr())
+	w.create(t, redis)
+	w.damage(t, redis, client)
+	file := storetest.OnSQLite(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "store.db")})
+	other := storetest.OnRedis(t, redistest.StartRedis(t).Addr())
+
+	last, calls := store.Copied{}, 0
+	progress := func(c store.Copied) { last, calls = c, calls+1 }
+	copied, err := store.Copy(t.Context(), redis, file, progress)
+	require.NoError(t, err)
+	assert.Equal(t, copied, last)
+	assert.Greater(t, calls, 5)
+	assert.Equal(t, 301, copied.Games)
+	assert.Equal(t, 29, copied.Accounts)
+	again, err := store.Copy(t.Context(), file, other, progress)
+	require.NoError(t, err)
+	assert.Equal(t, copied, again)
+
+	kept := storetest.Kept(t, redis)
+	assert.Equal(t, kept, storetest.Kept(t, file))
+	assert.Equal(t, kept, storetest.Kept(t, other))
+	read := w.reads(t, redis)
+	assert.Equal(t, read, w.reads(t, file))
+	assert.Equal(t, read, w.reads(t, other))
+	for n := range w.games {
+		_, damaged := read["damaged "+w.games[n]]
+		assert.Equal(t, slices.Contains([]int{0, 1, 3, 4, 5, 6}, n), damaged, "game %d", n)
+	}
+}

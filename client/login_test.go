@@ -192,7 +192,7 @@ func TestLogIn_ForgottenByOneServer(t *testing.T) {
 	require.NoError(t, err)
 	kept := a.players
 
-	// Twice an embedded server stands in its place.
+	// Twice a server that keeps everything in memory stands in its place.
 	for range 2 {
 		a.mu.Lock()
 		a.players, a.storage = map[string]*pb.Player{}, pb.Storage_STORAGE_EMBEDDED

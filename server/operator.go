@@ -52,7 +52,11 @@ func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator
 	}
 	options.Logger = slog.New(slog.DiscardHandler)
 	o := &Operator{}
-	if o.store, err = c.open(ctx, options, false); err != nil {
+	o.store, err = c.open(ctx, options, false)
+	switch {
+	case errors.Is(err, ErrInUse):
+		return nil, fmt.Errorf("%w; stop it first", err)
+	case err != nil:
 		return nil, err
 	}
 	defer func() {

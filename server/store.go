@@ -15,6 +15,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
+// ErrInUse means that the store is a file that another server uses.
+var ErrInUse = sqlite.ErrInUse
+
 // openStore opens the store that c names for a server and waits until it answers. The
 // caller closes it. The error for an invalid name is a *ConfigError.
 func (c *Config) openStore(ctx context.Context, logger *slog.Logger) (*store.Store, error) {

@@ -1,4 +1,4 @@
-// Package redistest gives tests a Redis of their own: the embedded imitation
+// Package redistest gives tests a Redis of their own: the imitation miniredis
 // always, and a real server or a cluster where redis-server is installed. Only
 // tests import it.
 package redistest
@@ -10,14 +10,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Each runs test once on the embedded Redis and once on a real one, as the
-// parallel subtests "embedded" and "redis"; the second is skipped if
+// Each runs test once on miniredis and once on a real Redis, as the
+// parallel subtests "miniredis" and "redis"; the second is skipped if
 // redis-server is not on the PATH, and with -short. Both start empty and belong to that subtest
 // alone, so keys need no prefix. The subtests go on after Each returned, as
 // parallel subtests do: whatever must follow them belongs into t.Cleanup.
 func Each(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
 	t.Helper()
-	t.Run("embedded", func(t *testing.T) {
+	t.Run("miniredis", func(t *testing.T) {
 		t.Parallel()
 		test(t, NewClient(t, StartMiniredis(t).Addr()))
 	})
@@ -27,7 +27,7 @@ func Each(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
 	})
 }
 
-// StartMiniredis starts an embedded Redis that ends with the test. Its keys
+// StartMiniredis starts a miniredis that ends with the test. Its keys
 // expire only through FastForward.
 func StartMiniredis(t testing.TB) *miniredis.Miniredis {
 	t.Helper()

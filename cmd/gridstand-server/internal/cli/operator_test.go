@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,7 +79,7 @@ func operate(t *testing.T, store string, alone bool) {
 	if alone {
 		code, _, stderr := call(t, "rebuild", "--store", c.Store)
 		assert.Equal(t, exitFailed, code)
-		assert.Contains(t, stderr, "another server uses it")
+		assert.Contains(t, stderr, "another server uses it: process "+strconv.Itoa(os.Getpid())+"; stop it first\n")
 		backup := filepath.Join(t.TempDir(), "copy.db")
 		does("", "backup", backup)
 		code, _, stderr = call(t, "backup", backup, "--store", c.Store)

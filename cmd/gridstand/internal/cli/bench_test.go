@@ -26,7 +26,7 @@ func TestBench(t *testing.T) {
 
 	out := ada.ok(append(short, "--metrics", "http://"+server.MetricsAddr().String()+"/metrics")...)
 	for _, want := range []string{
-		`, version .*, storage embedded\n6x6: 2 games, 2 players, 6 watchers, 2 connections, \d+\.\d s after \d+\.\d s of preparation\n`,
+		`, version .*, storage memory\n6x6: 2 games, 2 players, 6 watchers, 2 connections, \d+\.\d s after \d+\.\d s of preparation\n`,
 		`COUNT +PER SECOND +P50 MS +P90 MS +P99 MS +MAX MS\n`,
 		`moves +\d+ +\d+ +\d+\.\d\d +\d+\.\d\d`,
 		`deliveries +\d+ +\d+ +\d+\.\d\d`,

@@ -124,14 +124,18 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 	}
 	// It ends after the screen, and not with it.
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	server, err := server.Start(serving, config)
+	running, err := server.Start(serving, config)
 	if err != nil {
 		cancel()
-		return localServer{}, fmt.Errorf("cannot start a server: %w", err)
+		err = fmt.Errorf("cannot start a server: %w", err)
+		if errors.Is(err, server.ErrInUse) {
+			err = fmt.Errorf("%w. To play without the games in it, add --fresh", err)
+		}
+		return localServer{}, err
 	}
 	l := localServer{address: address, ours: true, stop: func() {
 		cancel()
-		if err := server.Wait(); err != nil {
+		if err := running.Wait(); err != nil {
 			p.notef("The server in this program failed: %v", err)
 		}
 		if o.fresh {

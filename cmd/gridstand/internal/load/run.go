@@ -140,7 +140,7 @@ func (r *run) meet(ctx context.Context, report *Report) error {
 		return wrong("there is no variant %q on this server", r.Variant)
 	}
 	report.Server, report.Version = first.Target(), client.CleanText(info.GetVersion(), 40)
-	report.Storage = "embedded"
+	report.Storage = "memory"
 	if info.GetStorage() == pb.Storage_STORAGE_DURABLE {
 		report.Storage = "durable"
 	}

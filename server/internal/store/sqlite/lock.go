@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// ErrInUse means that a server uses a store's file.
+var ErrInUse = errors.New("another server uses it")
+
 // errHeld means that another process holds a lock.
 var errHeld = errors.New("held by another process")
 
@@ -29,9 +32,9 @@ func acquire(path string) (io.Closer, error) {
 			return nil, fmt.Errorf("locking %s: %w", path, err)
 		}
 		if pid, err := strconv.Atoi(strings.TrimSpace(string(holder))); err == nil {
-			return nil, fmt.Errorf("another server uses it: process %d", pid)
+			return nil, fmt.Errorf("%w: process %d", ErrInUse, pid)
 		}
-		return nil, errors.New("another server uses it")
+		return nil, ErrInUse
 	}
 	// The number is for people. Without it the lock still works.
 	if err := f.Truncate(0); err == nil {

@@ -25,7 +25,6 @@ func EachClock(t *testing.T, test func(t *testing.T, s *store.Store, forward fun
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		s, forward := OnSQLiteClock(t)
-		skipMissing(t, s)
 		test(t, s, forward)
 	})
 }

@@ -1,9 +1,7 @@
 package storetest_test
 
 import (
-	"path"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,13 +58,9 @@ func TestMiniredis_Clock(t *testing.T) {
 
 func TestSQLite_Clock(t *testing.T) {
 	t.Parallel()
-	missing := missingOnSQLite(t)
 	for name, suite := range clockSuites {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if slices.Contains(missing, name) {
-				t.Skip("SQLite does not have it yet")
-			}
 			suite(t, storetest.OnSQLiteClock)
 		})
 	}
@@ -74,11 +68,7 @@ func TestSQLite_Clock(t *testing.T) {
 
 func TestSQLite(t *testing.T) {
 	t.Parallel()
-	missing := missingOnSQLite(t)
 	run(t, func(t *testing.T) storetest.Open {
-		if slices.Contains(missing, path.Base(t.Name())) {
-			t.Skip("SQLite does not have it yet")
-		}
 		return func(t *testing.T) *store.Store {
 			return storetest.OnSQLite(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "store.db")})
 		}
@@ -87,18 +77,9 @@ func TestSQLite(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	missing := missingOnSQLite(t)
 	run(t, func(t *testing.T) storetest.Open {
-		if slices.Contains(missing, path.Base(t.Name())) {
-			t.Skip("SQLite does not have it yet")
-		}
 		return func(t *testing.T) *store.Store { return storetest.OnSQLite(t, sqlite.Options{Memory: true}) }
 	})
-}
-
-func missingOnSQLite(t *testing.T) []string {
-	t.Helper()
-	return storetest.Missing(storetest.OnSQLite(t, sqlite.Options{Memory: true}))
 }
 
 func TestMiniredis(t *testing.T) {

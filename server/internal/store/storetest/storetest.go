@@ -4,7 +4,6 @@ package storetest
 
 import (
 	"log/slog"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -31,28 +30,8 @@ func Each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	})
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		s := OnSQLite(t, sqlite.Options{Memory: true})
-		skipMissing(t, s)
-		test(t, s)
+		test(t, OnSQLite(t, sqlite.Options{Memory: true}))
 	})
-}
-
-func skipMissing(t *testing.T, s *store.Store) {
-	t.Helper()
-	if missing := Missing(s); len(missing) > 0 {
-		t.Skipf("SQLite has no %s yet", strings.Join(missing, ", "))
-	}
-}
-
-// Missing returns the names of the ports that an engine does not have yet.
-func Missing(s *store.Store) (ports []string) {
-	v := reflect.ValueOf(*s)
-	for i := range v.NumField() {
-		if f := v.Field(i); f.Kind() == reflect.Interface && f.IsNil() {
-			ports = append(ports, strings.ToLower(v.Type().Field(i).Name))
-		}
-	}
-	return ports
 }
 
 // OnSQLite returns a store on SQLite that closes with the test.

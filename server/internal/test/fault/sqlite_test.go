@@ -10,7 +10,6 @@ import (
 
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
-	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // newSQLiteEnv returns an env on a new file, in a directory of its own. When the test
@@ -33,9 +32,6 @@ func newUncheckedFileEnv(t *testing.T, path string) *env {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("breaks whole servers")
-	}
-	if missing := storetest.Missing(storetest.OnSQLite(t, sqlite.Options{Memory: true})); len(missing) > 0 {
-		t.Skipf("SQLite has no %s yet", strings.Join(missing, ", "))
 	}
 	env := &env{t: t, url: "sqlite:" + path, observed: newObservations(), damaged: map[string]bool{}}
 	env.ports = env.openFile

@@ -25,7 +25,7 @@ type boards struct {
 
 // rangeSize has counting in a range and adding the ranges of a million entries take
 // about the same time.
-const rangeSize = 2048
+const rangeSize = 1024
 
 func newBoards(d *db) boards { return boards{d, rangeSize} }
 

@@ -21,7 +21,7 @@ func Commands() []*cobra.Command {
 	// The name of quarantine before; scripts may still use it.
 	fence := quarantine()
 	fence.Use, fence.Hidden = "fence [game]...", true
-	return []*cobra.Command{backup(), rebuild(), hide(), unhide(), quarantine(), fence}
+	return []*cobra.Command{backup(), copyStore(), rebuild(), hide(), unhide(), quarantine(), fence}
 }
 
 // open is server.Operate or server.OperateAlone.
@@ -74,6 +74,52 @@ freezes the open games, which may have lost moves.`,
 	flags.NameVariables(set)
 	return cmd
 }
+
+func copyStore() *cobra.Command {
+	config := server.DefaultConfig()
+	var from, to string
+	cmd := &cobra.Command{
+		Use:   "copy",
+		Short: "Copy everything into an empty store, from a file to a Redis or back",
+		Long: `Copies all games, accounts and scores from one store into another, empty one: from a
+file to a Redis, when one server is no longer enough, from a Redis to a file, or
+between two of the same kind. All servers of both must be stopped. Clients notice
+nothing: games keep their ids and versions, and tokens stay valid.
+
+    gridstand-server copy --from sqlite: --to redis://localhost:6379/0`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if from == "" || to == "" {
+				return usage.Errorf("--from and --to must name two stores")
+			}
+			config.Store = from
+			last := time.Now()
+			copied, err := server.Copy(cmd.Context(), config, to, func(c server.Copied) {
+				if time.Since(last) > progressEvery {
+					last = time.Now()
+					fmt.Fprintf(cmd.ErrOrStderr(), "%d games and %d scores so far\n", c.Games, c.Scores)
+				}
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d games with %d entries, %d accounts and %d scores copied.\n",
+				copied.Games, copied.Entries, copied.Accounts, copied.Scores)
+			return err
+		},
+	}
+	set := cmd.Flags()
+	flags.Data(set, &config.Data)
+	flags.AbandonAfter(set, &config.AbandonAfter)
+	flags.KeepFinished(set, &config.KeepFinished)
+	flags.KeepAccounts(set, &config.KeepAccounts)
+	set.StringVar(&from, "from", "", "`store` to copy, as --store of a server names it")
+	set.StringVar(&to, "to", "", "empty `store` to copy to")
+	flags.NameVariables(set)
+	return cmd
+}
+
+// progressEvery is how often copy says how far it is.
+const progressEvery = 5 * time.Second
 
 func rebuild() *cobra.Command {
 	return command(&cobra.Command{

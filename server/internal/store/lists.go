@@ -98,6 +98,7 @@ type Lists interface {
 	// or moved.
 	Page(ctx context.Context, l List, after Place, n int) ([]Place, error)
 	// Trim removes what had no event for keep, 0 for nothing, from all lists but those
-	// of players, of which it may. variants are all that there are.
+	// of players, of which it may. It may leave what is not over. variants are all that
+	// there are.
 	Trim(ctx context.Context, variants []string, keep time.Duration) error
 }

@@ -177,7 +177,8 @@ func listedVariants(c *sqlite3.Conn, private bool) (variants []string, err error
 	return variants, err
 }
 
-// Trim implements store.Lists. It removes games from the lists of players, too.
+// Trim implements store.Lists. It removes games that are over, from the lists of
+// players, too.
 func (s lists) Trim(ctx context.Context, _ []string, keep time.Duration) error {
 	if keep <= 0 {
 		return nil
@@ -199,7 +200,8 @@ func (s lists) Trim(ctx context.Context, _ []string, keep time.Duration) error {
 	return nil
 }
 
-// oldListings returns up to maxListings games whose last event was before a time.
+// oldListings returns up to maxListings games that ended before a time. Those that are
+// not over stay: their end is written in the transaction of their last entry.
 func oldListings(c *sqlite3.Conn, before time.Time) (old []string, err error) {
 	for _, private := range []bool{false, true} {
 		variants, err := listedVariants(c, private)
@@ -207,16 +209,14 @@ func oldListings(c *sqlite3.Conn, before time.Time) (old []string, err error) {
 			return nil, err
 		}
 		for _, variant := range variants {
-			for status := store.Waiting; status <= store.Finished; status++ {
-				err := query(c, `SELECT id FROM listings INDEXED BY listings_recent
-					WHERE private = ? AND variant = ? AND status = ? AND updated < ? LIMIT ?`,
-					func(s *sqlite3.Stmt) error {
-						old = append(old, s.ColumnText(0))
-						return nil
-					}, private, variant, int(status), before, maxListings-len(old))
-				if err != nil {
-					return nil, err
-				}
+			err := query(c, `SELECT id FROM listings INDEXED BY listings_recent
+				WHERE private = ? AND variant = ? AND status = 3 AND updated < ? LIMIT ?`,
+				func(s *sqlite3.Stmt) error {
+					old = append(old, s.ColumnText(0))
+					return nil
+				}, private, variant, before, maxListings-len(old))
+			if err != nil {
+				return nil, err
 			}
 		}
 	}

@@ -51,11 +51,11 @@ func TestLists_Trim(t *testing.T) {
 	var listings []store.Listing
 	for n := range 3*maxListings + 2 {
 		listings = append(listings, store.Listing{
-			GameID: fmt.Sprint("game ", n), Variant: fmt.Sprint(n % 3), Status: store.Waiting + store.Status(n%2), Private: n%5 == 0,
+			GameID: fmt.Sprint("game ", n), Variant: fmt.Sprint(n % 3), Status: store.Finished, Private: n%5 == 0,
 			Updated: now.Add(-time.Hour), Players: []string{"p"},
 		})
 	}
-	listings[0].Updated, listings[1].Updated = now, now.Add(-59*time.Minute)
+	listings[0].Updated, listings[1].Status = now.Add(-59*time.Minute), store.Active
 	require.NoError(t, s.Write(ctx, listings, time.Hour))
 	now = now.Add(time.Millisecond)
 	require.NoError(t, s.Trim(ctx, nil, time.Hour))

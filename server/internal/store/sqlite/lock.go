@@ -19,6 +19,10 @@ var errHeld = errors.New("held by another process")
 // It holds the server's process id.
 type lockFile struct{ *os.File }
 
+// Close ends the lock. Closing the file alone does not if this process is starting
+// another one, which has the file too until it runs its own program.
+func (f lockFile) Close() error { return errors.Join(unlock(f.File), f.File.Close()) }
+
 // acquire locks a file. The lock ends with the process, however that ends.
 func acquire(path string) (io.Closer, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

@@ -16,3 +16,7 @@ func lock(f *os.File) error {
 	}
 	return err
 }
+
+func unlock(f *os.File) error {
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: 1})
+}

@@ -90,6 +90,14 @@ storm: export TEST_LONG := 1
 storm: ## Inject random faults into servers, Redis and connections for STORM
 	go test ./server/internal/test/fault -run '^TestStorm_long$$' -v -timeout 0 -args -storm=$(STORM)
 
+# How often make kills does it.
+KILLS ?= 1000
+
+.PHONY: kills
+kills: export TEST_LONG := 1
+kills: ## Kill the only server on a file KILLS times while people play
+	go test ./server/internal/test/fault -run '^TestStorm_Kills_long$$' -v -timeout 0 -args -storm.kills=$(KILLS)
+
 .PHONY: bench
 bench: ## Print the figures beside their bare limits (needs redis-server; BENCH=Moves selects)
 	go test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 2h ./... | go run ./internal/ratio/table

@@ -7,10 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -18,6 +20,7 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // disk is a file system in memory, in a namespace of its own, that can be
@@ -69,11 +72,22 @@ func (d *disk) resize(size int64) {
 	d.mount(fmt.Sprintf("remount,size=%d", size))
 }
 
+// enter is a command that runs another one in the disk's namespace.
+func (d *disk) enter() []string {
+	return []string{"nsenter", "--user", "--preserve-credentials", "--mount", "--target", strconv.Itoa(d.holder.Pid())}
+}
+
 func (d *disk) mount(options string) {
 	d.t.Helper()
-	out, err := exec.Command("nsenter", "--user", "--preserve-credentials", "--mount", "--target", strconv.Itoa(d.holder.Pid()),
-		"mount", "-o", options, d.dir).CombinedOutput()
+	words := append(d.enter(), "mount", "-o", options, d.dir)
+	out, err := exec.Command(words[0], words[1:]...).CombinedOutput()
 	require.NoError(d.t, err, "%s", out)
+}
+
+// protect allows nothing to be written to the disk, on which no file may be open.
+func (d *disk) protect() {
+	d.t.Helper()
+	d.mount("remount,ro")
 }
 
 // used is the number of bytes used.
@@ -143,4 +157,105 @@ func TestDiskFull(t *testing.T) {
 			o.finish(t)
 		})
 	}
+}
+
+// Ensure the same with a file on a full disk, again and again: reads and watchers do
+// not notice, and neither do those who come when there is room again.
+func TestSQLite_DiskFull(t *testing.T) {
+	t.Parallel()
+	const roomy = 64 << 20
+	d := newDisk(t, roomy)
+	env := newSQLiteEnv(t)
+	copied := env.path()
+	// The test sees the disk by another path, which SQLite cannot open.
+	env.url, env.wrapper = "sqlite:"+filepath.Join(d.dir, "store.db"), d.enter()
+	env.ports = func() *store.Store {
+		env.closeFile(t)
+		copyStore(t, filepath.Join(d.path(), "store.db"), copied)
+		return env.openFileAt(copied)
+	}
+	server := env.serveProcess()
+	o := startOutageOn(t, env, server, server)
+	for range 3 {
+		d.resize(d.used())
+		direction := o.moveUntilRefused(t)
+		o.requireReadable(t)
+		d.resize(roomy)
+		o.requireRecovered(t, direction)
+	}
+	o.finish(t)
+	server.stop()
+	env.closeFile(t)
+	removeStore(t, copied)
+	copyStore(t, filepath.Join(d.path(), "store.db"), copied)
+	env.url, env.ports = "sqlite:"+copied, env.openFile
+}
+
+// Ensure the same if the server may not write to its files, as if the disk had errors,
+// and that it loses nothing if it is killed then.
+func TestSQLite_DiskFails(t *testing.T) {
+	t.Parallel()
+	env := newSQLiteEnv(t)
+	server := env.serveProcess()
+	player := env.player(server)
+	limit := func(size string) {
+		t.Helper()
+		out, err := exec.Command("prlimit", "--pid", strconv.Itoa(server.process.Pid()), "--fsize="+size+":").CombinedOutput()
+		if err != nil {
+			t.Skipf("no files can be limited: %v: %s", err, out)
+		}
+	}
+	o := startOutageOn(t, env, server, server)
+	for n := range 3 {
+		info, err := os.Stat(env.path() + "-wal")
+		require.NoError(t, err)
+		limit(strconv.FormatInt(info.Size()+int64(n)*5000, 10))
+		direction := o.moveUntilRefused(t)
+		o.requireReadable(t)
+		limit("unlimited")
+		o.requireRecovered(t, direction)
+	}
+	o.finish(t)
+
+	game := player.start(t, "6x6")
+	last := player.playTo(t, seeded(t), game, 10)
+	limit("0")
+	wantUnavailable(t, func(ctx context.Context) error {
+		_, err := player.move(ctx, game.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0])
+		return err
+	})
+	server.stop()
+	player.on(env.serveProcess()).requirePlayable(t, last)
+}
+
+// requireReadable requires that games and lists can be read, and that watchers stay
+// connected.
+func (o *outage) requireReadable(t *testing.T) {
+	t.Helper()
+	game, err := o.here.get(t.Context(), o.game.GetId())
+	require.NoError(t, err)
+	assert.Equal(t, o.version, game.GetVersion())
+	_, err = o.here.games.ListGames(o.here.authorized(t.Context()), &pb.ListGamesRequest{PlayerId: "me"})
+	require.NoError(t, err)
+	for _, each := range o.watchers {
+		assert.True(t, each.attached(), "%v", each.err)
+	}
+}
+
+// Ensure that a server does not start on a file that it cannot write, and says why.
+func TestSQLite_ReadOnly(t *testing.T) {
+	t.Parallel()
+	d := newDisk(t, 64<<20)
+	env := newUncheckedFileEnv(t, filepath.Join(d.dir, "store.db"))
+	env.wrapper = d.enter()
+	running := env.serveProcess()
+	env.player(running).playScored(t)
+	running.stop()
+	d.protect()
+	words := append(d.enter(), process.Build(t, "cmd/gridstand-server"), "--listen", "127.0.0.1:0", "--store", env.url)
+	out, err := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput()
+	require.Error(t, err)
+	assert.Contains(t, string(out), env.path())
+	assert.Contains(t, strings.ToLower(string(out)), "read-only")
+	t.Logf("%s", out)
 }

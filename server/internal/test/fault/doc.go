@@ -1,14 +1,15 @@
 // Package fault holds tests of whole servers through their public API while
 // something fails: servers are killed or paused, Redis is stopped, loses replies
-// or forgets scripts, connections are cut, logs are damaged, clocks are wrong,
-// clients misbehave, and players race each other.
+// or forgets scripts, a file is cut, spoilt, replaced or finds no room, connections
+// are cut, logs are damaged, clocks are wrong, clients misbehave, and players race
+// each other.
 //
 // # Cast
 //
-//   - env is one Redis, the servers on it, and what their clients observed. A
+//   - env is one store, the servers on it, and what their clients observed. A
 //     testServer runs in the test's process, as package server starts it, or as a
-//     process of the server's program if it has to die. each runs a test on the
-//     embedded Redis and on a real one.
+//     process of the server's program if it has to die. each runs a test on SQLite
+//     and on Redis, with a pair of servers that is one server on SQLite.
 //   - caller is an account on a connection to one server. watcher follows a game
 //     in one of several ways; participant follows it and moves when its seat is to
 //     move; mover plays game after game on whichever server failover says is
@@ -21,14 +22,17 @@
 //     operations of many clients on one game, with their answers; workload makes
 //     such operations; scenario is the game that a workload is about.
 //   - storm injects faults into traffic: players and watchers on two servers, drawn
-//     from a seed.
+//     from a seed. TestStorm_Kills_long is the same on a file, with one fault: its
+//     only server is killed again and again.
+//   - image is the bytes of a file and its write-ahead log; played is games on a file
+//     in a known order.
 //
 // # Invariants
 //
 // Every client is sent the same event for a version of a game: observations fail
 // the test otherwise. Package watchtest checks each stream: no gap, no repetition,
-// no step back. After each test check reads the store, directly and with a fresh
-// server, and requires:
+// no step back. After each test check reads the store, through its ports and with
+// a fresh server, and requires:
 //
 //   - logs without gaps, with every event that a client was sent;
 //   - boards that follow from the games' seeds;

@@ -35,6 +35,8 @@ type env struct {
 	// are zero for another store.
 	addr  string
 	redis redis.UniversalClient
+	// wrapper is a command that runs the programs of servers, nil for none.
+	wrapper []string
 	// serversDie says that the test kills servers: clients retry calls that no
 	// server answered.
 	serversDie bool

@@ -107,6 +107,7 @@ func TestExhibition_Ends(t *testing.T) {
 		host := env.player(s)
 		game, err := host.create(t.Context(), endless())
 		require.NoError(t, err)
+		env.markDamaged(game.GetId()) // It may expire while the store is checked.
 		require.Eventually(t, func() bool {
 			mine, err := host.games.ListGames(host.authorized(t.Context()), &pb.ListGamesRequest{PlayerId: "me"})
 			require.NoError(t, err)

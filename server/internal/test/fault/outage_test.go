@@ -29,6 +29,11 @@ type outage struct {
 func startOutage(t *testing.T, env *env) *outage {
 	t.Helper()
 	first, second := env.servePair()
+	return startOutageOn(t, env, first, second)
+}
+
+func startOutageOn(t *testing.T, env *env, first, second *testServer) *outage {
+	t.Helper()
 	here := env.player(first)
 	there := here.on(second)
 	game := here.start(t, "6x6")

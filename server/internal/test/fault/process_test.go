@@ -62,7 +62,8 @@ func (env *env) serveProgram(flags ...string) *testServer {
 func (env *env) startProgram(flags ...string) (*processLog, *process.Process) {
 	env.t.Helper()
 	log := &processLog{t: env.t, addr: make(chan string, 1), metrics: make(chan string, 1)}
-	cmd := exec.Command(process.Build(env.t, "cmd/gridstand-server"))
+	words := append(slices.Clone(env.wrapper), process.Build(env.t, "cmd/gridstand-server"))
+	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Args = append(cmd.Args,
 		"--listen", "127.0.0.1:0", "--store", env.url, "--log-format", "json",
 		"--min-turn-limit", "1ms", "--bot-pace", botPace.String())

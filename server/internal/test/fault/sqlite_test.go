@@ -1,13 +1,19 @@
 package fault
 
 import (
+	"context"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
@@ -41,12 +47,14 @@ func newUncheckedFileEnv(t *testing.T, path string) *env {
 
 // openFile opens the file of an env when it is needed: while the test has it open, a
 // server that stops leaves the write-ahead log.
-func (env *env) openFile() *store.Store {
+func (env *env) openFile() *store.Store { return env.openFileAt(env.path()) }
+
+func (env *env) openFileAt(path string) *store.Store {
 	env.mu.Lock()
 	defer env.mu.Unlock()
 	if env.opened == nil {
 		var err error
-		env.opened, err = sqlite.Open(sqlite.Options{Path: env.path(), Beside: true})
+		env.opened, err = sqlite.Open(sqlite.Options{Path: path, Beside: true})
 		require.NoError(env.t, err)
 	}
 	return env.opened
@@ -65,3 +73,135 @@ func (env *env) closeFile(t *testing.T) {
 
 // path is the file of an env on SQLite.
 func (env *env) path() string { return strings.TrimPrefix(env.url, "sqlite:") }
+
+// image is the bytes of a store's file and of its write-ahead log.
+type image struct{ db, wal []byte }
+
+// readImage reads a store that no process has open: closing one of its files ends all
+// locks that a process has on that.
+func readImage(t *testing.T, path string) image {
+	t.Helper()
+	db, err := os.ReadFile(path)
+	require.NoError(t, err)
+	wal, err := os.ReadFile(path + "-wal")
+	if !os.IsNotExist(err) {
+		require.NoError(t, err)
+	}
+	return image{db, wal}
+}
+
+// write puts the image in the place of a store that no process has open.
+func (i image) write(t *testing.T, path string) {
+	t.Helper()
+	removeStore(t, path)
+	require.NoError(t, os.WriteFile(path, i.db, 0o600))
+	if len(i.wal) > 0 {
+		require.NoError(t, os.WriteFile(path+"-wal", i.wal, 0o600))
+	}
+}
+
+// removeStore removes the files of a store, but the one that servers lock.
+func removeStore(t *testing.T, path string) {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); !os.IsNotExist(err) {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// copyStore copies the files of a store that processes may have open.
+func copyStore(t *testing.T, from, to string) {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal"} {
+		out, err := exec.Command("cp", from+suffix, to+suffix).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+}
+
+// Ensure that clocks are credited with the time in which the only server stood still,
+// or did not run.
+func TestSQLite_Clocks_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	const outage = 5 * time.Second
+	for name, stop := range map[string]func(t *testing.T, env *env, s *testServer) *testServer{
+		"it stood still": func(t *testing.T, _ *env, s *testServer) *testServer {
+			t.Helper()
+			require.NoError(t, s.process.Pause())
+			<-time.After(outage)
+			require.NoError(t, s.process.Resume())
+			return s
+		},
+		"it was killed": func(_ *testing.T, env *env, s *testServer) *testServer {
+			s.stop()
+			<-time.After(outage)
+			return env.serveProcess()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := newSQLiteEnv(t)
+			server := env.serveProcess()
+			env.awaitHeartbeat(t)
+			game, _ := waitingTable(t, env, server, 3*time.Second)
+			requireClockExtended(t, env, game, stop(t, env, server), outage-time.Second)
+		})
+	}
+}
+
+// Ensure that a server whose file is gone, or is another one, notices that and
+// acknowledges nothing from then on.
+func TestSQLite_FileReplaced(t *testing.T) {
+	t.Parallel()
+	for name, replace := range map[string]func(t *testing.T, path, old string){
+		"deleted": func(t *testing.T, path, _ string) { t.Helper(); removeStore(t, path) },
+		"replaced by an older copy": func(t *testing.T, path, old string) {
+			t.Helper()
+			removeStore(t, path)
+			for _, suffix := range []string{"", "-wal"} {
+				require.NoError(t, os.Rename(old+suffix, path+suffix))
+			}
+		},
+		"moved away": func(t *testing.T, path, _ string) { t.Helper(); require.NoError(t, os.Rename(path, path+".moved")) },
+		"an older copy over it": func(t *testing.T, path, old string) {
+			t.Helper()
+			require.NoError(t, os.Rename(old, path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := newUncheckedFileEnv(t, filepath.Join(t.TempDir(), "store.db"))
+			server := env.serveProcess()
+			player := env.player(server)
+			last := player.playTo(t, seeded(t), player.start(t, "6x6"), 5)
+			old := env.path() + ".old"
+			copyStore(t, env.path(), old)
+			last = player.playTo(t, seeded(t), after(last), whole)
+			watcher := env.anonymous(server).watch(t, last.GetGameId(), watching{})
+			watcher.awaitVersion(t, whole)
+
+			replace(t, env.path(), old)
+			direction := func() pb.Direction { return last.GetPosition().GetTwenty48().GetLegalMoves()[0] }
+			replaced := time.Now()
+			for { // until the next heartbeat
+				event, err := player.move(t.Context(), last.GetGameId(), last.GetVersion(), direction())
+				if unavailable(err) {
+					break
+				}
+				require.NoError(t, err)
+				require.Less(t, time.Since(replaced), patience, "it moves on")
+				last = event
+			}
+			t.Logf("noticed after %v and %d moves", time.Since(replaced), last.GetVersion()-whole)
+			for range 3 {
+				wantUnavailable(t, func(ctx context.Context) error {
+					_, err := player.move(ctx, last.GetGameId(), last.GetVersion(), direction())
+					return err
+				})
+			}
+			watcher.awaitVersion(t, last.GetVersion())
+			server.stop()
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package fault
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// pageBytes is the size of a page of the file.
+const pageBytes = 4096
+
+// leafOfIndex is the first byte of a page that holds rows of a table WITHOUT ROWID.
+const leafOfIndex = 0x0a
+
+// rows returns the rows of a page that holds rows of a table WITHOUT ROWID, or of an
+// index. Between them may be what is left of rows that were moved.
+func rows(page []byte) (all [][]byte) {
+	if page[0] != leafOfIndex {
+		return nil
+	}
+	const header = 8
+	for i := range int(binary.BigEndian.Uint16(page[3:])) {
+		row := page[binary.BigEndian.Uint16(page[header+2*i:]):]
+		size, n := int(row[0]), 1
+		if size >= 0x80 { // rows are not so large that their size has three bytes
+			size, n = size&0x7f<<7|int(row[1]&0x7f), 2
+		}
+		all = append(all, row[n:min(len(row), n+size)])
+	}
+	return all
+}
+
+// holds reports whether a page holds an entry: its digest is nowhere else but in the
+// head of a game, in a table of another kind.
+func holds(page []byte, entry store.Record) bool {
+	digest := binary.BigEndian.AppendUint64(nil, entry.ID.Digest)
+	return slices.ContainsFunc(rows(page), func(row []byte) bool { return bytes.Contains(row, digest) })
+}
+
+// corruptGames is how many games there are: some pages, so that the damaged one is not
+// a neighbour of all others.
+const corruptGames = 60
+
+// Ensure that a page of the file that is damaged while no server runs damages the
+// games whose entries it holds and no others: those are played on, and the lists work.
+func TestSQLite_CorruptPage(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(page []byte){
+		"zeros":           func(page []byte) { clear(page) },
+		"another's bytes": func(page []byte) { copy(page, bytes.Repeat([]byte("elsewhere "), pageBytes/10)) },
+		"a header that is wrong": func(page []byte) {
+			page[3], page[4] = 0xff, 0xff // number of rows
+		},
+		"rows that are wrong": func(page []byte) {
+			for i := 8 + 2*len(rows(page)); i < pageBytes; i += 4 {
+				page[i] ^= 0x55
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := newSQLiteEnv(t)
+			server := env.serve()
+			player := env.player(server)
+			lasts := map[string]*pb.Event{}
+			for range corruptGames {
+				last := player.playTo(t, seeded(t), player.start(t, "6x6"), whole)
+				lasts[last.GetGameId()] = last
+			}
+			logs := env.logs(t.Context(), t)
+			env.closeFile(t)
+			server.stop()
+
+			stored := readImage(t, env.path())
+			require.Empty(t, stored.wal, "a server that stops writes everything into the file")
+			lost := spoilPage(t, stored.db, logs, spoil)
+			stored.write(t, env.path())
+			for gameID := range lost {
+				env.markDamaged(gameID)
+			}
+
+			player = player.on(env.serve())
+			for gameID, last := range lasts {
+				if !lost[gameID] {
+					player.requirePlayable(t, last)
+					continue
+				}
+				for _, d := range last.GetPosition().GetTwenty48().GetLegalMoves() {
+					_, err := player.move(t.Context(), gameID, last.GetVersion(), d)
+					requireDamaged(t, err)
+				}
+				_, err := player.get(t.Context(), gameID)
+				requireDamaged(t, err)
+				requireDamaged(t, player.watch(t, gameID, watching{after: fromStart()}).awaitEnd(t))
+			}
+			mine, err := player.games.ListGames(player.authorized(t.Context()), &pb.ListGamesRequest{PlayerId: "me", PageSize: 100})
+			require.NoError(t, err)
+			assert.Len(t, mine.GetGames(), len(lasts))
+			player.playScored(t)
+		})
+	}
+}
+
+// spoilPage damages a page of the file that holds some of the entries of some of the
+// games, and returns these games.
+func spoilPage(t *testing.T, db []byte, logs map[string][]store.Record, spoil func(page []byte)) map[string]bool {
+	t.Helper()
+	type candidate struct {
+		page []byte
+		lost map[string]bool
+	}
+	var pages []candidate
+	for page := range slices.Chunk(db, pageBytes) {
+		lost := map[string]bool{}
+		for gameID, log := range logs {
+			if slices.ContainsFunc(log, func(e store.Record) bool { return holds(page, e) }) {
+				lost[gameID] = true
+			}
+		}
+		if len(lost) > 0 {
+			pages = append(pages, candidate{page, lost})
+		}
+	}
+	require.Greater(t, len(pages), 4)
+	middle := pages[len(pages)/2]
+	t.Logf("%d of %d games, on one of %d pages", len(middle.lost), len(logs), len(pages))
+	spoil(middle.page)
+	return middle.lost
+}
+
+// requireDamaged requires the contract's answer about a damaged game.
+func requireDamaged(t *testing.T, err error) {
+	t.Helper()
+	require.Error(t, err)
+	r := refusalOf(err)
+	require.Equal(t, codes.DataLoss, r.code, "%v", err)
+	require.Equal(t, pb.ReasonGameDamaged, r.reason)
+}

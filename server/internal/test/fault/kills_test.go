@@ -1,0 +1,56 @@
+package fault
+
+import (
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+)
+
+var stormKills = flag.Int("storm.kills", 100, "how many times TestStorm_Kills_long kills the server")
+
+// killLoad is the traffic of TestStorm_Kills_long: 40 players and 60 watchers.
+var killLoad = load{solo: 23, tables: 4, workloads: 3, watchers: 2, pause: 50 * time.Millisecond}
+
+// Ensure that nothing is lost, invented, repeated or left out if the only server is
+// killed again and again while people play and watch. It is killed between any two of
+// their moves, and sometimes before it serves. The times are drawn from a seed that
+// the test prints.
+func TestStorm_Kills_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	env := newSQLiteEnv(t)
+	env.serversDie = true
+	address := freeAddress(t)
+	start := func() *testServer { return env.serveProcess("--listen", address) }
+	server := start()
+	seed := drawSeed(t)
+	tr := env.startTraffic(killLoad, seed, server)
+	began := time.Now()
+	env.awaitProgress(t, 100)
+
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var away []time.Duration
+	for range *stormKills {
+		server.stop()
+		killed := time.Now()
+		if rng.IntN(10) == 0 {
+			_, unborn := env.startProgram(append(slices.Clone(unlimited), "--listen", address)...)
+			<-time.After(time.Duration(rng.IntN(30)) * time.Millisecond)
+			unborn.Kill()
+		}
+		server = start()
+		env.awaitProgress(t, 1+rng.IntN(60))
+		away = append(away, time.Since(killed))
+	}
+	tr.finish(t)
+	took := time.Since(began).Round(time.Second)
+	server.stop()
+	tr.checkLinearizable(t)
+	slices.Sort(away)
+	t.Logf("%d kills in %v, play went on after p50 %v, max %v\n%s", *stormKills, took,
+		at(away, 50).Round(time.Millisecond), away[len(away)-1].Round(time.Millisecond), tr.summary())
+}

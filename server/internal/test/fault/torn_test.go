@@ -1,0 +1,223 @@
+package fault
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
+)
+
+// played is games whose entries were written one after the other, by a server that
+// was then killed.
+type played struct {
+	env *env
+	// image is the store as the server left it.
+	image image
+	// order is the game of each entry.
+	order []string
+	lasts map[string]*pb.Event
+	// player owns the games.
+	player *caller
+	// dir is for stores to open, of which there were so many.
+	dir    string
+	opened int
+}
+
+// playInOrder plays games by turns up to the version whole.
+func playInOrder(t *testing.T, games int) *played {
+	t.Helper()
+	p := &played{env: newSQLiteEnv(t), lasts: map[string]*pb.Event{}, dir: t.TempDir()}
+	server := p.env.serveProcess()
+	p.player = p.env.player(server)
+	var ids []string
+	for range games {
+		game := p.player.start(t, "6x6")
+		p.order, ids = append(p.order, game.GetId()), append(ids, game.GetId())
+		p.lasts[game.GetId()] = &pb.Event{GameId: game.GetId(), Version: game.GetVersion(), Position: game.GetPosition()}
+	}
+	rng := seeded(t)
+	for version := int32(2); version <= whole; version++ {
+		for _, id := range ids {
+			p.lasts[id] = p.player.playTo(t, rng, after(p.lasts[id]), version)
+			p.order = append(p.order, id)
+		}
+	}
+	server.stop()
+	p.image = readImage(t, p.env.path())
+	return p
+}
+
+// entriesIn opens a store with the image's bytes and returns how many of the entries
+// it has. It requires that these are the first ones, and that the heads agree.
+func (p *played) entriesIn(t *testing.T, i image) int {
+	t.Helper()
+	p.opened++ // A name that no other server had.
+	path := filepath.Join(p.dir, fmt.Sprintf("%d.db", p.opened))
+	i.write(t, path)
+	s, err := sqlite.Open(sqlite.Options{Path: path})
+	require.NoError(t, err)
+	defer func() {
+		require.NoError(t, s.Close())
+		removeStore(t, path)
+	}()
+	lengths, total := map[string]int{}, 0
+	for id := range p.lasts {
+		tail, err := s.Games.Tail(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, tail.Last, tail.Head, "of %s", id)
+		require.EqualValues(t, tail.Last.Version, tail.Length)
+		if tail.Length > 0 {
+			lengths[id] = int(tail.Length)
+			total += int(tail.Length)
+		}
+	}
+	want := map[string]int{}
+	for _, id := range p.order[:total] {
+		want[id]++
+	}
+	require.Equal(t, want, lengths, "no state that the store ever had")
+	return total
+}
+
+// frameSize is the size of a page in the write-ahead log, with its header.
+const frameSize = 24 + 4096
+
+// Ensure that what a power cut may leave behind the last transaction in the
+// write-ahead log changes nothing: it was never synced.
+func TestSQLite_TornTail(t *testing.T) {
+	t.Parallel()
+	p := playInOrder(t, 3)
+	rng := seeded(t)
+	for range 40 {
+		tail := make([]byte, 1+rng.IntN(2*frameSize))
+		for i := range tail {
+			tail[i] = byte(rng.Uint32())
+		}
+		if rng.IntN(2) == 0 { // as a page of the same log
+			copy(tail, p.image.wal[len(p.image.wal)-frameSize:][:16])
+		}
+		assert.Equal(t, len(p.order), p.entriesIn(t, image{p.image.db, slices.Concat(p.image.wal, tail)}))
+	}
+}
+
+// Ensure that a store whose write-ahead log was cut or damaged opens as it was after an
+// earlier transaction.
+func TestSQLite_LogCut(t *testing.T) {
+	t.Parallel()
+	cutLog(t, 61)
+}
+
+// Ensure the same at every byte of the last pages.
+func TestSQLite_LogCut_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	cutLog(t, 1)
+}
+
+func cutLog(t *testing.T, step int) {
+	t.Helper()
+	p := playInOrder(t, 3)
+	wal := p.image.wal
+	cuts := map[int]bool{len(wal): true}
+	for n := len(wal) - 2*frameSize; n < len(wal); n += step {
+		cuts[n] = true
+	}
+	for n := 0; n < len(wal); n += frameSize / 2 {
+		cuts[n] = true
+	}
+	before := 0
+	states := map[int]bool{}
+	for _, n := range slices.Sorted(maps.Keys(cuts)) {
+		found := p.entriesIn(t, image{p.image.db, wal[:n]})
+		require.GreaterOrEqual(t, found, before, "a longer log has less, at byte %d", n)
+		states[found], before = true, found
+	}
+	assert.Equal(t, len(p.order), before)
+	assert.Len(t, states, len(p.order)+1, "each of the transactions was cut")
+
+	rng := seeded(t)
+	for range 100 {
+		damaged := slices.Clone(wal)
+		damaged[rng.IntN(len(damaged))] ^= 1 << rng.IntN(8)
+		p.entriesIn(t, image{p.image.db, damaged})
+	}
+}
+
+// Ensure that clients which saw more than the store holds, since its write-ahead log
+// lost synced bytes or an older copy was put back, are told so: no watcher and no
+// player takes another history for the one that they know.
+func TestSQLite_RolledBack(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(t *testing.T, p *played) image{
+		"a log that was cut": func(t *testing.T, p *played) image {
+			t.Helper()
+			for n := len(p.image.wal); ; n -= frameSize {
+				lost := image{p.image.db, p.image.wal[:n]}
+				if p.entriesIn(t, lost) <= len(p.order)-2*len(p.lasts) {
+					return lost
+				}
+			}
+		},
+		"an older copy": func(t *testing.T, p *played) image {
+			t.Helper()
+			server := p.env.serveProcess()
+			player := p.player.on(server)
+			for id, last := range p.lasts {
+				p.lasts[id] = player.playTo(t, seeded(t), after(last), whole+3)
+			}
+			server.stop()
+			return p.image
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := playInOrder(t, 3)
+			lost := lose(t, p)
+			for id := range p.lasts {
+				p.env.markDamaged(id)
+			}
+			lost.write(t, p.env.path())
+			fresh := p.player.on(p.env.serveProcess()).withOwnObservations(t)
+			for id, last := range p.lasts {
+				p.requireBehind(t, fresh, id, last)
+			}
+			fresh.playScored(t)
+		})
+	}
+}
+
+// requireBehind requires that a server refuses what a client with a later version of
+// a game asks for, before and after others have played on to that version.
+func (p *played) requireBehind(t *testing.T, fresh *caller, gameID string, last *pb.Event) {
+	t.Helper()
+	conflict := func(err error) {
+		t.Helper()
+		require.Error(t, err)
+		r := refusalOf(err)
+		assert.Equal(t, codes.Aborted, r.code, "%v", err)
+		assert.Equal(t, pb.ReasonVersionConflict, r.reason)
+	}
+	legal := last.GetPosition().GetTwenty48().GetLegalMoves()
+	_, err := fresh.move(t.Context(), gameID, last.GetVersion(), legal[0])
+	conflict(err)
+	for _, every := range []bool{false, true} {
+		conflict(fresh.watch(t, gameID, watching{after: proto.Int32(last.GetVersion()), every: every}).awaitEnd(t))
+	}
+	game, err := fresh.get(t.Context(), gameID)
+	require.NoError(t, err)
+	require.Less(t, game.GetVersion(), last.GetVersion())
+	other := fresh.playTo(t, rand.New(rand.NewPCG(1, 2)), game, last.GetVersion()-1)
+	conflict(fresh.watch(t, gameID, watching{after: proto.Int32(last.GetVersion())}).awaitEnd(t))
+	fresh.requirePlayable(t, other)
+}

@@ -110,7 +110,7 @@ func (o *Operator) find(ctx context.Context, player string) (account.Player, err
 }
 
 // Quarantine makes a game that is not over damaged for good, so that it is not
-// continued without the moves that Redis lost. A game that is damaged already is
+// continued without the moves that the store lost. A game that is damaged already is
 // left so. The error says in a line why the game cannot be quarantined.
 func (o *Operator) Quarantine(ctx context.Context, gameID string) error {
 	if !id.Valid(gameID) {

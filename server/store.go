@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -42,7 +43,16 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 			}
 		}
 		warnNetwork(options.Path, options.Logger)
-		return sqlite.Open(options)
+		s, err = sqlite.Open(options)
+		var unusable *fs.PathError
+		switch {
+		case !errors.As(err, &unusable):
+			return s, err
+		case rest == "":
+			return nil, &ConfigError{"data", err}
+		default:
+			return nil, &ConfigError{"store", err}
+		}
 	case "redis", "rediss":
 		s, err = redis.Open(ctx, c.Store, options.Logger)
 		var name *store.NameError

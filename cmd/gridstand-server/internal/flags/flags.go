@@ -71,7 +71,7 @@ func Store(flags *pflag.FlagSet, value *string) {
 			"redis://[user:password@]host[:port][/database] is a Redis, with rediss:// over TLS; "+
 			"several addresses separated by commas are a cluster, or Sentinels with ?master_name=…; "+
 			"other users of this machine can read the command line, so use the variable if there is a password")
-	flags.Var(&storeValue{"redis", value, &by}, "redis", "earlier name of --store; \"embedded\" stands for \"memory\"")
+	flags.Var(&storeValue{"redis", value, &by}, "redis", "earlier name of --store, says `where`, too; \"embedded\" stands for \"memory\"")
 	_ = flags.SetAnnotation("store", synonym, []string{"redis"}) // They are there.
 	_ = flags.SetAnnotation("redis", synonym, []string{"store"})
 }

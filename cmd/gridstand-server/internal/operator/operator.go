@@ -187,9 +187,9 @@ func quarantine() *cobra.Command {
 	var before string
 	cmd := command(&cobra.Command{
 		Use:   "quarantine [game]...",
-		Short: "Freeze games whose moves Redis may have lost",
-		Long: `Freezes unfinished games whose moves Redis may have lost, for example after it was
-restored from an older copy. A frozen game is reported as damaged, takes no more
+		Short: "Freeze games whose moves the store may have lost",
+		Long: `Freezes unfinished games whose moves the store may have lost, for example after it
+was restored from an older copy. A frozen game is reported as damaged, takes no more
 moves, and is deleted after --keep-finished.
 
 Servers that ran before and after a rollback find such games themselves. If no

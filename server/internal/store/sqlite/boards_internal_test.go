@@ -29,7 +29,8 @@ func openBoards(t *testing.T, o Options) (*store.Store, boards) {
 	s, err := Open(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
-	return WithRangeSize(s, 16), s.Boards.(boards)
+	s = WithRangeSize(s, 8)
+	return s, s.Boards.(boards)
 }
 
 // fill records entries of players 0 to n−1, with scores and in an order as given.
@@ -67,7 +68,7 @@ func ranges(t *testing.T, b boards) (sizes []int64) {
 // order in which entries come and go.
 func TestBoards_Ranges(t *testing.T) {
 	t.Parallel()
-	const entries = 400
+	const entries = 200
 	for name, score := range map[string]func(i int) int32{
 		"equal": func(int) int32 { return 7 }, "rising": func(i int) int32 { return int32(i) },
 		"falling": func(i int) int32 { return int32(-i) }, "random": func(int) int32 { return rand.Int32N(50) },
@@ -92,16 +93,16 @@ func TestBoards_Ranges(t *testing.T) {
 				list := fill(t, b, forever, entries, score)
 				check(entries)
 				sort(list)
-				for left := entries; left > 0; left -= 100 {
+				for left := entries; left > 0; left -= 50 {
 					require.NoError(t, b.write(t.Context(), func(c *sqlite3.Conn) error {
-						for _, e := range list[left-100 : left] {
+						for _, e := range list[left-50 : left] {
 							if err := b.remove(c, 1, e.PlayerID, rankKey{int64(e.Score), e.Member}); err != nil {
 								return err
 							}
 						}
 						return nil
 					}))
-					check(left - 100)
+					check(left - 50)
 				}
 			})
 		}

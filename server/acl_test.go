@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -81,6 +82,16 @@ func TestACL(t *testing.T) {
 		require.NoError(t, err)
 	})
 	stop()
+	t.Run("the store can be copied, and back", func(t *testing.T) {
+		file := server.File(filepath.Join(t.TempDir(), "copy.db"))
+		_, err := server.Copy(ctx, c, file, func(server.Copied) {})
+		require.NoError(t, err)
+		back := c
+		back.Store = file
+		require.NoError(t, admin.FlushDB(ctx).Err())
+		_, err = server.Copy(ctx, back, c.Store, func(server.Copied) {})
+		require.NoError(t, err)
+	})
 	t.Run("nothing was denied", func(t *testing.T) {
 		denied, err := admin.ACLLog(ctx, 100).Result()
 		require.NoError(t, err)

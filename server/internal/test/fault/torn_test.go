@@ -118,7 +118,7 @@ func TestSQLite_LogCut(t *testing.T) {
 	cutLog(t, 61)
 }
 
-// Ensure the same at every byte of the last pages.
+// Ensure the same at every byte of the last page.
 func TestSQLite_LogCut_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -130,7 +130,7 @@ func cutLog(t *testing.T, step int) {
 	p := playInOrder(t, 3)
 	wal := p.image.wal
 	cuts := map[int]bool{len(wal): true}
-	for n := len(wal) - 2*frameSize; n < len(wal); n += step {
+	for n := len(wal) - frameSize; n < len(wal); n += step {
 		cuts[n] = true
 	}
 	for n := 0; n < len(wal); n += frameSize / 2 {

@@ -42,6 +42,29 @@ func TestOpen_Again(t *testing.T) {
 	assert.Equal(t, []int{1}, rows(t, openDB(t, Options{Path: path})))
 }
 
+// Ensure that a file can be opened through a symbolic link, with the lock of the file.
+func TestOpen_SymbolicLink(t *testing.T) {
+	t.Parallel()
+	directory, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	path, link := filepath.Join(directory, "store.db"), filepath.Join(directory, "link.db")
+	s, err := Open(Options{Path: path})
+	require.NoError(t, err)
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip("no symbolic links:", err)
+	}
+	_, err = Open(Options{Path: link})
+	require.ErrorIs(t, err, ErrInUse)
+	require.NoError(t, s.Close())
+
+	s, err = Open(Options{Path: link})
+	require.NoError(t, err)
+	assert.Equal(t, "sqlite:"+path, s.Name())
+	_, err = Open(Options{Path: path})
+	require.ErrorIs(t, err, ErrInUse)
+	require.NoError(t, s.Close())
+}
+
 // Ensure that a store in memory leaves nothing behind.
 func TestOpen_Memory(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func Open(o Options) (_ *store.Store, err error) {
 			err = failed(fmt.Errorf("opening %s: %w", o.Path, err))
 		}
 	}()
-	if o.Path, err = filepath.Abs(o.Path); err != nil {
+	if o.Path, err = realPath(o.Path); err != nil {
 		return nil, err
 	}
 	if !o.Beside {
@@ -125,6 +125,20 @@ func ports(e *engine, d *db) *store.Store {
 		Copier:      copier{d},
 		Boards:      newBoards(d),
 	}
+}
+
+// realPath returns the absolute path of a file without symbolic links, behind which
+// there would be another lock, and no write-ahead log. The file need not exist.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	resolved, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return path, nil
+	}
+	return resolved, err
 }
 
 // create makes an empty file that only its owner can read: it will hold the seeds of

@@ -125,7 +125,7 @@ func (b boards) Rank(ctx context.Context, board store.Board, playerID string, ne
 }
 
 func (b boards) rank(ctx context.Context, key, playerID string, neighbors int) (store.BoardRank, error) {
-	reply, err := rankScore.Run(ctx, b.client, []string{key, bestKey(key)}, playerID, neighbors).Slice()
+	reply, err := rankScore.RunRO(ctx, b.client, []string{key, bestKey(key)}, playerID, neighbors).Slice()
 	if err != nil {
 		return store.BoardRank{}, err
 	}

@@ -35,7 +35,7 @@ var audienceSource string
 
 var (
 	appendScript     = newPipelinedScript(appendSource)
-	tailScript       = newPipelinedScript(tailSource)
+	tailScript       = newReadOnlyScript(tailSource)
 	mendScript       = newPipelinedScript(mendSource)
 	readyScript      = newPipelinedScript(readySource)
 	quarantineScript = newPipelinedScript(quarantineSource)
@@ -78,18 +78,29 @@ func feedKey(gameID string) string { return "game:{" + gameID + "}:feed" }
 
 func audienceKey(gameID string) string { return "game:{" + gameID + "}:audience" }
 
-// pipelinedScript is a script's source and the name by which Redis knows it.
-type pipelinedScript struct{ source, hash string }
+// pipelinedScript has the first arguments of the commands that run a script: its hash
+// or its source. They are of type any so that no call has to allocate them.
+type pipelinedScript struct {
+	byHash, hash     any
+	bySource, source any
+}
 
 func newPipelinedScript(source string) pipelinedScript {
-	return pipelinedScript{source, goredis.NewScript(source).Hash()}
+	return pipelinedScript{"evalsha", goredis.NewScript(source).Hash(), "eval", source}
+}
+
+// newReadOnlyScript returns a script that Redis does not let write.
+func newReadOnlyScript(source string) pipelinedScript {
+	s := newPipelinedScript(source)
+	s.byHash, s.bySource = "evalsha_ro", "eval_ro"
+	return s
 }
 
 // run sends a script down the shared pipeline, and its source if Redis does not
 // know it yet. If ctx ends first, the outcome is unknown.
 func (g *games) run(ctx context.Context, s pipelinedScript, keys []string, args ...any) *goredis.Cmd {
 	command := make([]any, 0, 3+len(keys)+len(args))
-	command = append(command, "evalsha", s.hash, len(keys))
+	command = append(command, s.byHash, s.hash, len(keys))
 	for _, k := range keys {
 		command = append(command, k)
 	}
@@ -101,11 +112,11 @@ func (g *games) run(ctx context.Context, s pipelinedScript, keys []string, args 
 			cmd = goredis.NewCmd(ctx) // The first one may still be in use.
 			cmd.SetErr(err)
 		}
-		if command[0] == "eval" || !goredis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
+		if command[0] == s.bySource || !goredis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
 			return cmd
 		}
 		command = slices.Clone(command)
-		command[0], command[1] = "eval", s.source
+		command[0], command[1] = s.bySource, s.source
 	}
 }
 

@@ -110,7 +110,7 @@ if newest > 0 and now - newest > outage_after then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', text(now - kept))
 end
 
--- The embedded Redis has no INFO server.
+-- pcall: the servers' user may not be allowed to call INFO.
 local info = redis.pcall('INFO', 'server')
 local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 local reply = {text(now), text(outage), text(at), text(since), text(rollback), text(missing), run}

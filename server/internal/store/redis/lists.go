@@ -182,7 +182,7 @@ func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int)
 	if after != (store.Place{}) {
 		args = append(args, after.Rank, after.GameID)
 	}
-	reply, err := pageScript.Run(ctx, s.client, []string{listKey(l)}, args...).StringSlice()
+	reply, err := pageScript.RunRO(ctx, s.client, []string{listKey(l)}, args...).StringSlice()
 	if err != nil {
 		return nil, failed(err)
 	}

@@ -23,10 +23,21 @@ var aclLine = regexp.MustCompile(`(?m)^    ACL SETUSER gridstand .*$`)
 // whom SECURITY.md tells people to make, who can do nothing else.
 func TestACL(t *testing.T) {
 	t.Parallel()
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		testACL(t, redistest.StartRedis(t, "--appendonly", "yes").Addr(), "")
+	})
+	t.Run("cluster", func(t *testing.T) {
+		t.Parallel()
+		testACL(t, redistest.StartCluster(t, 1, "--appendonly", "yes").Addrs()[0], "?cluster=true")
+	})
+}
+
+// testACL is TestACL on the Redis at addr, with parameters of its URL.
+func testACL(t *testing.T, addr, parameters string) {
 	text, err := os.ReadFile("../SECURITY.md")
 	require.NoError(t, err)
-	store := redistest.StartRedis(t, "--appendonly", "yes")
-	admin := redistest.NewClient(t, store.Addr())
+	admin := redistest.NewClient(t, addr)
 	ctx := t.Context()
 	var command []any
 	for _, word := range strings.Fields(string(aclLine.Find(text))) {
@@ -36,7 +47,7 @@ func TestACL(t *testing.T) {
 	require.NoError(t, admin.Do(ctx, command...).Err())
 
 	c := servertest.Config(t)
-	c.Store = "redis://gridstand:opensesame@" + store.Addr()
+	c.Store = "redis://gridstand:opensesame@" + addr + parameters
 	log := &servertest.Log{}
 	c.Logger = log.Logger()
 	srv, stop := servertest.Start(t, c)
@@ -103,12 +114,12 @@ func TestACL(t *testing.T) {
 		}
 	})
 	t.Run("everything else is denied", func(t *testing.T) {
-		user := redis.NewClient(&redis.Options{Addr: store.Addr(), Username: "gridstand", Password: "opensesame"})
+		user := redis.NewClient(&redis.Options{Addr: addr, Username: "gridstand", Password: "opensesame"})
 		defer func() { _ = user.Close() }()
 		for _, command := range []string{
 			"GET other", "SET other x", "KEYS *", "FLUSHALL", "CONFIG SET maxmemory 1", "CONFIG GET requirepass",
 			"CONFIG GET *", "SLOWLOG GET", "MONITOR",
-			"ACL LIST", "PUBLISH other x", "SHUTDOWN", "REPLICAOF NO ONE",
+			"ACL LIST", "PUBLISH other x", "SPUBLISH other x", "SSUBSCRIBE other", "SHUTDOWN", "REPLICAOF NO ONE",
 		} {
 			var words []any
 			for _, word := range strings.Fields(command) {

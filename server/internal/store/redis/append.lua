@@ -8,17 +8,18 @@
 -- ARGV[2]  ID of the new entry, version-digest
 -- ARGV[3]  the entry
 -- ARGV[4]  the head that goes with it
--- ARGV[5]  earliest time of the entry in Unix milliseconds, left out for any
--- ARGV[6]  latest time of the entry in Unix milliseconds, left out or '' for any
--- ARGV[7]  the game's seed, with the first entry alone
+-- ARGV[5]  the command that publishes, publish, or spublish on a cluster
+-- ARGV[6]  earliest time of the entry in Unix milliseconds, left out for any
+-- ARGV[7]  latest time of the entry in Unix milliseconds, left out or '' for any
+-- ARGV[8]  the game's seed, with the first entry alone
 --
 -- Reply: 'time' or 'time watchers'  appended; time in Unix milliseconds, and
 --                                   what meta says of watchers (audience.lua)
 --        {'moved', last, entry}  the log ends with the ID last ('' when it is
 --                                empty); entry is what stands at the version of
 --                                ARGV[2] as XRANGE gives it, or nothing
---        {'early', time}         it is not ARGV[5] yet
---        {'late', time}          ARGV[6] has passed
+--        {'early', time}         it is not ARGV[6] yet
+--        {'late', time}          ARGV[7] has passed
 --        {'broken'}              log and meta contradict each other
 --
 -- Invariant: the entries of a log have the versions 1, 2, 3, … without a gap,
@@ -57,17 +58,17 @@ if tail then
     if values[i] == 't' and tonumber(values[i + 1]) > tonumber(time) then time = values[i + 1] end
   end
 end
-if ARGV[5] then
-  if tonumber(time) < tonumber(ARGV[5]) then return {'early', time} end
-  if ARGV[6] and ARGV[6] ~= '' and tonumber(time) > tonumber(ARGV[6]) then return {'late', time} end
+if ARGV[6] then
+  if tonumber(time) < tonumber(ARGV[6]) then return {'early', time} end
+  if ARGV[7] and ARGV[7] ~= '' and tonumber(time) > tonumber(ARGV[7]) then return {'late', time} end
 end
 
-if ARGV[7] then
-  redis.call('XADD', log, new, 't', time, 'e', entry, 's', ARGV[7])
+if ARGV[8] then
+  redis.call('XADD', log, new, 't', time, 'e', entry, 's', ARGV[8])
 else
   redis.call('XADD', log, new, 't', time, 'e', entry)
 end
 redis.pcall('HSET', meta, 'last', new, 'time', time, 'head', ARGV[4])
 local feed = string.sub(log, 1, -4) .. 'feed' -- game:{id}:log, game:{id}:feed
-redis.pcall('PUBLISH', feed, 'e ' .. new .. ' ' .. time .. ' ' .. entry)
+redis.pcall(ARGV[5], feed, 'e ' .. new .. ' ' .. time .. ' ' .. entry)
 return watchers and time .. ' ' .. watchers or time

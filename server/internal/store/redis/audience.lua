@@ -6,6 +6,7 @@
 -- ARGV[2]  how many watch on it
 -- ARGV[3]  channel on which the game's followers listen
 -- ARGV[4]  how many seconds a report is valid
+-- ARGV[5]  the command that publishes, publish, or spublish on a cluster
 --
 -- Reply: {total}, which is published too.
 --
@@ -31,5 +32,5 @@ redis.call('EXPIRE', KEYS[1], ARGV[4])
 if redis.call('EXISTS', KEYS[2]) == 1 then
   redis.call('HSET', KEYS[2], 'watchers', total .. ' ' .. now)
 end
-redis.call('PUBLISH', ARGV[3], 'a ' .. total)
+redis.call(ARGV[5], ARGV[3], 'a ' .. total)
 return {total}

@@ -13,7 +13,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// feed subscribes to the channels of games, all on one connection.
+// feed subscribes to the channels of games: on one connection, or on a Redis Cluster on
+// one to each node (see clusterFeed).
 type feed struct {
 	client goredis.UniversalClient
 	logger *slog.Logger
@@ -21,6 +22,7 @@ type feed struct {
 	mu        sync.Mutex
 	listeners map[string]store.Listener // by channel
 	wanted    map[string]bool           // channels to subscribe to (true) or unsubscribe from
+	retrying  bool                      // some of them were refused
 	nudge     chan struct{}
 }
 
@@ -50,6 +52,7 @@ func (f *feed) want(channel string, l store.Listener) {
 // retry requests channels again that still have a listener.
 func (f *feed) retry(channels []string) {
 	f.mu.Lock()
+	f.retrying = true
 	for _, channel := range channels {
 		if _, newer := f.wanted[channel]; !newer && f.listeners[channel] != nil {
 			f.wanted[channel] = true
@@ -72,6 +75,10 @@ const feedBuffer = 4096
 
 // Run retries while Redis is unavailable.
 func (f *feed) Run(ctx context.Context) error {
+	if cluster, ok := f.client.(*goredis.ClusterClient); ok {
+		newClusterFeed(f, cluster).run(ctx)
+		return nil
+	}
 	pubsub := f.client.Subscribe(ctx)
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -98,27 +105,41 @@ func (f *feed) Run(ctx context.Context) error {
 // followRetry is the time between two attempts to subscribe.
 const followRetry = 100 * time.Millisecond
 
+// next waits for Follow, Leave or retry, and returns the channels to subscribe to and
+// to unsubscribe from. It returns none when ctx ends.
+func (f *feed) next(ctx context.Context) (join, leave []string) {
+	select {
+	case <-ctx.Done():
+		return nil, nil
+	case <-f.nudge:
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.retrying {
+		f.mu.Unlock()
+		select {
+		case <-ctx.Done():
+		case <-time.After(followRetry):
+		}
+		f.mu.Lock()
+	}
+	f.retrying = false
+	for channel, in := range f.wanted {
+		if in {
+			join = append(join, channel)
+		} else {
+			leave = append(leave, channel)
+		}
+	}
+	clear(f.wanted)
+	return join, leave
+}
+
 // subscribe carries out Follow and Leave, many games in one command.
 func (f *feed) subscribe(ctx context.Context, pubsub *goredis.PubSub) {
 	failing := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-f.nudge:
-		}
-		var join, leave []string
-		f.mu.Lock()
-		for channel, in := range f.wanted {
-			if in {
-				join = append(join, channel)
-			} else {
-				leave = append(leave, channel)
-			}
-		}
-		clear(f.wanted)
-		f.mu.Unlock()
-
+	for ctx.Err() == nil {
+		join, leave := f.next(ctx)
 		if len(leave) > 0 {
 			// An error ends the connection; the next one starts without them.
 			_ = pubsub.Unsubscribe(ctx, leave...)
@@ -128,25 +149,25 @@ func (f *feed) subscribe(ctx context.Context, pubsub *goredis.PubSub) {
 		}
 		err := pubsub.Subscribe(ctx, join...)
 		if err != nil && !failing && ctx.Err() == nil {
-			f.logger.Warn("cannot follow games for now", "id", "games-not-followed", "games", len(join), "error", err)
+			f.warn(len(join), err)
 		}
 		if failing = err != nil; failing {
 			// The PubSub subscribes to the channels on its next connection, unless it
 			// made that one before it got them.
 			f.retry(join)
-			select {
-			case <-ctx.Done():
-			case <-time.After(followRetry):
-			}
 		}
 	}
+}
+
+func (f *feed) warn(games int, err error) {
+	f.logger.Warn("cannot follow games for now", "id", "games-not-followed", "games", games, "error", err)
 }
 
 func (f *feed) dispatch(m any) {
 	var channel, payload string
 	switch m := m.(type) {
 	case *goredis.Subscription:
-		if m.Kind != "subscribe" {
+		if m.Kind != "subscribe" && m.Kind != "ssubscribe" {
 			return
 		}
 		channel = m.Channel

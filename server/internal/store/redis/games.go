@@ -52,12 +52,22 @@ const maxQueued = 16384
 //
 //	game:{id}:log       stream; per entry t (Unix ms), e (entry), s (seed, entry 1)
 //	game:{id}:meta      hash; last, time, head, watchers
-//	game:{id}:feed      channel on which each entry is published
+//	game:{id}:feed      channel on which each entry is published; on a cluster a
+//	                    sharded one
 //	game:{id}:audience  hash; how many watch on each server
 type games struct {
 	pipeline *goredis.AutoPipeliner
 	direct   goredis.UniversalClient // for commands that are quicker outside of the pipeline
 	reads    goredis.UniversalClient // for long reads, so that moves do not queue behind them
+	publish  any                     // the command that publishes, as an argument of scripts
+}
+
+func newGames(c Clients, reads goredis.UniversalClient, pipeline *goredis.AutoPipeliner) *games {
+	g := &games{pipeline: pipeline, direct: c.Appends, reads: reads, publish: "publish"}
+	if _, cluster := c.Appends.(*goredis.ClusterClient); cluster {
+		g.publish = "spublish" // a cluster passes plain messages to all nodes
+	}
+	return g
 }
 
 // newPipeline returns the pipeline for short commands that players wait for. client
@@ -125,7 +135,7 @@ func (g *games) Append(ctx context.Context, gameID string, e store.Entry) (store
 	if e.Prev != (store.ID{}) {
 		last = e.Prev.String()
 	}
-	args := []any{last, e.Next.String(), e.Raw, e.Head}
+	args := []any{last, e.Next.String(), e.Raw, e.Head, g.publish}
 	if e.Seed != nil || !e.NotBefore.IsZero() || !e.NotAfter.IsZero() {
 		args = append(args, bounds(e)...)
 	}
@@ -439,7 +449,7 @@ func visitGames(visit func(gameIDs []string) error) func(keys []string) error {
 
 func (g *games) Audience(ctx context.Context, gameID, serverID string, count int) (int, error) {
 	reply, err := g.run(ctx, audienceScript, []string{audienceKey(gameID), metaKey(gameID)},
-		serverID, count, feedKey(gameID), int(store.AudienceTTL.Seconds())).Slice()
+		serverID, count, feedKey(gameID), int(store.AudienceTTL.Seconds()), g.publish).Slice()
 	if err != nil {
 		return 0, failed(err)
 	}

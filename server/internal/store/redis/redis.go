@@ -52,7 +52,7 @@ func New(c Clients) (*store.Store, error) {
 func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPipeliner) *store.Store {
 	return &store.Store{
 		Engine:      engine{c, client},
-		Games:       &games{pipeline, c.Appends, client},
+		Games:       newGames(c, client, pipeline),
 		Accounts:    accounts{client},
 		Boards:      boards{client},
 		Lists:       newLists(client),

@@ -1,0 +1,191 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// clusterRig is a cluster with a store on it and followers of many games.
+type clusterRig struct {
+	t       *testing.T
+	nodes   []goredis.UniversalClient
+	store   *store.Store
+	games   []string
+	hearers []*hearer
+	last    []store.ID
+}
+
+// newClusterRig follows enough games that each node has several.
+func newClusterRig(t *testing.T, nodes int) (*clusterRig, *redistest.Cluster) {
+	t.Helper()
+	cluster := redistest.StartCluster(t, nodes)
+	r := &clusterRig{t: t}
+	for _, n := range cluster.Nodes {
+		r.nodes = append(r.nodes, redistest.NewClient(t, n.Addr()))
+	}
+	connect := func() goredis.UniversalClient {
+		return goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: cluster.Addrs()})
+	}
+	var err error
+	r.store, err = New(Clients{
+		Appends: connect(), Calls: connect(), Background: connect(), Once: connect(), Logger: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- r.store.Feed.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		assert.NoError(t, <-done)
+		assert.NoError(t, r.store.Close())
+	})
+	for i := range 40 {
+		r.games, r.hearers, r.last = append(r.games, name(strconv.Itoa(i))), append(r.hearers, newHearer()), append(r.last, store.ID{})
+		r.store.Feed.Follow(r.games[i], r.hearers[i])
+	}
+	for _, h := range r.hearers {
+		h.expect(t, "listening")
+	}
+	return r, cluster
+}
+
+// move appends an entry to each game, and waits until its follower has it.
+func (r *clusterRig) move() {
+	r.t.Helper()
+	for i, gameID := range r.games {
+		e := entry(r.last[i])
+		_, err := r.store.Games.Append(r.t.Context(), gameID, e)
+		require.NoError(r.t, err)
+		r.last[i] = e.Next
+	}
+	for i, h := range r.hearers {
+		h.await(r.t, fmt.Sprintf("version %d", r.last[i].Version))
+	}
+}
+
+// sent returns how many messages of one kind the nodes have sent each other.
+func (r *clusterRig) sent(kind string) int {
+	r.t.Helper()
+	total := 0
+	for _, node := range r.nodes {
+		info, err := node.ClusterInfo(r.t.Context()).Result()
+		require.NoError(r.t, err)
+		_, after, found := strings.Cut(info, "cluster_stats_messages_"+kind+"_sent:")
+		if found {
+			n, err := strconv.Atoi(strings.TrimSpace(strings.SplitN(after, "\n", 2)[0]))
+			require.NoError(r.t, err)
+			total += n
+		}
+	}
+	return total
+}
+
+// Ensure that followers on a cluster hear everything, and that its nodes pass each
+// other nothing for it.
+func TestClusterFeed_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	r, _ := newClusterRig(t, 3)
+	for range 10 {
+		r.move()
+	}
+	_, err := r.store.Games.Audience(t.Context(), r.games[0], "server", 3)
+	require.NoError(t, err)
+	r.hearers[0].expect(t, "audience 3")
+	assert.Zero(t, r.sent("publish"))
+	assert.Zero(t, r.sent("publishshard"))
+
+	r.store.Feed.Leave(r.games[0])
+	require.Eventually(t, func() bool {
+		subscribed := 0
+		for _, node := range r.nodes {
+			channels, err := node.PubSubShardChannels(t.Context(), "*").Result()
+			require.NoError(t, err)
+			subscribed += len(channels)
+		}
+		return subscribed == len(r.games)-1
+	}, testPatience, 10*time.Millisecond)
+}
+
+// Ensure that games are followed again after a connection to a node was lost, and after
+// a node was killed.
+func TestClusterFeed_Lost_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	r, cluster := newClusterRig(t, 3)
+	here := map[string]bool{}
+	channels, err := r.nodes[0].PubSubShardChannels(t.Context(), "*").Result()
+	require.NoError(t, err)
+	require.Greater(t, len(channels), 1)
+	for _, channel := range channels {
+		here[channel] = true
+	}
+	await := func() {
+		for i, gameID := range r.games {
+			if here[feedKey(gameID)] {
+				r.hearers[i].await(t, "listening")
+			} else {
+				assert.Empty(t, r.hearers[i].words)
+			}
+		}
+	}
+	require.NoError(t, r.nodes[0].Do(t.Context(), "client", "kill", "type", "pubsub").Err())
+	await()
+	r.move()
+
+	cluster.Nodes[0].Restart()
+	cluster.Await()
+	await()
+	for i := range r.last {
+		if here[feedKey(r.games[i])] {
+			r.last[i] = store.ID{} // lost: the nodes keep nothing
+		}
+	}
+	r.move()
+}
+
+// Ensure that a game is followed on when its slot moves to another node, and the other
+// games of the same node without an interruption.
+func TestClusterFeed_SlotMoves_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	r, _ := newClusterRig(t, 2)
+	r.move()
+	ctx := t.Context()
+	var ids []string
+	for _, node := range r.nodes {
+		ids = append(ids, node.Do(ctx, "cluster", "myid").Val().(string))
+	}
+	for i, gameID := range r.games[:10] {
+		slot := int(r.nodes[0].ClusterKeySlot(ctx, feedKey(gameID)).Val())
+		from, to := 0, 1
+		if slot >= 8192 {
+			from, to = 1, 0
+		}
+		require.NoError(t, r.nodes[to].Do(ctx, "cluster", "setslot", slot, "importing", ids[from]).Err())
+		require.NoError(t, r.nodes[from].Do(ctx, "cluster", "setslot", slot, "migrating", ids[to]).Err())
+		host, port, _ := strings.Cut(r.nodes[to].(*goredis.Client).Options().Addr, ":")
+		require.NoError(t, r.nodes[from].Do(ctx, "migrate", host, port, "", 0, 5000, "keys", logKey(gameID), metaKey(gameID)).Err())
+		for _, node := range []int{to, from} {
+			require.NoError(t, r.nodes[node].Do(ctx, "cluster", "setslot", slot, "node", ids[to]).Err())
+		}
+		r.hearers[i].await(t, "listening")
+	}
+	for _, h := range r.hearers[10:] {
+		assert.Empty(t, h.words)
+	}
+	r.move()
+}

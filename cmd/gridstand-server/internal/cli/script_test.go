@@ -2,6 +2,7 @@ package cli
 
 import (
 	"net"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -9,10 +10,12 @@ import (
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/script"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	"github.com/gridstand/gridstand/server"
 )
 
-// TestScripts runs testdata/script. $STORE is the URL of a Redis, $TAKEN an address
-// on which something listens that is no server.
+// TestScripts runs testdata/script. $STORE is the URL of a Redis, $RUNNING the file of a
+// server that runs, and $TAKEN an address on which something listens that is no server.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	script.Run(t, name, asServer, func(tb testing.TB, env *testscript.Env) {
@@ -20,6 +23,10 @@ func TestScripts(t *testing.T) {
 		require.NoError(tb, err)
 		tb.Cleanup(func() { _ = taken.Close() })
 		env.Setenv("TAKEN", taken.Addr().String())
+		c := servertest.Config(tb)
+		c.Store = server.File(filepath.Join(env.WorkDir, "running.db"))
+		servertest.Start(tb, c)
+		env.Setenv("RUNNING", c.Store)
 		env.Setenv("STORE", "redis://"+redistest.StartMiniredis(tb).Addr())
 	})
 }

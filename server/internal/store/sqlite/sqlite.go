@@ -134,11 +134,10 @@ func realPath(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	resolved, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return path, nil
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved, nil
 	}
-	return resolved, err
+	return path, nil // It does not exist yet, or opening it says what is wrong.
 }
 
 // create makes an empty file that only its owner can read: it will hold the seeds of

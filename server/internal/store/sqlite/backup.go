@@ -21,6 +21,9 @@ func Backup(ctx context.Context, path, file string) (err error) {
 		}
 		return fmt.Errorf("writing %s: %w", file, err)
 	}
+	if path, err = realPath(path); err != nil {
+		return err
+	}
 	partial := file + ".partial"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -17,7 +17,7 @@ type admin struct {
 	server   *http.Server
 }
 
-// readyWithin is how long Redis has to answer a readiness check.
+// readyWithin is how long the store has to answer a readiness check.
 const readyWithin = time.Second
 
 // newAdmin listens on the metrics address. healthy answers /healthz, and ready

@@ -102,7 +102,7 @@ type Config struct {
 	// it is set.
 	Logger *slog.Logger
 	// Now is the local wall clock, time.Now if it is nil. It guesses which
-	// leaderboards are current; Redis's clock decides that and everything else.
+	// leaderboards are current; the store's clock decides that and everything else.
 	Now func() time.Time
 }
 

@@ -30,7 +30,7 @@ func (s *State) Deadline() time.Time {
 	return s.clock.from.Add(s.TurnLimit + s.clock.extended)
 }
 
-// SetTime sets the time of the event: an entry is applied before Redis says when it
+// SetTime sets the time of the event: an entry is applied before the store says when it
 // was stored. It must be called before the event or its state is shared.
 func (e *Event) SetTime(at time.Time) {
 	state := e.State

@@ -29,9 +29,9 @@ type Storage int32
 const (
 	// Never sent.
 	Storage_STORAGE_UNSPECIFIED Storage = 0
-	// In the server's memory: everything is gone when it ends.
+	// Until the server ends: everything is gone then.
 	Storage_STORAGE_EMBEDDED Storage = 1
-	// In a store of its own, which outlives the server.
+	// In a store that outlives the server, such as a file or a database.
 	Storage_STORAGE_DURABLE Storage = 2
 )
 

@@ -116,7 +116,7 @@ func (m *Manager) expiryAt(ctx context.Context, state *replay.State, now time.Ti
 }
 
 // expire appends what happens when no player moves for too long: the clock is
-// credited or runs out, or the game is abandoned. Redis's clock decides whether it
+// credited or runs out, or the game is abandoned. The store's clock decides whether it
 // is time; before, the error is store.ErrTooEarly. Now is a recent time.
 func (m *Manager) expire(ctx context.Context, served *match.Match, state *replay.State, now time.Time) error {
 	at, err := m.expiryAt(ctx, state, now)

@@ -107,7 +107,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 			// other servers.
 			return next, err
 		}
-		// Another error, such as that Redis is loading its data, is about this attempt only.
+		// Another error, such as that a Redis is loading its data, is about this attempt only.
 	}
 }
 

@@ -93,7 +93,7 @@ func NewHub(c Config) *Hub {
 
 // sweepEvery is how often unused matches are dropped, tick how often watchers are
 // checked and counted. A followed game is checked against its log every followTicks,
-// in case its feed lost an entry, unless Redis confirmed the tip since: for 10,000
+// in case its feed lost an entry, unless the store confirmed the tip since: for 10,000
 // watched games with moves on this server that saves 2,000 reads a second. Each match
 // has its own phase, which spreads the checks.
 const (
@@ -176,7 +176,7 @@ func (h *Hub) start(m *Match, f func(context.Context)) bool {
 // releases it.
 //
 // Errors: gamelog.ErrNotFound, *gamelog.DamagedError, replay.ErrUnknown,
-// ErrStopping, that of ctx, or one of Redis.
+// ErrStopping, that of ctx, or one of the store.
 func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
 	for retried := false; ; retried = true {
 		h.mu.Lock()

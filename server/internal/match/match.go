@@ -42,7 +42,7 @@ type Match struct {
 	next       *confirmation // shared by calls that came after the running check began
 	confirming bool          // a check runs
 
-	// confirmedAt is the tick at which Redis last confirmed that the log ends with the
+	// confirmedAt is the tick at which the store last confirmed that the log ends with the
 	// tip, by a full check or an append.
 	confirmedAt atomic.Int64
 

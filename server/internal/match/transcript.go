@@ -32,7 +32,7 @@ type chunk struct {
 }
 
 // chunkKey names a chunk. The Match stands for the history that the chunk is part
-// of: its tip moves along one only. A game's ID does not: after a rollback of Redis
+// of: its tip moves along one only. A game's ID does not: after a rollback of the store
 // the game may go on with other entries, and a chunk holds nothing by which a match
 // that was loaded later could tell them apart.
 type chunkKey struct {
@@ -70,7 +70,7 @@ func (c chunks) of(m *Match, n int32) *chunk {
 var errFarBack = errors.New("a state before the previous chunk is needed")
 
 // readWithin bounds how long a chunk is waited for: less than a replay waits for its
-// turn, so that one of another game gets it if this game's Redis does not answer.
+// turn, so that one of another game gets it if this game's store does not answer.
 const readWithin = 3 * time.Second
 
 // readChunk returns the events that chunk n has after a version, and the chunk. prev

@@ -193,7 +193,7 @@ type watcherSet struct {
 // Watchers returns how many watch the game on all servers.
 func (m *Match) Watchers() int { return int(m.watching.local.Load() + m.watching.remote.Load()) }
 
-// setRemoteWatchers takes the total that Redis returned, −1 for none. A match that is
+// setRemoteWatchers takes the total that the store returned, −1 for none. A match that is
 // followed gets newer totals from the feed.
 func (m *Match) setRemoteWatchers(total int) {
 	if total >= 0 && !m.followed() {
@@ -257,7 +257,7 @@ func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 		defer c.reporting.Store(false)
 		total, err := h.Log.Audience(ctx, m.id, h.ServerID, int(local))
 		if err != nil {
-			// Redis may have the count: report also that they left.
+			// The store may have the count: report also that they left.
 			c.reported.Store(max(before, local))
 			return
 		}

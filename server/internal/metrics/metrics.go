@@ -69,7 +69,7 @@ func New(version, commit string) *Metrics {
 		conflations: counter("gridstand_conflations_total",
 			"Times that a watcher who had fallen behind got a snapshot instead of the events it covers."),
 		storageErrors: counters("gridstand_redis_errors_total",
-			"Redis errors that reached a caller, by kind.", "kind"),
+			"Errors of the store (a file or a Redis) that reached a caller, by kind.", "kind"),
 		refused: counter("gridstand_connections_refused_total",
 			"Connections that were closed because their address had or opened too many, or left too much data unread."),
 		refusals: counters("gridstand_refusals_total",
@@ -79,7 +79,7 @@ func New(version, commit string) *Metrics {
 			Buckets: latency,
 		}),
 		storageUp: with.NewGauge(prometheus.GaugeOpts{
-			Name: "gridstand_redis_up", Help: "Whether Redis answered the last check.",
+			Name: "gridstand_redis_up", Help: "Whether the store (a file or a Redis) answered the last check.",
 		}),
 	}
 	with.NewGauge(prometheus.GaugeOpts{
@@ -189,10 +189,10 @@ func (m *Metrics) FanOut(lag time.Duration) { m.fanOut.Observe(lag.Seconds()) }
 // Conflated counts a watcher who got a snapshot instead of events.
 func (m *Metrics) Conflated() { m.conflations.Inc() }
 
-// StorageFailed counts an error of Redis by its kind.
+// StorageFailed counts an error of the store by its kind.
 func (m *Metrics) StorageFailed(err error) { m.storageErrors.WithLabelValues(kind(err)).Inc() }
 
-// StorageUp sets whether Redis answers.
+// StorageUp sets whether the store answers.
 func (m *Metrics) StorageUp(up bool) {
 	value := 0.0
 	if up {

@@ -50,7 +50,7 @@ type Meter interface {
 	FanOut(lag time.Duration)
 	// Conflated is called when a watcher got a game instead of events.
 	Conflated()
-	// StorageFailed is called with an error of Redis that failed a call.
+	// StorageFailed is called with an error of the store that failed a call.
 	StorageFailed(err error)
 }
 

@@ -142,7 +142,7 @@ func (n *node) drain() {
 // announce logs the addresses and the store.
 func (n *node) announce() {
 	if !n.store.Durable() {
-		n.logger.Warn("everything is kept in memory and gone when the server ends; --store names a store that stays", "id", "store-volatile")
+		n.logger.Warn("games are kept in memory and are lost when the server ends; to keep them in a file, omit --store memory", "id", "store-volatile")
 	}
 	n.logger.Info("serving", "address", n.admission.Addr().String(), "store", n.store.Name(),
 		"tls", n.TLSCert != "", "version", version.String())

@@ -168,7 +168,7 @@ func TestProcess_Signal(t *testing.T) {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			p := startProcess(t, "--store", "memory")
-			assert.Contains(t, p.output(), "everything is kept in memory and gone when the server ends")
+			assert.Contains(t, p.output(), "games are kept in memory and are lost when the server ends")
 			require.NoError(t, p.cmd.Process.Signal(signal))
 			assert.Equal(t, 0, p.end(t))
 			assert.Contains(t, p.output(), "msg=stopped")

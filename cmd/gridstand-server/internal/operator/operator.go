@@ -58,8 +58,8 @@ func backup() *cobra.Command {
 exist. The server may run: the copy is of one moment. It contains the seeds of open
 games, so only its owner can read it.
 
-To restore it, stop the server and put the copy in the place of the file; delete the
-files beside it whose names end in -wal and -shm. Then
+To restore it, stop the server, delete the files beside the server's file whose names
+end in -wal and -shm, and put the copy in its place. Then
 
     gridstand-server quarantine --before now
 

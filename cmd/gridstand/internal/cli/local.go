@@ -34,7 +34,7 @@ type localFlags struct {
 func (o *localFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.local, "local", false,
 		"start a server in this program, at "+client.DefaultTarget+" or at --server,\nunless one is already running there")
-	flags.BoolVar(&o.fresh, "fresh", false, "with --local: keep nothing, and leave out what is kept")
+	flags.BoolVar(&o.fresh, "fresh", false, "with --local: keep this game only until you quit; kept games stay as they are")
 	flags.StringVar(&o.data, "data", "", "with --local: keep games in this `directory`\n(default "+stateHome()+")")
 	flags.BoolVar(&o.share, "share", false, "with --local: let other machines connect, in clear text")
 }

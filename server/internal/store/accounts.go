@@ -48,7 +48,7 @@ type Accounts interface {
 	// Reserve counts a game among a player's open ones, and reports whether it counts
 	// now: it does not if limit others do, 0 for any number. A game counts once,
 	// since it was reserved first. What a player has open is forgotten after keep
-	// without another one, 0 for never.
+	// without another one, 0 for never; an engine may forget each game after keep.
 	Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (bool, error)
 	// Release takes games off a player's open ones.
 	Release(ctx context.Context, playerID string, gameIDs ...string) error

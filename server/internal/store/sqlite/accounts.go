@@ -157,24 +157,26 @@ func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
 
 func (a accounts) Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (counts bool, err error) {
 	err = a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-		now := a.now()
-		if err := exec(c, "DELETE FROM open_games WHERE player = ? AND expires <= ?", playerID, now); err != nil {
+		now, games := a.now(), 0
+		counts = false
+		err := query(c, "SELECT 1 FROM open_games WHERE player = ? AND game = ? AND (expires IS NULL OR expires > ?)", func(*sqlite3.Stmt) error {
+			counts = true
+			return nil
+		}, playerID, gameID, now)
+		if err != nil || counts {
 			return err
 		}
-		games := 0
-		counts = false
-		err := query(c, "SELECT count(*), coalesce(max(game = ?), 0) FROM open_games WHERE player = ?", func(s *sqlite3.Stmt) error {
-			games, counts = s.ColumnInt(0), s.ColumnBool(1)
-			return nil
-		}, gameID, playerID)
-		if err != nil || counts || limit > 0 && games >= limit {
-			return err
+		if limit > 0 {
+			err := query(c, "SELECT count(*) FROM open_games WHERE player = ? AND (expires IS NULL OR expires > ?)", func(s *sqlite3.Stmt) error {
+				games = s.ColumnInt(0)
+				return nil
+			}, playerID, now)
+			if err != nil || games >= limit {
+				return err
+			}
 		}
 		counts = true
-		if err := exec(c, "INSERT INTO open_games (player, game, since) VALUES (?, ?, ?)", playerID, gameID, now); err != nil {
-			return err
-		}
-		return exec(c, "UPDATE open_games SET expires = ? WHERE player = ?", expiry(now, keep), playerID)
+		return exec(c, "INSERT OR REPLACE INTO open_games (player, game, since, expires) VALUES (?, ?, ?, ?)", playerID, gameID, now, expiry(now, keep))
 	})
 	return counts, err
 }

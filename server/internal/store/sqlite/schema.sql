@@ -116,7 +116,7 @@ CREATE TABLE names (
     account TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The games that count as open for each player. Those of one player expire together.
+-- The games that count as open for each player.
 CREATE TABLE open_games (
     player  TEXT    NOT NULL,
     game    TEXT    NOT NULL,

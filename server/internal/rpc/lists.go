@@ -154,7 +154,10 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 		}
 		games[place.GameID] = ranked{translate.Game(state, head.Watchers), l.Rank(listing)}
 	}
-	return games, s.Directory.Forget(ctx, l, gone...)
+	if err := s.Directory.Forget(ctx, l, gone...); err != nil {
+		s.Logger.Debug("a list keeps games that are gone", "error", err) // The next reader tries again.
+	}
+	return games, nil
 }
 
 // hidden returns the players of the games whom an operator hid. Their games are on

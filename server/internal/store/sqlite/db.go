@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -36,8 +36,8 @@ type file struct {
 	// damaged are games that sweep cannot remove, by their keys. It alone uses it.
 	damaged map[int64]bool
 
-	wall   func() time.Time
-	latest atomic.Int64 // of now, in milliseconds
+	wall  func() time.Time
+	clock clock
 }
 
 // write runs work in a transaction and returns when that is durable. The transaction
@@ -110,19 +110,30 @@ func then(ctx context.Context, c *sqlite3.Conn, do func(ctx context.Context) err
 	return do(context.WithValue(ctx, transactionKey{}, t))
 }
 
-// now is the store's clock in milliseconds. It does not go back, but stands still if
-// the system's clock goes back.
-func (f *file) now() int64 {
-	now := f.wall().UnixMilli()
-	for {
-		latest := f.latest.Load()
-		if now <= latest {
-			return latest
-		}
-		if f.latest.CompareAndSwap(latest, now) {
-			return now
-		}
+// now is the store's clock in milliseconds.
+func (f *file) now() int64 { return f.clock.at(f.wall()) }
+
+// clock follows the system's clock, but does not go back: if that is set back, it goes
+// on at half of the speed until the system's clock has caught up, so that what is due
+// still becomes due.
+type clock struct {
+	mu sync.Mutex
+	// time is what the clock showed last, when the system's clock was read as read.
+	time int64
+	read time.Time
+}
+
+// at returns the clock's time when the system's clock shows now.
+func (c *clock) at(now time.Time) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	half := max(0, now.Sub(c.read).Milliseconds()/2) // by the monotonic clock
+	if wall := now.UnixMilli(); wall > c.time+half {
+		c.time, c.read = wall, now
+	} else if half > 0 {
+		c.time, c.read = c.time+half, c.read.Add(time.Duration(2*half)*time.Millisecond)
 	}
+	return c.time
 }
 
 // parts are how the names of the files of a database end.

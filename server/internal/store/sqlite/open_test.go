@@ -124,5 +124,18 @@ func TestNow_DoesNotGoBack(t *testing.T) {
 	defer s.Close()
 	reopened, err := s.Time(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, first, reopened)
+	assert.False(t, reopened.Before(first))
+	assert.WithinDuration(t, first, reopened, time.Minute)
+}
+
+// Ensure that the clock goes on if the system's clock was set back.
+func TestClock_GoesOn(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	ahead := now.Add(time.Hour).UnixMilli()
+	c := clock{time: ahead, read: now}
+	assert.Equal(t, ahead, c.at(now))
+	assert.Equal(t, ahead+2500, c.at(now.Add(5*time.Second)))
+	assert.Equal(t, ahead+2500, c.at(now.Add(3*time.Second)), "read before")
+	assert.Equal(t, now.Add(3*time.Hour).UnixMilli(), c.at(now.Add(3*time.Hour)))
 }

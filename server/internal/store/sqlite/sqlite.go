@@ -93,7 +93,7 @@ func Open(o Options) (_ *store.Store, err error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, writer: newWriter(conn, o.Memory), run: rand.Text(), damaged: map[int64]bool{}}
-	f.latest.Store(latest)
+	f.clock.time, f.clock.read = latest, o.Now()
 	if err := f.identify(); err != nil {
 		f.writer.close()
 		return nil, errors.Join(err, conn.Close())

@@ -9,8 +9,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/periodic"
 )
 
-// sweeps remove what has expired but for games, some rows each. Their parameters are the time, and
-// how many rows at most. Each is repeated while it removes that many.
+// sweeps remove what has expired but for games, some rows each. Their parameters are
+// the time, and how many rows at most. Each is repeated while it removes that many.
 var sweeps = []string{
 	`DELETE FROM accounts WHERE id IN (SELECT id FROM accounts WHERE expires <= ?1 LIMIT ?2)`,
 	`DELETE FROM open_games WHERE (player, game) IN (SELECT player, game FROM open_games WHERE expires <= ?1 LIMIT ?2)`,
@@ -33,11 +33,14 @@ const (
 
 // Run removes what has expired.
 func (e engineOn) Run(ctx context.Context) {
+	failing := false
 	periodic.Run(ctx, sweepEvery, func() {
 		e.audience.sweep(e.db.now())
-		if err := e.background.sweep(ctx); err != nil && ctx.Err() == nil {
+		err := e.background.sweep(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
 			e.db.logger.Warn("cannot remove what has expired; trying again", "id", "not-swept", "error", err)
 		}
+		failing = err != nil
 	})
 }
 

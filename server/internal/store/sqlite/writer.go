@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -315,11 +316,22 @@ func (w *writer) finish(batch []*request) {
 // none.
 func (w *writer) runUntilError(batch []*request) int {
 	for i, r := range batch {
-		if r.err = r.work(w.conn); r.err != nil {
+		if r.err = r.run(w.conn); r.err != nil {
 			return i
 		}
 	}
 	return -1
+}
+
+// run runs the work. A panic there must not end the program, as it does not in the
+// caller's goroutine.
+func (r *request) run(c *sqlite3.Conn) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic while writing: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return r.work(c)
 }
 
 // commit commits what a batch has written.

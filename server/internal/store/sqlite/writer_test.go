@@ -306,3 +306,16 @@ func TestWriter_Take(t *testing.T) {
 	assert.Equal(t, []*request{c, d}, w.take(true))
 	assert.False(t, w.some())
 }
+
+// Ensure that a panic fails the write that it is in, and nothing else.
+func TestWrite_Panic(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	err := d.write(t.Context(), func(c *sqlite3.Conn) error {
+		require.NoError(t, exec(c, "INSERT INTO test VALUES (1)"))
+		panic("a mistake")
+	})
+	require.ErrorContains(t, err, "a mistake")
+	require.NoError(t, insert(t.Context(), d, 2))
+	assert.Equal(t, []int{2}, rows(t, d))
+}

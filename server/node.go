@@ -127,7 +127,8 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	c := n.Config.recovery(n.store, n.logger)
 	serverID := id.New()
 	n.heartbeat = heartbeat.New(heartbeat.Config{
-		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, OnMissing: c.Scheduler.Reclaim, Alone: !n.store.Shared(), Keep: n.keepOutages(),
+		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, OnMissing: c.Scheduler.Reclaim,
+		Alone: !n.store.Shared(), Keep: n.keepOutages(),
 	})
 	c.Heartbeat = n.heartbeat
 	n.recovery, n.directory = recovery.New(c), c.Directory

@@ -90,5 +90,5 @@ func TestOf_Status(t *testing.T) {
 func TestDirectory_NoPlayer(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil)
-	assert.Empty(t, list(t, d, store.List{PlayerID: "nobody"}))
+	assert.Empty(t, list(t, d, store.List{PlayerID: "unknown"}))
 }

@@ -25,7 +25,7 @@ type damagedGame struct {
 	unreadable int
 }
 
-// damage returns a game of which the records may be altered.
+// damage returns a game whose records may be altered.
 func (r *rig) damage(gameID string) *damagedGame {
 	c := r.content(gameID)
 	return &damagedGame{records: c.records, head: c.tail.Head, unreadable: -1}
@@ -119,7 +119,7 @@ func TestLoad_Damaged(t *testing.T) {
 		{"no seed", at(1, func(r *store.Record) { r.Seed = nil }), 0},
 		{"head ahead", head(store.ID{Version: 9, Digest: 1}), length},
 		{"head of another history", head(store.ID{Version: 3, Digest: 1}), length},
-		{"head that is none", head(store.ID{Version: -1}), length},
+		{"head that cannot be read", head(store.ID{Version: -1}), length},
 		{"quarantined", head(store.Quarantined), length},
 	}
 	each(t, func(t *testing.T, r *rig) {

@@ -43,8 +43,8 @@ type Config struct {
 	// OnMissing is called when servers have stopped sending heartbeats: others
 	// may take over their leases. It must not block.
 	OnMissing func()
-	// Alone says that no other server can use the store: before this one's first
-	// heartbeat there was none.
+	// Alone says that no other server can use the store: none ran before this one's
+	// first heartbeat.
 	Alone bool
 	// Keep is how long outages and missing servers are kept, at least and by default
 	// eight days, which no clock outlasts.

@@ -76,7 +76,7 @@ func (w *world) still(addr string) *server {
 		Log: gamelog.New(on.Games), Feed: on.Feed, Agenda: s.plans, Observer: s.seen,
 		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour, Stall: time.Minute,
 	})
-	w.t.Cleanup(s.Hub.close) // Waits for what it began, if nobody did before.
+	w.t.Cleanup(s.Hub.close) // Waits for what it began, unless the test has.
 	s.run(s.Feed.Run)
 	return s
 }
@@ -120,8 +120,8 @@ type agenda struct {
 	soon  []string
 	ended []*replay.State
 	err   error
-	// within are the states that it was to store in a transaction, and stored how many
-	// games ended of which it was told that it did.
+	// within are the states that it was to store in a transaction. stored is how many
+	// of the games that ended it was told that it had stored.
 	within []*replay.State
 	stored int
 }

@@ -148,8 +148,8 @@ func (t *Tokens) current(ctx context.Context) (*sealer, error) {
 	return read, nil
 }
 
-// read returns the secret in the store. If there is none it writes the known one, so
-// that tokens in use stay valid, or else a new one.
+// read returns the secret in the store. If the store has no secret it writes the
+// known one, so that tokens in use stay valid, or else a new one.
 func (t *Tokens) read(ctx context.Context, known *sealer) (*sealer, error) {
 	proposed := make([]byte, secretLength)
 	if known != nil {

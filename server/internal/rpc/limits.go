@@ -83,7 +83,7 @@ func (s *Service) address(ctx context.Context) string {
 }
 
 // takeQuota counts one time of what for a player or address, on all servers. A limit of
-// 0 is none.
+// 0 allows any number.
 func (s *Service) takeQuota(ctx context.Context, what, key string, limit *int, text string) error {
 	if *limit <= 0 {
 		return nil

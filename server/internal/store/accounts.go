@@ -65,7 +65,7 @@ type OpenGame struct {
 
 // Secrets are what all servers on a store have to agree on.
 type Secrets interface {
-	// Secret returns the secret of a name. If there is none, it stores the proposed
+	// Secret returns the secret of a name. If it has none, it stores the proposed
 	// one and returns that. Secrets never expire.
 	Secret(ctx context.Context, name string, proposed []byte) ([]byte, error)
 }

@@ -97,8 +97,8 @@ type Lists interface {
 	// Page returns up to n places that follow a place, even if its game was removed
 	// or moved.
 	Page(ctx context.Context, l List, after Place, n int) ([]Place, error)
-	// Trim removes what had no event for keep, 0 for nothing, from all lists but those
-	// of players, of which it may. It may leave what is not over. variants are all that
-	// there are.
+	// Trim removes games that had no event for keep from all lists; 0 removes none. It
+	// may leave players' lists as they are, and games that are not over. variants are
+	// all that exist.
 	Trim(ctx context.Context, variants []string, keep time.Duration) error
 }

@@ -256,7 +256,7 @@ func (s copier) exportLostLogs(ctx context.Context, visit func(store.Piece) erro
 	})
 }
 
-// exportedGame is a game of which a part was exported.
+// exportedGame is a game that is exported in parts.
 type exportedGame struct {
 	id      string
 	meta    *goredis.SliceCmd

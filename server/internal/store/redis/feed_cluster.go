@@ -23,7 +23,7 @@ type clusterFeed struct {
 	messages chan any
 	group    sync.WaitGroup
 	nodes    map[string]*nodeFeed // by address
-	failing  map[string]bool      // nodes of which the log has a warning
+	failing  map[string]bool      // nodes that a warning was logged for
 }
 
 // nodeFeed is a connection to one node.

@@ -58,7 +58,7 @@ func openAt(t *testing.T, addr string, readTimeout time.Duration) *store.Store {
 
 func name(s string) string { return id.Derive([]byte("game"), []byte(s)) }
 
-// entry is the entry that follows prev, of which there can be several.
+// entry returns an entry that follows prev; each variety gives another one.
 func entry(prev store.ID, variety ...uint64) store.Entry {
 	next := store.ID{Version: prev.Version + 1, Digest: prev.Digest*31 + 7}
 	for _, v := range variety {

@@ -52,12 +52,12 @@ func (k rankKey) compare(other rankKey) int {
 	return strings.Compare(k.member, other.member)
 }
 
-// entryAt reads the columns player, score, member.
+// scoreAt reads the columns player, score, member.
 func scoreAt(s *sqlite3.Stmt) store.BoardEntry {
 	return store.BoardEntry{PlayerID: s.ColumnText(0), Score: int32(s.ColumnInt64(1)), Member: s.ColumnText(2)}
 }
 
-// findBoard returns a board's number and how many entries it has, 0 and 0 if there is none.
+// findBoard returns a board's number and how many entries it has, zeros for no board.
 func findBoard(c *sqlite3.Conn, b store.Board, now int64) (board, total int64, err error) {
 	err = query(c, "SELECT board, total FROM boards WHERE variant = ? AND name = ? AND (expires IS NULL OR expires > ?)",
 		func(s *sqlite3.Stmt) error {

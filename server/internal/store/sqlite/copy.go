@@ -153,7 +153,7 @@ func (s copier) exportOpenGames(ctx context.Context, visit func(store.Piece) err
 		})
 }
 
-// exportGames exports games of which a page is corrupt as far as they can be read.
+// exportGames exports games; one with a corrupt page as far as it can be read.
 func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) error {
 	type row struct {
 		id   string
@@ -199,7 +199,7 @@ func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) 
 }
 
 // exportGame reads the part of a game that begins at a version. It returns the version
-// at which the next part begins, −1 if there is none.
+// at which the next part begins, −1 for no part.
 func (s copier) exportGame(ctx context.Context, gameID string, game int64, from int32) (part store.GamePiece, next int32, err error) {
 	err = s.read(ctx, func(c *sqlite3.Conn) error {
 		part, next = store.GamePiece{GameID: gameID}, -1

@@ -166,8 +166,8 @@ CREATE INDEX player_listings_recent ON player_listings (player, finished);
 
 -- Boards ----------------------------------------------------------------------------
 
--- The leaderboards. The name says which time of which games a board covers; total is
--- how many entries it has.
+-- The leaderboards. The name is the window that a board covers; total is how many
+-- entries it has.
 CREATE TABLE boards (
     board   INTEGER PRIMARY KEY,
     variant TEXT    NOT NULL,

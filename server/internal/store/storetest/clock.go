@@ -17,7 +17,7 @@ type OpenClock func(t *testing.T) (s *store.Store, forward func(time.Duration))
 // EachClock is Each on the engines whose clock a test can put forward.
 func EachClock(t *testing.T, test func(t *testing.T, s *store.Store, forward func(time.Duration))) {
 	t.Helper()
-	t.Run("embedded", func(t *testing.T) {
+	t.Run("miniredis", func(t *testing.T) {
 		t.Parallel()
 		s, forward := OnMiniredis(t)
 		test(t, s, forward)

@@ -99,7 +99,7 @@ func Feed(t *testing.T, open Open) {
 		g.create("c", 2)
 		last := g.create("a", 1)[0].ID
 		a.expect(t, "version 1")
-		assert.Empty(t, (<-a.records).Seed, "nobody who watches may know it")
+		assert.Empty(t, (<-a.records).Seed, "watchers must not know it")
 		for i := range 30 {
 			e := entryAfter(last, 0)
 			on := []store.Games{g.s.Games, g.s.Background.Games}[i%2]

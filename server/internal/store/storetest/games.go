@@ -25,8 +25,7 @@ func newGames(t *testing.T, open Open) games {
 	return games{s.Games, t, s}
 }
 
-// entryAfter returns an entry that follows prev, of which there are as many as
-// varieties.
+// entryAfter returns an entry that follows prev; each variety gives another one.
 func entryAfter(prev store.ID, variety uint64) store.Entry {
 	// Digests use all their bits.
 	next := store.ID{Version: prev.Version + 1, Digest: (prev.Digest+variety)*0x9E3779B97F4A7C15 + 0xF1EA5EED}

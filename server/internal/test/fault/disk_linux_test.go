@@ -69,7 +69,20 @@ func (d *disk) path() string { return fmt.Sprintf("/proc/%d/root%s", d.holder.Pi
 // resize changes the disk's size.
 func (d *disk) resize(size int64) {
 	d.t.Helper()
-	d.mount(fmt.Sprintf("remount,size=%d", size))
+	require.NoError(d.t, d.mount(fmt.Sprintf("remount,size=%d", size)))
+}
+
+// fill leaves no room on the disk. It tries again if something was written after it
+// looked how much is used: a disk cannot be smaller than what it holds.
+func (d *disk) fill() {
+	d.t.Helper()
+	var err error
+	for range 1000 {
+		if err = d.mount(fmt.Sprintf("remount,size=%d", d.used())); err == nil {
+			return
+		}
+	}
+	require.NoError(d.t, err)
 }
 
 // enter is a command that runs another one in the disk's namespace.
@@ -77,17 +90,18 @@ func (d *disk) enter() []string {
 	return []string{"nsenter", "--user", "--preserve-credentials", "--mount", "--target", strconv.Itoa(d.holder.Pid())}
 }
 
-func (d *disk) mount(options string) {
-	d.t.Helper()
+func (d *disk) mount(options string) error {
 	words := append(d.enter(), "mount", "-o", options, d.dir)
-	out, err := exec.Command(words[0], words[1:]...).CombinedOutput()
-	require.NoError(d.t, err, "%s", out)
+	if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }
 
 // protect allows nothing to be written to the disk, on which no file may be open.
 func (d *disk) protect() {
 	d.t.Helper()
-	d.mount("remount,ro")
+	require.NoError(d.t, d.mount("remount,ro"))
 }
 
 // used is the number of bytes used.
@@ -140,7 +154,7 @@ func TestDiskFull(t *testing.T) {
 			redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", fsync, "--dir", d.path())
 			env := newEnv(t, redis.Addr())
 			o := startOutage(t, env)
-			d.resize(d.used())
+			d.fill()
 			direction := o.moveUntilRefused(t)
 			if fsync == "always" {
 				select {
@@ -177,7 +191,7 @@ func TestSQLite_DiskFull(t *testing.T) {
 	server := env.serveProcess()
 	o := startOutageOn(t, env, server, server)
 	for range 3 {
-		d.resize(d.used())
+		d.fill()
 		direction := o.moveUntilRefused(t)
 		o.requireReadable(t)
 		d.resize(roomy)

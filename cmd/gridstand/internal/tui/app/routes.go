@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/lobby"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/play"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/watch"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// openedMsg brings the game that a route leads to.
+type openedMsg struct {
+	route ui.Route
+	game  *pb.Game
+	err   error
+}
+
+// open shows the page of a route on top of the others.
+func (m *Model) open(r ui.Route) tea.Cmd {
+	switch {
+	case r.Play != "" || r.Join != "" || r.New != nil:
+		return m.openGame(r)
+	case r.TV:
+		return m.push(watch.NewTV(m.ctx, m.env))
+	case r.Follow != "":
+		return m.push(watch.NewFollow(m.ctx, m.env, r.Follow))
+	case len(r.Watch) > 1:
+		return m.push(watch.NewWall(m.ctx, m.env, r.Watch))
+	case len(r.Watch) == 1:
+		return m.push(watch.New(m.ctx, m.env, r.Watch[0]))
+	case r.Replay != "":
+		return m.push(watch.NewReplay(m.ctx, m.env, r.Replay))
+	case r.Rules != "":
+		return m.push(lobby.NewRules(m.ctx, m.env, r.Rules))
+	default:
+		return m.push(lobby.New(m.ctx, m.env))
+	}
+}
+
+// replace shows the page of a route in place of the one that is shown.
+func (m *Model) replace(r ui.Route) tea.Cmd {
+	old := m.top()
+	m.pages = m.pages[:len(m.pages)-1]
+	old.Tasks().Stop()
+	return m.open(r)
+}
+
+// openGame asks the server for the game to play. If the user has no account yet, a page
+// asks for a name first.
+func (m *Model) openGame(r ui.Route) tea.Cmd {
+	switch {
+	case m.env.Guest != "":
+		m.notice = m.env.Guest
+		return m.quitIfEmpty(guestError(m.env.Guest))
+	case m.env.Me == "":
+		return m.push(newNamePage(m.ctx, m.env, m.config, r))
+	}
+	server := m.env.Server
+	return m.tasks.Do(func(ctx context.Context) tea.Msg {
+		var g *pb.Game
+		var err error
+		switch {
+		case r.New != nil:
+			g, err = server.NewGame(ctx, r.New.Variant, r.New.Options)
+		case r.Join != "":
+			g, err = server.Join(ctx, r.Join, nil)
+		default:
+			g, err = server.Game(ctx, r.Play)
+		}
+		return openedMsg{route: r, game: g, err: err}
+	})
+}
+
+// opened shows the game that a route led to: to play, or to watch if others play.
+func (m *Model) opened(msg openedMsg) tea.Cmd {
+	if msg.err != nil {
+		m.notice = ui.Explain(msg.err, ui.SameKey)
+		return m.quitIfEmpty(msg.err)
+	}
+	if !m.env.Seated(msg.game) {
+		return m.push(watch.New(m.ctx, m.env, msg.game.GetId()))
+	}
+	options := client.GameOptions{Private: msg.game.GetPrivate()}
+	if msg.route.New != nil {
+		options = msg.route.New.Options
+	}
+	return m.push(play.New(m.ctx, m.env, msg.game, options))
+}
+
+// guestError is the reason that a user can only watch.
+type guestError string
+
+func (e guestError) Error() string { return string(e) }
+
+// quitIfEmpty ends the program with an error if it has no page to show.
+func (m *Model) quitIfEmpty(err error) tea.Cmd {
+	if len(m.pages) > 0 {
+		return nil
+	}
+	m.err = err
+	return tea.Quit
+}

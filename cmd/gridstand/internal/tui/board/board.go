@@ -1,0 +1,140 @@
+// Package board draws the boards of all games, given a size and a theme. It holds no
+// state. A new kind of game needs a drawing here and a mode in package play.
+package board
+
+import (
+	"charm.land/lipgloss/v2"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Board is a board, ready to be drawn at some size.
+type Board interface {
+	// Sizes lists the cell sizes in which the board can be drawn, the best first;
+	// tight ones are for windows without room for a whole panel.
+	Sizes(t style.Theme) (sizes, tight []Size)
+	// Measure returns the columns and rows that the board takes.
+	Measure(c Size) (width, height int)
+	// Draw draws the board.
+	Draw(c Size, t style.Theme) string
+}
+
+// Size is the room that a cell gets, without the gap to its left.
+type Size struct {
+	// Width in columns.
+	Width int
+	// Pitch is the number of rows from one cell to the next, with the gap between them.
+	Pitch int
+	// Bare draws no cells, only what stands in them.
+	Bare bool
+}
+
+// Of returns the board of a position with what changed last, nil if this program
+// cannot draw it.
+func Of(p *pb.Position, m Marks, j *Jump) Board {
+	switch b := p.GetBoard().(type) {
+	case *pb.Position_Twenty48:
+		return Twenty48{Board: b.Twenty48, Marks: m}
+	case *pb.Position_Tribolo:
+		return Tribolo{Board: b.Tribolo, Jump: j}
+	default:
+		return nil
+	}
+}
+
+// Plain is the board of a position as text without colors, for output that is not a
+// terminal.
+func Plain(p *pb.Position) string {
+	switch b := p.GetBoard().(type) {
+	case *pb.Position_Twenty48:
+		return plainTwenty48(b.Twenty48)
+	case *pb.Position_Tribolo:
+		return plainTribolo(b.Tribolo)
+	default:
+		return "a board that this program cannot show"
+	}
+}
+
+// Widths of a panel beside or below a board.
+const (
+	PanelWidth    = 42 // the widest
+	panelMinWidth = 26 // of one beside the board
+	PanelGap      = 2  // columns between board and panel
+)
+
+// Layout is where a board and its panel go in a window.
+type Layout struct {
+	Cell Size
+	// Wide puts the panel beside the board, otherwise it is below.
+	Wide bool
+	// PanelWidth and PanelHeight are the room of the panel.
+	PanelWidth, PanelHeight int
+	// Spare is the number of rows left over.
+	Spare int
+}
+
+// Fit finds the largest cells with which the board fits into width × height, beside a
+// panel or above one of panelLines lines. If there are none, the panel loses lines, and
+// goes where it keeps more of them. It returns false if not even bare numbers fit.
+func Fit(b Board, t style.Theme, width, height, panelLines int) (Layout, bool) {
+	sizes, tight := b.Sizes(t)
+	below := width // columns of a panel below the board
+	if below > panelMinWidth+6 {
+		below -= 2
+	}
+	for _, c := range sizes {
+		w, h := b.Measure(c)
+		spare := height - h
+		if room := width - w - PanelGap; room >= panelMinWidth && h >= 4 && spare >= 0 {
+			return Layout{Cell: c, Wide: true, PanelWidth: min(room, PanelWidth), PanelHeight: h, Spare: spare}, true
+		}
+		if spare -= panelLines; w <= width && spare >= 0 {
+			return Layout{Cell: c, PanelWidth: min(below, PanelWidth), PanelHeight: panelLines, Spare: spare}, true
+		}
+	}
+	for _, c := range tight {
+		w, h := b.Measure(c)
+		spare := height - h
+		if room := width - w - PanelGap; room >= panelMinWidth && spare >= 0 && h > spare {
+			return Layout{Cell: c, Wide: true, PanelWidth: min(room, PanelWidth), PanelHeight: h, Spare: spare}, true
+		}
+		if w <= width && spare >= 1 {
+			return Layout{Cell: c, PanelWidth: min(below, PanelWidth), PanelHeight: min(spare, panelLines)}, true
+		}
+	}
+	return Layout{}, false
+}
+
+// Largest draws the board with the largest cells that fit into width × height. It
+// returns false if none do.
+func Largest(b Board, t style.Theme, width, height int) (string, bool) {
+	sizes, tight := b.Sizes(t)
+	for _, c := range append(sizes, tight...) {
+		if w, h := b.Measure(c); w <= width && h <= height {
+			return b.Draw(c, t), true
+		}
+	}
+	return "", false
+}
+
+// Needs is the smallest width and height in which the board can be drawn.
+func Needs(b Board, t style.Theme) (width, height int) {
+	_, tight := b.Sizes(t)
+	return b.Measure(tight[len(tight)-1])
+}
+
+// Join puts a panel beside or below a drawn board, and returns the block and the
+// column of it in which the board begins.
+func Join(l Layout, board, panel string) (block string, boardX int) {
+	width := lipgloss.Width(board)
+	if l.Wide {
+		return lipgloss.JoinHorizontal(lipgloss.Top, board, lipgloss.NewStyle().PaddingLeft(PanelGap+1).Render(panel)), 0
+	}
+	boardX = max(l.PanelWidth-width, 0) / 2
+	rows := []string{lipgloss.NewStyle().PaddingLeft(boardX).Render(board)}
+	if l.Spare >= 3 {
+		rows = append(rows, "")
+	}
+	return lipgloss.JoinVertical(lipgloss.Left, append(rows, panel)...), boardX
+}

@@ -1,0 +1,143 @@
+// Package frame draws a page into the window: header, body, status line and footer, the
+// same on every page.
+package frame
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+)
+
+// margin is the number of empty columns at both edges of the window.
+const margin = 1
+
+// Draw draws a page, with the help over it if that is open. notice is shown if the page
+// has no news of its own.
+func Draw(env *ui.Env, p ui.Page, helpOpen bool, notice string) tea.View {
+	f := rowsOf(env.Height)
+	v := p.View(max(env.Width-2*margin, 1), f.body)
+	if helpOpen {
+		v.Dialog, v.Brief = Help(env, p.Keys()), "? closes the help; the window is too small for it"
+	}
+	if v.Status == "" && notice != "" {
+		v.Status = env.Theme.Warn().Render("! " + notice)
+	}
+	return f.compose(env, v, p.Keys())
+}
+
+// Help is the box of all keys.
+func Help(env *ui.Env, keys help.KeyMap) string {
+	return widget.Help(env.Theme, allKeys{keys}, env.Width, env.Height)
+}
+
+// Opening is the window before the first page.
+func Opening(env *ui.Env) tea.View {
+	f := rowsOf(env.Height)
+	return f.compose(env, ui.View{Body: env.Theme.Dim().Render("Opening …")}, noKeys{})
+}
+
+// rows is how the rows of a window are used: header, body, status and footer. Low windows
+// have no empty rows, and the status takes the place of the footer.
+type rows struct {
+	airy, status bool
+	body         int // rows
+}
+
+// rowsOf returns the rows of a window of that height.
+func rowsOf(height int) rows {
+	f := rows{airy: height >= 22, status: height >= 16}
+	f.body = height - 2
+	if f.status {
+		f.body--
+	}
+	if f.airy {
+		f.body--
+	}
+	f.body = max(f.body, 1)
+	return f
+}
+
+// compose puts a page into the frame.
+func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
+	inner := max(env.Width-2*margin, 1)
+	brand := env.Theme.Accent().Bold(true).Render("GRIDSTAND")
+	lefts := []string{brand}
+	for i := len(v.Left) - 1; i >= 0; i-- {
+		lefts = append([]string{v.Left[i]}, lefts...)
+		if i == 0 {
+			lefts = append([]string{brand + "  " + v.Left[0]}, lefts...)
+		}
+	}
+	lines := []string{widget.Header(inner, append(lefts, ""), v.Right)}
+	if f.airy {
+		lines = append(lines, "")
+	}
+	bodyWidth, bodyHeight := lipgloss.Size(v.Body)
+	bodyX, bodyY := max(inner-bodyWidth, 0)/2, len(lines)+max(f.body-bodyHeight, 0)/2
+	lines = append(lines, strings.Split(lipgloss.Place(inner, f.body, lipgloss.Center, lipgloss.Center, v.Body), "\n")[:f.body]...)
+	status, footer := v.Status, widget.KeyLine(env.Theme, keys, inner)
+	dialogWidth, dialogHeight := lipgloss.Size(v.Dialog)
+	fits := dialogWidth <= env.Width && dialogHeight <= env.Height
+	if v.Dialog != "" && !fits && v.Brief != "" {
+		status = env.Theme.Bold().Render(v.Brief)
+	}
+	switch {
+	case f.status:
+		lines = append(lines, status, footer)
+	case status != "":
+		lines = append(lines, status)
+	default:
+		lines = append(lines, footer)
+	}
+	for i, line := range lines {
+		lines[i] = strings.Repeat(" ", margin) + ansi.Truncate(line, inner, "…")
+	}
+	content := strings.Join(lines, "\n")
+	if v.Dialog != "" && fits {
+		content = lipgloss.NewCompositor(
+			lipgloss.NewLayer(content),
+			lipgloss.NewLayer(v.Dialog).X((env.Width-dialogWidth)/2).Y((env.Height-dialogHeight)/2).Z(1),
+		).Render()
+	}
+	view := tea.NewView(content)
+	view.AltScreen = true
+	view.WindowTitle = "Gridstand"
+	if v.Title != "" {
+		view.WindowTitle = v.Title + " · Gridstand"
+	}
+	if v.OnClick != nil && v.Dialog == "" {
+		view.MouseMode = tea.MouseModeCellMotion
+		view.OnMouse = func(msg tea.MouseMsg) tea.Cmd {
+			click, ok := msg.(tea.MouseClickMsg)
+			if !ok || click.Button != tea.MouseLeft {
+				return nil
+			}
+			return v.OnClick(click.X-margin-bodyX, click.Y-bodyY)
+		}
+	}
+	return view
+}
+
+// allKeys are the keys of a page with those of every page.
+type allKeys struct{ help.KeyMap }
+
+// FullHelp implements help.KeyMap.
+func (k allKeys) FullHelp() [][]key.Binding {
+	c := ui.NewCommon()
+	return append(k.KeyMap.FullHelp(), []key.Binding{c.Help, c.Suspend, c.Interrupt})
+}
+
+type noKeys struct{}
+
+// ShortHelp implements help.KeyMap.
+func (noKeys) ShortHelp() []key.Binding { return []key.Binding{ui.NewCommon().Interrupt} }
+
+// FullHelp implements help.KeyMap.
+func (k noKeys) FullHelp() [][]key.Binding { return [][]key.Binding{k.ShortHelp()} }

@@ -1,0 +1,80 @@
+package gamestate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Happened is what an event did, in a few words that are fit for a terminal;
+// empty for the creation of a game. The game is the one that it happened in.
+func Happened(g *pb.Game, e *pb.Event) string {
+	if d := e.GetMoved().GetDirection(); d != pb.Direction_DIRECTION_UNSPECIFIED {
+		return strings.ToLower(strings.TrimPrefix(d.String(), "DIRECTION_"))
+	}
+	return happened(g, e)
+}
+
+// happened is Happened with arrows for directions.
+func happened(g *pb.Game, e *pb.Event) string {
+	who := Actor(g, int(e.GetSeat()))
+	switch a := e.GetAction().(type) {
+	case *pb.Event_Moved:
+		if c := a.Moved.GetCell(); c != nil {
+			return board.OwnerNames[seatIndex(e)] + " " + board.CellName(c)
+		}
+		return Arrow(a.Moved.GetDirection())
+	case *pb.Event_Joined:
+		return who + " sits down"
+	case *pb.Event_Undone:
+		return fmt.Sprintf("back to version %s", Comma(a.Undone.GetToVersion()))
+	case *pb.Event_Resigned:
+		return who + " gives up"
+	case *pb.Event_TimedOut:
+		return who + " ran out of time"
+	case *pb.Event_ClockExtended:
+		return fmt.Sprintf("%s gets %.0f s back", who, a.ClockExtended.GetBy().AsDuration().Seconds())
+	case *pb.Event_Abandoned:
+		return "abandoned"
+	default:
+		return ""
+	}
+}
+
+// seatIndex is the seat of an event as an index of board.OwnerNames.
+func seatIndex(e *pb.Event) int {
+	if s := int(e.GetSeat()); s >= 0 && s < len(board.OwnerNames) {
+		return s
+	}
+	return 0
+}
+
+// Actor is who sits there: by the colour where there are several seats.
+func Actor(g *pb.Game, seat int) string {
+	switch {
+	case seat < 0 || seat >= len(g.GetSeats()):
+		return "?"
+	case len(g.GetSeats()) > 1 && seat < len(board.OwnerNames):
+		return board.OwnerNames[seat] + " " + SeatName(g.GetSeats()[seat])
+	default:
+		return SeatName(g.GetSeats()[seat])
+	}
+}
+
+// Arrow draws a direction.
+func Arrow(d pb.Direction) string {
+	switch d {
+	case pb.Direction_DIRECTION_UP:
+		return "↑"
+	case pb.Direction_DIRECTION_DOWN:
+		return "↓"
+	case pb.Direction_DIRECTION_LEFT:
+		return "←"
+	case pb.Direction_DIRECTION_RIGHT:
+		return "→"
+	default:
+		return "·"
+	}
+}

@@ -1,0 +1,119 @@
+package style
+
+import (
+	"image"
+	"image/color"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
+
+// Canvas is a picture of pixels that are one column wide and half a row high,
+// which makes them nearly square, with text on top. Two pixels share a
+// character: it is drawn as half a block in their two colours.
+type Canvas struct {
+	width, rows int
+	pixels      []color.Color // nil lets the terminal's own ground through
+	glyphs      []glyph
+}
+
+// glyph is one character of text on a canvas.
+type glyph struct {
+	char rune // 0 for none
+	ink  color.Color
+	bold bool
+}
+
+// Foreground paints in the colour of the terminal's own text.
+var Foreground color.Color = lipgloss.NoColor{}
+
+// NewCanvas returns an empty canvas of width columns and rows rows.
+func NewCanvas(width, rows int) *Canvas {
+	return &Canvas{
+		width: width, rows: rows,
+		pixels: make([]color.Color, width*rows*2),
+		glyphs: make([]glyph, width*rows),
+	}
+}
+
+// Fill paints a rectangle, whose y counts pixels: two to the row.
+func (c *Canvas) Fill(r image.Rectangle, paint color.Color) {
+	r = r.Intersect(image.Rect(0, 0, c.width, c.rows*2))
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		for x := r.Min.X; x < r.Max.X; x++ {
+			c.pixels[y*c.width+x] = paint
+		}
+	}
+}
+
+// Write puts text of single-width characters at a column and a row. What does
+// not fit is cut off.
+func (c *Canvas) Write(x, row int, text string, ink color.Color, bold bool) {
+	if row < 0 || row >= c.rows {
+		return
+	}
+	for _, char := range text {
+		if x >= 0 && x < c.width {
+			c.glyphs[row*c.width+x] = glyph{char: char, ink: ink, bold: bold}
+		}
+		x++
+	}
+}
+
+// String renders the canvas as rows with the terminal's escape sequences.
+func (c *Canvas) String() string {
+	var out strings.Builder
+	for row := range c.rows {
+		if row > 0 {
+			out.WriteByte('\n')
+		}
+		var run strings.Builder
+		var style span
+		for x := range c.width {
+			char, next := c.at(x, row)
+			if next != style && run.Len() > 0 {
+				out.WriteString(style.render(run.String()))
+				run.Reset()
+			}
+			style = next
+			run.WriteRune(char)
+		}
+		out.WriteString(style.render(run.String()))
+	}
+	return out.String()
+}
+
+// span is how a stretch of characters is drawn.
+type span struct {
+	ink, ground color.Color
+	bold        bool
+}
+
+func (l span) render(text string) string {
+	s := lipgloss.NewStyle().Bold(l.bold)
+	if l.ink != nil {
+		s = s.Foreground(l.ink)
+	}
+	if l.ground != nil {
+		s = s.Background(l.ground)
+	}
+	return s.Render(text)
+}
+
+// at returns the character at a column and a row, and how it is drawn.
+func (c *Canvas) at(x, row int) (rune, span) {
+	upper, lower := c.pixels[row*2*c.width+x], c.pixels[(row*2+1)*c.width+x]
+	if g := c.glyphs[row*c.width+x]; g.char != 0 {
+		return g.char, span{ink: g.ink, ground: lower, bold: g.bold}
+	}
+	switch {
+	case upper == lower && upper == Foreground:
+		return '█', span{}
+	case upper == lower:
+		return ' ', span{ground: upper}
+	case lower == nil:
+		return '▀', span{ink: upper}
+	default:
+		return '▄', span{ink: lower, ground: upper}
+	}
+}

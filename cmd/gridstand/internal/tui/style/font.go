@@ -1,0 +1,45 @@
+package style
+
+import (
+	"image"
+	"strings"
+)
+
+// The letters of large names: five rows of three pixels, each row an octal
+// digit, for all that a name may contain.
+var letters = map[rune]int{
+	'A': 0o25755, 'B': 0o65656, 'C': 0o34443, 'D': 0o65556, 'E': 0o74647,
+	'F': 0o74644, 'G': 0o34553, 'H': 0o55755, 'I': 0o72227, 'J': 0o11152,
+	'K': 0o55655, 'L': 0o44447, 'M': 0o57755, 'N': 0o65555, 'O': 0o25552,
+	'P': 0o65644, 'Q': 0o25573, 'R': 0o65655, 'S': 0o34216, 'T': 0o72222,
+	'U': 0o55557, 'V': 0o55552, 'W': 0o55775, 'X': 0o55255, 'Y': 0o55222,
+	'Z': 0o71247, '0': 0o75557, '1': 0o26227, '2': 0o61247, '3': 0o61216,
+	'4': 0o55711, '5': 0o74616, '6': 0o34757, '7': 0o71222, '8': 0o75757,
+	'9': 0o75716, '-': 0o00700, '_': 0o00007, '.': 0o00002, ' ': 0,
+}
+
+// LargeHeight is the rows that large text takes.
+const LargeHeight = 3
+
+// Large draws a name in large letters. It returns false where it does not fit
+// into width columns, or has letters that there are none of.
+func Large(name string, width int) (string, bool) {
+	text := []rune(strings.ToUpper(name))
+	if len(text) == 0 || len(text)*4-1 > width {
+		return "", false
+	}
+	pic := NewCanvas(len(text)*4-1, LargeHeight)
+	for i, char := range text {
+		rows, ok := letters[char]
+		if !ok {
+			return "", false
+		}
+		for bit := range 15 {
+			if rows>>(14-bit)&1 == 1 {
+				x, y := i*4+bit%3, bit/3
+				pic.Fill(image.Rect(x, y, x+1, y+1), Foreground)
+			}
+		}
+	}
+	return pic.String(), true
+}

@@ -1,0 +1,90 @@
+// Package style is what a terminal can show: its colors, the palettes for each color
+// depth, and a canvas that draws blocks of color.
+package style
+
+import (
+	"image/color"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+)
+
+// Theme describes a terminal. It is a value: each program has its own, so that many
+// can run in one process. The zero Theme has no colors.
+type Theme struct {
+	// Profile is the color depth. ASCII and below have no colors.
+	Profile colorprofile.Profile
+	// Light is set if the terminal's background is light.
+	Light bool
+	// Still turns animations off.
+	Still bool
+}
+
+// Palette returns the theme's colors, nil if it has none.
+func (t Theme) Palette() *Palette {
+	pick := func(dark, light *Palette) *Palette {
+		if t.Light {
+			return light
+		}
+		return dark
+	}
+	switch t.Profile {
+	case colorprofile.TrueColor:
+		return pick(&trueDark, &trueLight)
+	case colorprofile.ANSI256:
+		return pick(&indexedDark, &indexedLight)
+	case colorprofile.ANSI:
+		return pick(&basicDark, &basicLight)
+	default:
+		return nil
+	}
+}
+
+// Colored reports whether the theme has colors.
+func (t Theme) Colored() bool { return t.Profile > colorprofile.ASCII }
+
+// textIn is the style of text in a color, plain text for nil.
+func textIn(c color.Color) lipgloss.Style {
+	if c == nil {
+		return lipgloss.NewStyle()
+	}
+	return lipgloss.NewStyle().Foreground(c)
+}
+
+// Colors are those of the theme, all nil if it has none.
+func (t Theme) Colors() Palette {
+	if p := t.Palette(); p != nil {
+		return *p
+	}
+	return Palette{}
+}
+
+// Dim is the style of labels.
+func (t Theme) Dim() lipgloss.Style { return textIn(t.Colors().Dim) }
+
+// Faint is the style of lines between things.
+func (t Theme) Faint() lipgloss.Style { return textIn(t.Colors().Faint) }
+
+// Accent is the style of keys and titles.
+func (t Theme) Accent() lipgloss.Style { return textIn(t.Colors().Accent) }
+
+// Good is the style of good news.
+func (t Theme) Good() lipgloss.Style { return textIn(t.Colors().Good) }
+
+// Warn is the style of warnings.
+func (t Theme) Warn() lipgloss.Style { return textIn(t.Colors().Warn) }
+
+// Bad is the style of errors.
+func (t Theme) Bad() lipgloss.Style { return textIn(t.Colors().Bad) }
+
+// Bold is bold text in the terminal's own color.
+func (t Theme) Bold() lipgloss.Style { return lipgloss.NewStyle().Bold(true) }
+
+// Owner is the style of the letter and name of a seat in a game with several seats.
+func (t Theme) Owner(seat int) lipgloss.Style {
+	s := t.Bold()
+	if p := t.Palette(); p != nil && seat >= 0 && seat < len(p.Owners) {
+		s = s.Foreground(p.Owners[seat].Ink).Background(p.Owners[seat].Ground)
+	}
+	return s
+}

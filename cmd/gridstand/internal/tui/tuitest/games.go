@@ -1,0 +1,79 @@
+package tuitest
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// GameID is the id of the game in these tests.
+const GameID = "kx3fq2abcdefghijklmnopqrst"
+
+// Board is a board of that size in the middle of a game.
+func Board(rows, columns int) *pb.Twenty48Board {
+	faces := []int32{2, 0, 0, 4, 16, 0, 2, 8, 32, 64, 4, 16, 1024, 256, 128, 8, 2, 0, 512, 4}
+	b := &pb.Twenty48Board{
+		Rows: int32(rows), Columns: int32(columns),
+		LegalMoves: []pb.Direction{
+			pb.Direction_DIRECTION_UP, pb.Direction_DIRECTION_DOWN,
+			pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_RIGHT,
+		},
+	}
+	for i := range rows * columns {
+		b.Tiles = append(b.Tiles, faces[i%len(faces)])
+	}
+	return b
+}
+
+// Game is a ranked game of the user, ada, at version 613, with a move 4 s before Noon.
+func Game(b *pb.Twenty48Board) *pb.Game {
+	return &pb.Game{
+		Id: GameID, Variant: "classic", Version: 613, Ranked: true, Watchers: 3, RulesRevision: 1,
+		Status:     pb.GameStatus_GAME_STATUS_ACTIVE,
+		Seats:      []*pb.Seat{{Occupant: &pb.Seat_Player{Player: &pb.Player{Id: Me, Name: "ada"}}}},
+		Position:   &pb.Position{MoveCount: 612, Scores: []int32{12340}, Board: &pb.Position_Twenty48{Twenty48: b}},
+		UpdateTime: timestamppb.New(Noon.Add(-4 * time.Second)),
+		CreateTime: timestamppb.New(Noon.Add(-10 * time.Minute)),
+	}
+}
+
+// Moved is what a move made of the game at a version.
+func Moved(version int32, d pb.Direction, b *pb.Twenty48Board, score int32) *pb.Event {
+	return &pb.Event{
+		GameId: GameID, Version: version, Ranked: true, Time: timestamppb.New(Noon),
+		Position: &pb.Position{MoveCount: version - 1, Scores: []int32{score}, Board: &pb.Position_Twenty48{Twenty48: b}},
+		Action: &pb.Event_Moved{Moved: &pb.Moved{
+			Move: &pb.Moved_Direction{Direction: d}, Gained: 4, Spawned: &pb.Spawn{Index: 0, Value: 2},
+		}},
+	}
+}
+
+// Ended is the last event of the game, at a version.
+func Ended(version int32, reason pb.Result_Reason) *pb.Event {
+	e := Moved(version, pb.Direction_DIRECTION_UP, Board(4, 4), 12340)
+	if reason == pb.Result_REASON_RESIGNED {
+		e.Action = &pb.Event_Resigned{Resigned: &pb.Resigned{}}
+	}
+	e.GetPosition().GetTwenty48().LegalMoves = nil
+	e.Result = &pb.Result{Reason: reason, Scores: []int32{12340}}
+	return e
+}
+
+// Variants are some variants of a server.
+func Variants() []*pb.Variant {
+	return []*pb.Variant{
+		{
+			Id: "classic", Title: "2048", Summary: "4×4, a new tile is a 2 or a 4", Kind: pb.Kind_KIND_TWENTY48,
+			Rows: 4, Columns: 4, Seats: 1, Bots: []string{"greedy", "expectimax"},
+			Rules: "Slide all tiles in one direction. Two equal tiles that meet become one of twice the value.",
+		},
+		{Id: "6x6", Title: "6×6", Kind: pb.Kind_KIND_TWENTY48, Rows: 6, Columns: 6, Seats: 1, Bots: []string{"greedy"}},
+		{
+			Id: "tribolo", Title: "Tribolo", Summary: "three players, 19×19", Kind: pb.Kind_KIND_TRIBOLO,
+			Rows: 19, Columns: 19, Seats: 3, Bots: []string{"random", "greedy", "minimax"},
+			Rules: "Jump over a line of other players' cells to one of your own; all between become yours.",
+		},
+	}
+}

@@ -1,0 +1,140 @@
+package tuitest
+
+import (
+	"context"
+	"io"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Server is a server that does what a test tells it to. A function that is nil must not
+// be called, unless it says otherwise.
+type Server struct {
+	OnMove       func(ctx context.Context, version int32, m client.Move, byBot bool) (*pb.Event, error)
+	OnUndo       func(version int32, to *int32) (*pb.Event, error)
+	OnJoin       func(seat *int32) (*pb.Game, error)
+	OnResign     func() (*pb.Event, error)
+	OnGame       func() (*pb.Game, error)
+	OnNewGame    func(variant string, o client.GameOptions) (*pb.Game, error)
+	OnLiveGames  func(by pb.OrderBy) ([]*pb.Game, error)
+	OnPlace      func(w pb.Window) (ui.Place, error) // nil: no place
+	OnLists      func(me, variant string, w pb.Window) (ui.Lists, error)
+	OnVariants   func() ([]*pb.Variant, error) // nil: Variants
+	OnPlayerGame func(name string) (*pb.Game, error)
+	// Streams are handed out by game; missing ones say nothing.
+	Streams map[string]*Stream
+	// Past is what a watcher gets who asks for the events after a version.
+	Past []*pb.Event
+}
+
+// NewGame implements ui.Server.
+func (s *Server) NewGame(_ context.Context, variant string, o client.GameOptions) (*pb.Game, error) {
+	return s.OnNewGame(variant, o)
+}
+
+// Game implements ui.Server.
+func (s *Server) Game(context.Context, string) (*pb.Game, error) { return s.OnGame() }
+
+// LiveGames implements ui.Server.
+func (s *Server) LiveGames(_ context.Context, by pb.OrderBy) ([]*pb.Game, error) {
+	return s.OnLiveGames(by)
+}
+
+// Move implements ui.Server.
+func (s *Server) Move(ctx context.Context, _ *pb.Game, version int32, m client.Move, byBot bool) (*pb.Event, error) {
+	return s.OnMove(ctx, version, m, byBot)
+}
+
+// Undo implements ui.Server.
+func (s *Server) Undo(_ context.Context, _ *pb.Game, version int32, to *int32) (*pb.Event, error) {
+	return s.OnUndo(version, to)
+}
+
+// Join implements ui.Server.
+func (s *Server) Join(_ context.Context, _ string, seat *int32) (*pb.Game, error) {
+	return s.OnJoin(seat)
+}
+
+// Resign implements ui.Server.
+func (s *Server) Resign(context.Context, *pb.Game) (*pb.Event, error) { return s.OnResign() }
+
+// Place implements ui.Server.
+func (s *Server) Place(_ context.Context, _ string, w pb.Window) (ui.Place, error) {
+	if s.OnPlace == nil {
+		return ui.Place{}, nil
+	}
+	return s.OnPlace(w)
+}
+
+// Lists implements ui.Server.
+func (s *Server) Lists(_ context.Context, me, variant string, w pb.Window, _ []*pb.Variant) (ui.Lists, error) {
+	return s.OnLists(me, variant, w)
+}
+
+// Variants implements ui.Server.
+func (s *Server) Variants(context.Context) ([]*pb.Variant, error) {
+	if s.OnVariants == nil {
+		return Variants(), nil
+	}
+	return s.OnVariants()
+}
+
+// PlayerGame implements ui.Server.
+func (s *Server) PlayerGame(_ context.Context, name string) (*pb.Game, error) {
+	return s.OnPlayerGame(name)
+}
+
+// Watch implements ui.Server.
+func (s *Server) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.Stream {
+	from := s.Streams[id]
+	if o.After != nil && s.Past != nil {
+		from = NewStream()
+		for _, e := range s.Past {
+			if e.GetVersion() > *o.After {
+				from.Push(client.Update{Event: e})
+			}
+		}
+		from.End()
+	}
+	if from == nil {
+		from = NewStream()
+	}
+	return &reader{ctx: ctx, from: from}
+}
+
+// Stream is what a test lets a page see of a game.
+type Stream struct{ updates chan client.Update }
+
+// NewStream makes a stream that says nothing yet.
+func NewStream() *Stream { return &Stream{updates: make(chan client.Update, 10000)} }
+
+// Push sends an update on a stream that is connected.
+func (s *Stream) Push(u client.Update) {
+	if u.Connection.State == client.Connecting {
+		u.Connection.State = client.Live
+	}
+	s.updates <- u
+}
+
+// End ends the stream, as after the last event.
+func (s *Stream) End() { close(s.updates) }
+
+type reader struct {
+	ctx  context.Context
+	from *Stream
+}
+
+// Next implements ui.Stream.
+func (r *reader) Next() (client.Update, error) {
+	select {
+	case u, ok := <-r.from.updates:
+		if !ok {
+			return client.Update{}, io.EOF
+		}
+		return u, nil
+	case <-r.ctx.Done():
+		return client.Update{}, r.ctx.Err()
+	}
+}

@@ -1,0 +1,30 @@
+package ui
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+)
+
+// Common are the keys that the program handles on every page.
+type Common struct{ Help, Back, Interrupt, Suspend key.Binding }
+
+// NewCommon returns the keys of every page.
+func NewCommon() Common {
+	return Common{
+		Help:      Bind("?", "help", "?", "f1"),
+		Back:      Bind("q", "back", "q"),
+		Interrupt: Bind("ctrl-c", "leave the program", "ctrl+c"),
+		Suspend:   Bind("ctrl-z", "suspend", "ctrl+z"),
+	}
+}
+
+// Bind makes a binding that the help shows as name and what.
+func Bind(name, what string, keys ...string) key.Binding {
+	if len(keys) == 0 {
+		keys = []string{} // for the help alone
+	}
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(name, what))
+}
+
+// Pressed reports whether a message is a key of a binding.
+func Pressed(msg tea.KeyPressMsg, b key.Binding) bool { return key.Matches(msg, b) }

@@ -1,0 +1,47 @@
+// Package watch is a stub.
+package watch
+
+import (
+	"context"
+
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+)
+
+type page struct {
+	env   *ui.Env
+	tasks *ui.Tasks
+}
+
+func (p *page) Init() tea.Cmd { return nil }
+func (p *page) Update(msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyPressMsg); ok && k.Code == 'q' {
+		return ui.Back
+	}
+	return nil
+}
+func (p *page) View(int, int) ui.View     { return ui.View{Body: "stub"} }
+func (p *page) Keys() help.KeyMap         { return p }
+func (p *page) ShortHelp() []key.Binding  { return nil }
+func (p *page) FullHelp() [][]key.Binding { return nil }
+func (p *page) Farewell() string          { return "" }
+func (p *page) Tasks() *ui.Tasks          { return p.tasks }
+
+func New(ctx context.Context, env *ui.Env, id string) ui.Page { return &page{env, ui.NewTasks(ctx)} }
+
+func NewTV(ctx context.Context, env *ui.Env) ui.Page { return &page{env, ui.NewTasks(ctx)} }
+
+func NewFollow(ctx context.Context, env *ui.Env, name string) ui.Page {
+	return &page{env, ui.NewTasks(ctx)}
+}
+
+func NewWall(ctx context.Context, env *ui.Env, ids []string) ui.Page {
+	return &page{env, ui.NewTasks(ctx)}
+}
+
+func NewReplay(ctx context.Context, env *ui.Env, id string) ui.Page {
+	return &page{env, ui.NewTasks(ctx)}
+}

@@ -1,0 +1,138 @@
+// Package widget has the parts that pages are made of: cards, tables of facts, dialogs and
+// the help. A widget is given a theme and a size, and holds no state.
+package widget
+
+import (
+	"image"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+)
+
+// Fact is a label with its value; Extra is a second value that is good news.
+type Fact struct{ Label, Value, Extra string }
+
+// Cards draws facts side by side on a background, over the whole width. Without colors
+// they are two lines of text.
+func Cards(t style.Theme, width int, facts ...Fact) string {
+	p := t.Palette()
+	each := (width - 2*(len(facts)-1)) / len(facts)
+	if p == nil || p.Card == nil {
+		labels, values := "", ""
+		for _, f := range facts {
+			labels += Pad(t.Dim().Render(f.Label), each+2)
+			values += Pad(t.Bold().Render(f.Value)+"  "+t.Good().Render(f.Extra), each+2)
+		}
+		return strings.TrimRight(labels, " ") + "\n" + strings.TrimRight(values, " ")
+	}
+	canvas := style.NewCanvas(width, 4)
+	for i, f := range facts {
+		x := i * (each + 2)
+		canvas.Fill(image.Rect(x, 1, x+each, 7), p.Card)
+		canvas.Write(x+2, 1, f.Label, p.Dim, false)
+		canvas.Write(x+2, 2, f.Value, style.Foreground, true)
+		canvas.Write(x+4+len(f.Value), 2, f.Extra, p.Good, true)
+	}
+	return canvas.String()
+}
+
+// Inline writes as many facts as fit on one line.
+func Inline(t style.Theme, width int, facts ...Fact) string {
+	line := ""
+	for _, f := range facts {
+		value := t.Bold().Render(f.Value)
+		if f.Extra != "" {
+			value += " " + t.Good().Render(f.Extra)
+		}
+		text := t.Dim().Render(f.Label) + " " + value
+		switch {
+		case line == "" && ansi.StringWidth(text) > width:
+			return value
+		case line == "":
+			line = text
+		case ansi.StringWidth(line)+3+ansi.StringWidth(text) <= width:
+			line += "   " + text
+		}
+	}
+	return line
+}
+
+// Columns writes facts in two columns, label before value.
+func Columns(t style.Theme, width int, facts ...Fact) string {
+	var lines []string
+	for i := 0; i < len(facts); i += 2 {
+		line := ""
+		for _, f := range facts[i:min(i+2, len(facts))] {
+			line += Pad(t.Dim().Render(Pad(f.Label, 7))+t.Bold().Render(f.Value), width/2+1)
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Pad fills text up to width columns.
+func Pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
+}
+
+// Cell is text cut to width columns with an ellipsis, and filled up to them.
+func Cell(text string, width int) string {
+	return Pad(ansi.Truncate(text, max(width, 0), "…"), width)
+}
+
+// Wrap breaks text into lines of at most width columns, between words.
+func Wrap(text string, width int) string { return ansi.Wrap(text, max(width, 1), "") }
+
+// Stack puts blocks below each other with empty lines between them. If that is higher
+// than height it drops the empty lines, then the last blocks, then the last lines of the
+// first.
+func Stack(height int, blocks ...string) string {
+	var kept []string
+	for _, block := range blocks {
+		if block != "" {
+			kept = append(kept, block)
+		}
+	}
+	text := strings.Join(kept, "\n\n")
+	if lipgloss.Height(text) <= height {
+		return text
+	}
+	for len(kept) > 1 && lipgloss.Height(strings.Join(kept, "\n")) > height {
+		kept = kept[:len(kept)-1]
+	}
+	lines := strings.Split(strings.Join(kept, "\n"), "\n")
+	return strings.Join(lines[:min(len(lines), max(height, 1))], "\n")
+}
+
+// Lines joins lines, without the empty ones if it has to be tight.
+func Lines(airy bool, all ...string) string {
+	var kept []string
+	for _, line := range all {
+		if line != "" || airy {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// Block cuts and fills text so that it has exactly height lines of width columns.
+func Block(text string, width, height int) string {
+	lines := strings.Split(text, "\n")
+	for len(lines) < height {
+		lines = append(lines, "")
+	}
+	lines = lines[:max(height, 0)]
+	for i, line := range lines {
+		lines[i] = Cell(line, width)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TooSmall is the body of a window in which the page does not fit.
+func TooSmall(width, height, needsWidth, needsHeight int) string {
+	return ansi.Hardwrap("The window is too small: it needs "+dimensions(needsWidth, needsHeight)+
+		" and has "+dimensions(width, height)+".", max(width, 1), false)
+}

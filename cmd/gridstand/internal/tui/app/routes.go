@@ -68,7 +68,7 @@ func (m *Model) openGame(r ui.Route) tea.Cmd {
 		case r.New != nil:
 			g, err = server.NewGame(ctx, r.New.Variant, r.New.Options)
 		case r.Join != "":
-			g, err = server.Join(ctx, r.Join, nil)
+			g, err = server.Join(ctx, r.Join, r.Seat)
 		default:
 			g, err = server.Game(ctx, r.Play)
 		}

@@ -112,6 +112,8 @@ type Route struct {
 	Lobby bool
 	// Play plays a game in which the user has a seat; Join takes a seat in a game first.
 	Play, Join string
+	// Seat is the seat to join, nil for the first open one.
+	Seat *int32
 	// New creates a game and opens it.
 	New *NewGame
 	// Watch watches games: one, or several side by side. They are whole ids.

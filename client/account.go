@@ -18,11 +18,18 @@ const createTries = 2
 // CreatePlayer creates an account and returns it with its token, which the client
 // does not use until SetToken. bot declares that a program plays under it. The call
 // carries no token. If the error is ErrNameTaken or ErrInvalid, another name may do.
+//
+// For a Session with a key, it links the key to the account, and the client acts for it
+// from then on. There is no token. The error is ErrKeyTaken if the key is linked to an
+// account of another name.
 func (c *Client) CreatePlayer(ctx context.Context, name string, bot bool) (*pb.Player, string, error) {
+	if c.bearer.acts() {
+		return c.createPlayer(ctx, name, "", bot)
+	}
 	return c.createPlayer(ctx, name, NewSecret(), bot)
 }
 
-// createPlayer is safe to repeat with the same secret.
+// createPlayer is safe to repeat with the same secret, or the same key of a session.
 func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool) (*pb.Player, string, error) {
 	// Only UTF-8 can be sent. The server refuses the replacement character, as it
 	// does every other that no name may have.
@@ -33,6 +40,10 @@ func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool
 		})
 	if err != nil {
 		return nil, "", err
+	}
+	if c.bearer.acts() {
+		c.bearer.actFor(response.GetPlayer())
+		return response.GetPlayer(), "", nil
 	}
 	token := joinToken(response.GetPlayer().GetId(), secret)
 	if response.GetToken() != token || !id.Valid(response.GetPlayer().GetId()) {

@@ -58,6 +58,22 @@ func (c *Client) me(ctx context.Context, token string) (*pb.Player, error) {
 	return response.GetPlayer(), err
 }
 
+// PlayerByName returns the player with a name, in any case of its letters. The error
+// is ErrPlayerNotFound if no player has it.
+func (c *Client) PlayerByName(ctx context.Context, name string) (*pb.Player, error) {
+	// Only UTF-8 can be sent.
+	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar))
+	response, err := c.Players.GetPlayer(ctx, &pb.GetPlayerRequest{Name: name})
+	if err != nil {
+		return nil, err
+	}
+	player := response.GetPlayer()
+	if !id.Valid(player.GetId()) || !strings.EqualFold(player.GetName(), name) {
+		return nil, fmt.Errorf("%w: another player than was asked for", ErrBadStream)
+	}
+	return player, nil
+}
+
 // Rotate replaces the secret of the account and returns the new token, which the
 // client uses from then on. Before it asks the server it calls keep to store the new
 // secret (see Credential.Pending), so that a lost reply does not lose the account;

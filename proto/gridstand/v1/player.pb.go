@@ -224,11 +224,13 @@ func (x *CreatePlayerResponse) GetToken() string {
 	return ""
 }
 
-// GetPlayerRequest asks for one player.
+// GetPlayerRequest asks for one player, by exactly one of its fields.
 type GetPlayerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the player, or "me" for the caller.
-	PlayerId      string `protobuf:"bytes,1,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
+	PlayerId string `protobuf:"bytes,1,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
+	// Name of the player, in any case of its letters.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -266,6 +268,13 @@ func (*GetPlayerRequest) Descriptor() ([]byte, []int) {
 func (x *GetPlayerRequest) GetPlayerId() string {
 	if x != nil {
 		return x.PlayerId
+	}
+	return ""
+}
+
+func (x *GetPlayerRequest) GetName() string {
+	if x != nil {
+		return x.Name
 	}
 	return ""
 }
@@ -761,9 +770,10 @@ const file_gridstand_v1_player_proto_rawDesc = "" +
 	"\x03bot\x18\x03 \x01(\bR\x03bot\"Z\n" +
 	"\x14CreatePlayerResponse\x12,\n" +
 	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\x12\x14\n" +
-	"\x05token\x18\x02 \x01(\tR\x05token\"/\n" +
+	"\x05token\x18\x02 \x01(\tR\x05token\"C\n" +
 	"\x10GetPlayerRequest\x12\x1b\n" +
-	"\tplayer_id\x18\x01 \x01(\tR\bplayerId\"A\n" +
+	"\tplayer_id\x18\x01 \x01(\tR\bplayerId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"A\n" +
 	"\x11GetPlayerResponse\x12,\n" +
 	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\",\n" +
 	"\x12RotateTokenRequest\x12\x16\n" +

@@ -80,11 +80,12 @@ type PlayerServiceClient interface {
 	// create two accounts: ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to an
 	// account of another name, or another call is creating one at this moment.
 	CreatePlayer(ctx context.Context, in *CreatePlayerRequest, opts ...grpc.CallOption) (*CreatePlayerResponse, error)
-	// Returns what is public about a player. Needs no token, except for "me".
+	// Returns what is public about a player, by id or by name. Needs no token,
+	// except for "me".
 	//
-	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason
-	// PLAYER_NOT_FOUND; UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a
-	// token.
+	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set;
+	// NOT_FOUND, reason PLAYER_NOT_FOUND, also for a name whose account lapsed;
+	// UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(ctx context.Context, in *GetPlayerRequest, opts ...grpc.CallOption) (*GetPlayerResponse, error)
 	// Replaces the caller's secret. The old token may go on working for up to 30
 	// seconds, the time for which servers remember that they verified it.
@@ -248,11 +249,12 @@ type PlayerServiceServer interface {
 	// create two accounts: ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to an
 	// account of another name, or another call is creating one at this moment.
 	CreatePlayer(context.Context, *CreatePlayerRequest) (*CreatePlayerResponse, error)
-	// Returns what is public about a player. Needs no token, except for "me".
+	// Returns what is public about a player, by id or by name. Needs no token,
+	// except for "me".
 	//
-	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason
-	// PLAYER_NOT_FOUND; UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a
-	// token.
+	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set;
+	// NOT_FOUND, reason PLAYER_NOT_FOUND, also for a name whose account lapsed;
+	// UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(context.Context, *GetPlayerRequest) (*GetPlayerResponse, error)
 	// Replaces the caller's secret. The old token may go on working for up to 30
 	// seconds, the time for which servers remember that they verified it.

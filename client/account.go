@@ -34,7 +34,7 @@ func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool
 	// Only UTF-8 can be sent. The server refuses the replacement character, as it
 	// does every other that no name may have.
 	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar))
-	response, err := retry(withToken(ctx, ""), c, createTries, nil,
+	response, err := retry(identify(withToken(ctx, "")), c, createTries, nil,
 		func(ctx context.Context) (*pb.CreatePlayerResponse, error) {
 			return c.Players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: name, Secret: secret, Bot: bot})
 		})

@@ -23,7 +23,8 @@ type Session struct {
 // on either closes both, so a host closes only the one from Dial.
 //
 // With a key, the client acts for the player to whom it is linked: Me returns the
-// player, or ErrKeyNotLinked; then CreatePlayer creates an account with the key. Tokens
+// player, or ErrKeyNotLinked; then CreatePlayer creates an account with the key. Before
+// one of them has returned a player, other calls are made without an account. Tokens
 // that the client is given are not used. An ErrBadCredential is the host's problem.
 func (c *Client) ForSession(s Session) *Client {
 	return c.with(&bearer{session: s})
@@ -33,7 +34,7 @@ func (c *Client) ForSession(s Session) *Client {
 // for a Session with a key. The error is ErrBadToken if there is none, or
 // ErrKeyNotLinked.
 func (c *Client) Me(ctx context.Context) (*pb.Player, error) {
-	response, err := c.Players.GetPlayer(ctx, &pb.GetPlayerRequest{PlayerId: "me"})
+	response, err := c.Players.GetPlayer(identify(ctx), &pb.GetPlayerRequest{PlayerId: "me"})
 	if err != nil {
 		return nil, err
 	}

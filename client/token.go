@@ -49,21 +49,31 @@ func withToken(ctx context.Context, token string) context.Context {
 	return context.WithValue(ctx, tokenKey{}, token)
 }
 
+type identifyKey struct{}
+
+// identify makes calls with this context carry the key of a Session, even if its player
+// is not known yet.
+func identify(ctx context.Context) context.Context {
+	return context.WithValue(ctx, identifyKey{}, true)
+}
+
 // GetRequestMetadata implements credentials.PerRPCCredentials.
 func (b *bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
 	token, ok := ctx.Value(tokenKey{}).(string)
 	if !ok {
 		token = *b.token.Load()
 	}
-	if b.acts() {
-		token = b.session.Credential
-	}
 	metadata := make(map[string]string, 3)
+	if b.acts() {
+		token = ""
+		// The server refuses other calls while the key is linked to no account.
+		if b.player.Load() != nil || ctx.Value(identifyKey{}) != nil {
+			token = b.session.Credential
+			metadata["gridstand-ssh-key"] = b.session.Key
+		}
+	}
 	if token != "" {
 		metadata["authorization"] = "Bearer " + token
-	}
-	if b.session.Key != "" {
-		metadata["gridstand-ssh-key"] = b.session.Key
 	}
 	if b.session.Address.IsValid() {
 		metadata["x-forwarded-for"] = b.session.Address.WithZone("").String()

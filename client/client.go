@@ -164,10 +164,17 @@ func Dial(config Config) (*Client, error) {
 // As returns a client that acts for another account, by its token, over the same
 // connection. Close on either closes both.
 func (c *Client) As(token string) *Client {
-	other := *c
-	other.bearer = new(bearer)
+	other := c.with(new(bearer))
 	other.SetToken(token)
-	conn := authorized{c.conn, other.bearer}
+	return other
+}
+
+// with returns a client with another bearer over the same connection.
+func (c *Client) with(b *bearer) *Client {
+	other := *c
+	other.bearer = b
+	other.SetToken("")
+	conn := authorized{c.conn, b}
 	other.Games = pb.NewGameServiceClient(conn)
 	other.Leaderboard = pb.NewLeaderboardServiceClient(conn)
 	other.Players = pb.NewPlayerServiceClient(conn)
@@ -256,7 +263,13 @@ func (c *Client) Exposed() bool { return c.exposed }
 // "<player id>.<secret>"; empty means none.
 func (c *Client) SetToken(token string) { c.bearer.token.Store(&token) }
 
-// PlayerID returns the id of the account that the client acts for, empty for none.
-func (c *Client) PlayerID() string { return idOf(c.token()) }
+// PlayerID returns the id of the account that the client acts for, empty for none. For a
+// Session with a key it is known after Me or CreatePlayer.
+func (c *Client) PlayerID() string {
+	if id := c.bearer.player.Load(); id != nil {
+		return *id
+	}
+	return idOf(c.token())
+}
 
 func (c *Client) token() string { return *c.bearer.token.Load() }

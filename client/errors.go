@@ -51,6 +51,21 @@ var (
 	// ErrBadToken is returned for a token that the server does not know, and if one
 	// is needed and there is none.
 	ErrBadToken = errors.New("the server does not know this token")
+	// ErrBadCredential is returned to an SSH host whose credential the server does not
+	// know, or no longer.
+	ErrBadCredential = errors.New("the server does not know this service credential")
+	// ErrNotOverSSH is returned for a call that SSH hosts must not make.
+	ErrNotOverSSH = errors.New("this is not possible over SSH")
+	// ErrKeyNotLinked is returned to an SSH host for a key that is linked to no
+	// account: CreatePlayer makes one.
+	ErrKeyNotLinked = errors.New("this SSH key is linked to no account")
+	// ErrKeyTaken is returned for an SSH key that is linked to another account.
+	ErrKeyTaken = errors.New("this SSH key is linked to another account")
+	// ErrKeyNotFound is returned for an SSH key that is not linked to the account.
+	ErrKeyNotFound = errors.New("this SSH key is not linked to the account")
+	// ErrTooManyKeys is returned if the account has as many SSH keys as an account can
+	// have.
+	ErrTooManyKeys = errors.New("too many SSH keys")
 	// ErrRateLimited is returned for more calls than the server allows;
 	// Error.RetryAfter says how long to wait.
 	ErrRateLimited = errors.New("too many calls")
@@ -118,6 +133,12 @@ var byReason = map[string]error{
 	pb.ReasonNoScore:            ErrNoScore,
 	pb.ReasonNotSeated:          ErrNotSeated,
 	pb.ReasonBadToken:           ErrBadToken,
+	pb.ReasonBadCredential:      ErrBadCredential,
+	pb.ReasonNotOverSSH:         ErrNotOverSSH,
+	pb.ReasonKeyNotLinked:       ErrKeyNotLinked,
+	pb.ReasonKeyTaken:           ErrKeyTaken,
+	pb.ReasonKeyNotFound:        ErrKeyNotFound,
+	pb.ReasonTooManyKeys:        ErrTooManyKeys,
 	pb.ReasonRateLimited:        ErrRateLimited,
 	pb.ReasonTooManyGames:       ErrTooManyGames,
 	pb.ReasonGameDamaged:        ErrGameDamaged,

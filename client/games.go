@@ -57,6 +57,32 @@ func (c *Client) Game(ctx context.Context, gameID string) (Game, error) {
 	return checkedGame(response.GetGame(), gameID)
 }
 
+// latestGames is how many of a player's latest games CurrentGame looks at.
+const latestGames = 20
+
+// CurrentGame returns the game that a player plays now, by the player's id: of the
+// public games in which the player has a seat and that are being played, the one with
+// the latest event. It looks at the player's 20 latest games, and returns false if it
+// finds none. The game may be idle for long: see its update_time.
+func (c *Client) CurrentGame(ctx context.Context, playerID string) (Game, bool, error) {
+	response, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: playerID, PageSize: latestGames})
+	if err != nil {
+		return Game{}, false, err
+	}
+	for _, game := range response.GetGames() {
+		if game.GetStatus() != pb.GameStatus_GAME_STATUS_ACTIVE || game.GetPrivate() {
+			continue
+		}
+		for _, seat := range game.GetSeats() {
+			if seat.GetPlayer().GetId() == playerID && !seat.GetResigned() {
+				g, err := checkedGame(game, game.GetId())
+				return g, err == nil, err
+			}
+		}
+	}
+	return Game{}, false, nil
+}
+
 // Join takes a seat of a game, by its index, and returns the game with it. A nil
 // seat is the account's own, taken back from a stand-in if one moves for it, else
 // the first that is open. A seat that the account has already is no error. The

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/internal/id"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // NewSecret returns 128 random bits as 26 characters of lower-case base32, for the
@@ -21,9 +22,24 @@ func idOf(token string) string {
 	return player
 }
 
-// bearer adds the token to calls, even without TLS: a server on the same machine or
-// behind a proxy has none.
-type bearer struct{ token atomic.Pointer[string] }
+// bearer adds the token to calls, or what tells an SSH session, even without TLS: a
+// server on the same machine or behind a proxy has none.
+type bearer struct {
+	token   atomic.Pointer[string]
+	session Session
+	// player is the id of the session's player, nil until it is known.
+	player atomic.Pointer[string]
+}
+
+// acts reports whether calls act for the player of an SSH key, not of a token.
+func (b *bearer) acts() bool { return b.session.Credential != "" }
+
+// actFor notes the player of the session's key.
+func (b *bearer) actFor(player *pb.Player) {
+	if id := player.GetId(); b.acts() {
+		b.player.Store(&id)
+	}
+}
 
 type tokenKey struct{}
 
@@ -33,16 +49,36 @@ func withToken(ctx context.Context, token string) context.Context {
 	return context.WithValue(ctx, tokenKey{}, token)
 }
 
+type identifyKey struct{}
+
+// identify makes calls with this context carry the key of a Session, even if its player
+// is not known yet.
+func identify(ctx context.Context) context.Context {
+	return context.WithValue(ctx, identifyKey{}, true)
+}
+
 // GetRequestMetadata implements credentials.PerRPCCredentials.
 func (b *bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
 	token, ok := ctx.Value(tokenKey{}).(string)
 	if !ok {
 		token = *b.token.Load()
 	}
-	if token == "" {
-		return nil, nil
+	metadata := make(map[string]string, 3)
+	if b.acts() {
+		token = ""
+		// The server refuses other calls while the key is linked to no account.
+		if b.player.Load() != nil || ctx.Value(identifyKey{}) != nil {
+			token = b.session.Credential
+			metadata["gridstand-ssh-key"] = b.session.Key
+		}
 	}
-	return map[string]string{"authorization": "Bearer " + token}, nil
+	if token != "" {
+		metadata["authorization"] = "Bearer " + token
+	}
+	if b.session.Address.IsValid() {
+		metadata["x-forwarded-for"] = b.session.Address.WithZone("").String()
+	}
+	return metadata, nil
 }
 
 // RequireTransportSecurity implements credentials.PerRPCCredentials.

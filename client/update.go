@@ -16,6 +16,9 @@ type WatchOptions struct {
 	// EveryEvent asks for every event even if Next is called too rarely. Without it,
 	// one game may replace the events that a slow caller missed.
 	EveryEvent bool
+	// Preview leaves the stream out of the number of watchers: for a small picture of
+	// the game beside others.
+	Preview bool
 }
 
 // ConnectionState says whether a Watch is connected.

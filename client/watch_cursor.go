@@ -40,7 +40,7 @@ func newCursor(opts WatchOptions, pace *backoff.ExponentialBackOff) *Cursor {
 
 // Request returns the request for the next stream.
 func (c *Cursor) Request() *pb.WatchRequest {
-	request := &pb.WatchRequest{GameId: c.opts.GameID, EveryEvent: c.opts.EveryEvent}
+	request := &pb.WatchRequest{GameId: c.opts.GameID, EveryEvent: c.opts.EveryEvent, Preview: c.opts.Preview}
 	if c.known {
 		after := c.version
 		request.AfterVersion = &after

@@ -320,7 +320,8 @@ type Limits struct {
 	MovesPerSecond int32 `protobuf:"varint,3,opt,name=moves_per_second,json=movesPerSecond,proto3" json:"moves_per_second,omitempty"`
 	// Games that are not over which one account may have created or sit in.
 	OpenGamesPerPlayer int32 `protobuf:"varint,4,opt,name=open_games_per_player,json=openGamesPerPlayer,proto3" json:"open_games_per_player,omitempty"`
-	// Watch streams that may be open on one game.
+	// Watch streams that may be open on one game, without those of its own players.
+	// A preview counts on its own server only.
 	WatchersPerGame int32 `protobuf:"varint,5,opt,name=watchers_per_game,json=watchersPerGame,proto3" json:"watchers_per_game,omitempty"`
 	// Shortest turn_limit that a game may have; the longest is always 7 days.
 	MinTurnLimit *durationpb.Duration `protobuf:"bytes,6,opt,name=min_turn_limit,json=minTurnLimit,proto3" json:"min_turn_limit,omitempty"`
@@ -1077,8 +1078,8 @@ type Game struct {
 	Ranked bool `protobuf:"varint,8,opt,name=ranked,proto3" json:"ranked,omitempty"`
 	// Whether it is kept out of lists. Every client that knows its id may watch it.
 	Private bool `protobuf:"varint,9,opt,name=private,proto3" json:"private,omitempty"`
-	// How many Watch streams are open on it on all servers, without those of its
-	// own players.
+	// How many Watch streams are open on it on all servers, without previews and
+	// those of its own players.
 	Watchers int32 `protobuf:"varint,10,opt,name=watchers,proto3" json:"watchers,omitempty"`
 	// SHA-256 of the seed, published from the beginning: 32 bytes.
 	SeedCommitment []byte `protobuf:"bytes,11,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
@@ -2695,7 +2696,7 @@ type ListGamesRequest struct {
 	// the caller; empty for any. Only with ORDER_BY_RECENT.
 	PlayerId string `protobuf:"bytes,3,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
 	// Order of the list. SCORE and WATCHERS are offered only with
-	// GAME_STATUS_ACTIVE and without a player_id; other combinations are field
+	// GAME_STATUS_ACTIVE and without a player; other combinations are field
 	// errors.
 	OrderBy OrderBy `protobuf:"varint,4,opt,name=order_by,json=orderBy,proto3,enum=gridstand.v1.OrderBy" json:"order_by,omitempty"`
 	// Games on a page: 0 means 50, more than 200 means 200, negative is an
@@ -2703,7 +2704,11 @@ type ListGamesRequest struct {
 	PageSize int32 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the page before, empty for the first. Any server on the
 	// same store takes it.
-	PageToken     string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// The same as player_id, by name, in any case of its letters. Not together
+	// with player_id. With GAME_STATUS_ACTIVE the first game is the one in which
+	// the player's latest move or another player's answer to it was made.
+	PlayerName    string `protobuf:"bytes,7,opt,name=player_name,json=playerName,proto3" json:"player_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2780,6 +2785,13 @@ func (x *ListGamesRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListGamesRequest) GetPlayerName() string {
+	if x != nil {
+		return x.PlayerName
+	}
+	return ""
+}
+
 // ListGamesResponse is a page of games.
 type ListGamesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2787,6 +2799,10 @@ type ListGamesResponse struct {
 	Games []*Game `protobuf:"bytes,1,rep,name=games,proto3" json:"games,omitempty"`
 	// Token of the next page, empty when there is none.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// How many public games that are being played had an event in the last 30
+	// seconds, of all on the store, whatever the request asks for. It may be two
+	// seconds old.
+	MovingGames   int32 `protobuf:"varint,3,opt,name=moving_games,json=movingGames,proto3" json:"moving_games,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2833,6 +2849,13 @@ func (x *ListGamesResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *ListGamesResponse) GetMovingGames() int32 {
+	if x != nil {
+		return x.MovingGames
+	}
+	return 0
 }
 
 // MoveRequest is a move at a version.
@@ -3230,7 +3253,11 @@ type WatchRequest struct {
 	// game as it is now.
 	AfterVersion *int32 `protobuf:"varint,2,opt,name=after_version,json=afterVersion,proto3,oneof" json:"after_version,omitempty"`
 	// Asks for every event, however far the reader falls behind.
-	EveryEvent    bool `protobuf:"varint,3,opt,name=every_event,json=everyEvent,proto3" json:"every_event,omitempty"`
+	EveryEvent bool `protobuf:"varint,3,opt,name=every_event,json=everyEvent,proto3" json:"every_event,omitempty"`
+	// Leaves the stream out of Game.watchers and WatchResponse.audience: for a
+	// small picture of the game beside others. A game between bots alone runs on
+	// while it has a preview, and the limits on streams hold for previews, too.
+	Preview       bool `protobuf:"varint,4,opt,name=preview,proto3" json:"preview,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3282,6 +3309,13 @@ func (x *WatchRequest) GetAfterVersion() int32 {
 func (x *WatchRequest) GetEveryEvent() bool {
 	if x != nil {
 		return x.EveryEvent
+	}
+	return false
+}
+
+func (x *WatchRequest) GetPreview() bool {
+	if x != nil {
+		return x.Preview
 	}
 	return false
 }
@@ -3572,7 +3606,7 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x0eGetGameRequest\x12\x17\n" +
 	"\agame_id\x18\x01 \x01(\tR\x06gameId\"9\n" +
 	"\x0fGetGameResponse\x12&\n" +
-	"\x04game\x18\x01 \x01(\v2\x12.gridstand.v1.GameR\x04game\"\xe9\x01\n" +
+	"\x04game\x18\x01 \x01(\v2\x12.gridstand.v1.GameR\x04game\"\x8a\x02\n" +
 	"\x10ListGamesRequest\x120\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x18.gridstand.v1.GameStatusR\x06status\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12\x1b\n" +
@@ -3580,10 +3614,13 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\border_by\x18\x04 \x01(\x0e2\x15.gridstand.v1.OrderByR\aorderBy\x12\x1b\n" +
 	"\tpage_size\x18\x05 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x06 \x01(\tR\tpageToken\"e\n" +
+	"page_token\x18\x06 \x01(\tR\tpageToken\x12\x1f\n" +
+	"\vplayer_name\x18\a \x01(\tR\n" +
+	"playerName\"\x88\x01\n" +
 	"\x11ListGamesResponse\x12(\n" +
 	"\x05games\x18\x01 \x03(\v2\x12.gridstand.v1.GameR\x05games\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc2\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12!\n" +
+	"\fmoving_games\x18\x03 \x01(\x05R\vmovingGames\"\xc2\x01\n" +
 	"\vMoveRequest\x12\x17\n" +
 	"\agame_id\x18\x01 \x01(\tR\x06gameId\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x05R\aversion\x127\n" +
@@ -3609,12 +3646,13 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\b_versionB\a\n" +
 	"\x05_seat\";\n" +
 	"\x0eResignResponse\x12)\n" +
-	"\x05event\x18\x01 \x01(\v2\x13.gridstand.v1.EventR\x05event\"\x84\x01\n" +
+	"\x05event\x18\x01 \x01(\v2\x13.gridstand.v1.EventR\x05event\"\x9e\x01\n" +
 	"\fWatchRequest\x12\x17\n" +
 	"\agame_id\x18\x01 \x01(\tR\x06gameId\x12(\n" +
 	"\rafter_version\x18\x02 \x01(\x05H\x00R\fafterVersion\x88\x01\x01\x12\x1f\n" +
 	"\vevery_event\x18\x03 \x01(\bR\n" +
-	"everyEventB\x10\n" +
+	"everyEvent\x12\x18\n" +
+	"\apreview\x18\x04 \x01(\bR\apreviewB\x10\n" +
 	"\x0e_after_version\"\x8e\x01\n" +
 	"\rWatchResponse\x12(\n" +
 	"\x04game\x18\x01 \x01(\v2\x12.gridstand.v1.GameH\x00R\x04game\x12+\n" +

@@ -99,9 +99,9 @@ type GameServiceClient interface {
 	// GAME_NOT_FOUND.
 	GetGame(ctx context.Context, in *GetGameRequest, opts ...grpc.CallOption) (*GetGameResponse, error)
 	// Lists games, each with its position. A private game is listed only under a
-	// player_id, and only to the players who have a seat in it.
+	// player_id or player_name, and only to the players who have a seat in it.
 	//
-	// An unknown player_id or variant gives an empty list. While games move in
+	// An unknown player_id, player_name or variant gives an empty list. While games move in
 	// the order between two pages, one may be repeated or missed. A page may be
 	// short, even empty, and still have a next one.
 	//
@@ -359,9 +359,9 @@ type GameServiceServer interface {
 	// GAME_NOT_FOUND.
 	GetGame(context.Context, *GetGameRequest) (*GetGameResponse, error)
 	// Lists games, each with its position. A private game is listed only under a
-	// player_id, and only to the players who have a seat in it.
+	// player_id or player_name, and only to the players who have a seat in it.
 	//
-	// An unknown player_id or variant gives an empty list. While games move in
+	// An unknown player_id, player_name or variant gives an empty list. While games move in
 	// the order between two pages, one may be repeated or missed. A page may be
 	// short, even empty, and still have a next one.
 	//

@@ -173,7 +173,8 @@ type CreatePlayerResponse struct {
 	// The account.
 	Player *Player `protobuf:"bytes,1,opt,name=player,proto3" json:"player,omitempty"`
 	// Token to send with every call: "<player id>.<secret>". The server keeps
-	// only a digest of the secret and cannot show the token again.
+	// only a digest of the secret and cannot show the token again. Empty for an SSH
+	// host.
 	Token         string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -223,11 +224,13 @@ func (x *CreatePlayerResponse) GetToken() string {
 	return ""
 }
 
-// GetPlayerRequest asks for one player.
+// GetPlayerRequest asks for one player, by exactly one of its fields.
 type GetPlayerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the player, or "me" for the caller.
-	PlayerId      string `protobuf:"bytes,1,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
+	PlayerId string `protobuf:"bytes,1,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
+	// Name of the player, in any case of its letters.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -265,6 +268,13 @@ func (*GetPlayerRequest) Descriptor() ([]byte, []int) {
 func (x *GetPlayerRequest) GetPlayerId() string {
 	if x != nil {
 		return x.PlayerId
+	}
+	return ""
+}
+
+func (x *GetPlayerRequest) GetName() string {
+	if x != nil {
+		return x.Name
 	}
 	return ""
 }
@@ -408,6 +418,341 @@ func (x *RotateTokenResponse) GetToken() string {
 	return ""
 }
 
+// Key is an SSH key that is linked to an account.
+type Key struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// SHA-256 of the public key, as "ssh-keygen -l" shows it: "SHA256:" and 43
+	// characters of base64 without padding.
+	Fingerprint string `protobuf:"bytes,1,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
+	// Comment that was given with the key, such as "ann@laptop"; may be empty.
+	Comment string `protobuf:"bytes,2,opt,name=comment,proto3" json:"comment,omitempty"`
+	// When the key was linked to the account.
+	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Key) Reset() {
+	*x = Key{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Key) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Key) ProtoMessage() {}
+
+func (x *Key) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Key.ProtoReflect.Descriptor instead.
+func (*Key) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Key) GetFingerprint() string {
+	if x != nil {
+		return x.Fingerprint
+	}
+	return ""
+}
+
+func (x *Key) GetComment() string {
+	if x != nil {
+		return x.Comment
+	}
+	return ""
+}
+
+func (x *Key) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+// AddKeyRequest asks to link a key to the caller's account.
+type AddKeyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Signature by the key over the caller's player id, with the namespace
+	// "gridstand": "-----BEGIN SSH SIGNATURE-----" and the rest as ssh-keygen writes
+	// it. At most 16 kB.
+	Signature string `protobuf:"bytes,1,opt,name=signature,proto3" json:"signature,omitempty"`
+	// Comment to tell the key from others: at most 64 characters, none of them a control
+	// character. May be empty.
+	Comment       string `protobuf:"bytes,2,opt,name=comment,proto3" json:"comment,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddKeyRequest) Reset() {
+	*x = AddKeyRequest{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddKeyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddKeyRequest) ProtoMessage() {}
+
+func (x *AddKeyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddKeyRequest.ProtoReflect.Descriptor instead.
+func (*AddKeyRequest) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *AddKeyRequest) GetSignature() string {
+	if x != nil {
+		return x.Signature
+	}
+	return ""
+}
+
+func (x *AddKeyRequest) GetComment() string {
+	if x != nil {
+		return x.Comment
+	}
+	return ""
+}
+
+// AddKeyResponse brings the key.
+type AddKeyResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key as it is linked.
+	Key           *Key `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddKeyResponse) Reset() {
+	*x = AddKeyResponse{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddKeyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddKeyResponse) ProtoMessage() {}
+
+func (x *AddKeyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddKeyResponse.ProtoReflect.Descriptor instead.
+func (*AddKeyResponse) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *AddKeyResponse) GetKey() *Key {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+// ListKeysRequest asks for the caller's keys.
+type ListKeysRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKeysRequest) Reset() {
+	*x = ListKeysRequest{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKeysRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKeysRequest) ProtoMessage() {}
+
+func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
+func (*ListKeysRequest) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{10}
+}
+
+// ListKeysResponse brings the keys.
+type ListKeysResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Keys in the order in which they were added; at most 8.
+	Keys          []*Key `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListKeysResponse) Reset() {
+	*x = ListKeysResponse{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListKeysResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListKeysResponse) ProtoMessage() {}
+
+func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
+func (*ListKeysResponse) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ListKeysResponse) GetKeys() []*Key {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+// RemoveKeyRequest asks to remove a key from the caller's account.
+type RemoveKeyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Fingerprint of the key, as in Key.fingerprint.
+	Fingerprint   string `protobuf:"bytes,1,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveKeyRequest) Reset() {
+	*x = RemoveKeyRequest{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveKeyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveKeyRequest) ProtoMessage() {}
+
+func (x *RemoveKeyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveKeyRequest.ProtoReflect.Descriptor instead.
+func (*RemoveKeyRequest) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *RemoveKeyRequest) GetFingerprint() string {
+	if x != nil {
+		return x.Fingerprint
+	}
+	return ""
+}
+
+// RemoveKeyResponse is empty.
+type RemoveKeyResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveKeyResponse) Reset() {
+	*x = RemoveKeyResponse{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveKeyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveKeyResponse) ProtoMessage() {}
+
+func (x *RemoveKeyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveKeyResponse.ProtoReflect.Descriptor instead.
+func (*RemoveKeyResponse) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{13}
+}
+
 var File_gridstand_v1_player_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_player_proto_rawDesc = "" +
@@ -425,19 +770,39 @@ const file_gridstand_v1_player_proto_rawDesc = "" +
 	"\x03bot\x18\x03 \x01(\bR\x03bot\"Z\n" +
 	"\x14CreatePlayerResponse\x12,\n" +
 	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\x12\x14\n" +
-	"\x05token\x18\x02 \x01(\tR\x05token\"/\n" +
+	"\x05token\x18\x02 \x01(\tR\x05token\"C\n" +
 	"\x10GetPlayerRequest\x12\x1b\n" +
-	"\tplayer_id\x18\x01 \x01(\tR\bplayerId\"A\n" +
+	"\tplayer_id\x18\x01 \x01(\tR\bplayerId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"A\n" +
 	"\x11GetPlayerResponse\x12,\n" +
 	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\",\n" +
 	"\x12RotateTokenRequest\x12\x16\n" +
 	"\x06secret\x18\x01 \x01(\tR\x06secret\"+\n" +
 	"\x13RotateTokenResponse\x12\x14\n" +
-	"\x05token\x18\x01 \x01(\tR\x05token2\x88\x02\n" +
+	"\x05token\x18\x01 \x01(\tR\x05token\"~\n" +
+	"\x03Key\x12 \n" +
+	"\vfingerprint\x18\x01 \x01(\tR\vfingerprint\x12\x18\n" +
+	"\acomment\x18\x02 \x01(\tR\acomment\x12;\n" +
+	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\"G\n" +
+	"\rAddKeyRequest\x12\x1c\n" +
+	"\tsignature\x18\x01 \x01(\tR\tsignature\x12\x18\n" +
+	"\acomment\x18\x02 \x01(\tR\acomment\"5\n" +
+	"\x0eAddKeyResponse\x12#\n" +
+	"\x03key\x18\x01 \x01(\v2\x11.gridstand.v1.KeyR\x03key\"\x11\n" +
+	"\x0fListKeysRequest\"9\n" +
+	"\x10ListKeysResponse\x12%\n" +
+	"\x04keys\x18\x01 \x03(\v2\x11.gridstand.v1.KeyR\x04keys\"4\n" +
+	"\x10RemoveKeyRequest\x12 \n" +
+	"\vfingerprint\x18\x01 \x01(\tR\vfingerprint\"\x13\n" +
+	"\x11RemoveKeyResponse2\xe6\x03\n" +
 	"\rPlayerService\x12U\n" +
 	"\fCreatePlayer\x12!.gridstand.v1.CreatePlayerRequest\x1a\".gridstand.v1.CreatePlayerResponse\x12L\n" +
 	"\tGetPlayer\x12\x1e.gridstand.v1.GetPlayerRequest\x1a\x1f.gridstand.v1.GetPlayerResponse\x12R\n" +
-	"\vRotateToken\x12 .gridstand.v1.RotateTokenRequest\x1a!.gridstand.v1.RotateTokenResponseB?Z=github.com/gridstand/gridstand/proto/gridstand/v1;gridstandv1b\x06proto3"
+	"\vRotateToken\x12 .gridstand.v1.RotateTokenRequest\x1a!.gridstand.v1.RotateTokenResponse\x12C\n" +
+	"\x06AddKey\x12\x1b.gridstand.v1.AddKeyRequest\x1a\x1c.gridstand.v1.AddKeyResponse\x12I\n" +
+	"\bListKeys\x12\x1d.gridstand.v1.ListKeysRequest\x1a\x1e.gridstand.v1.ListKeysResponse\x12L\n" +
+	"\tRemoveKey\x12\x1e.gridstand.v1.RemoveKeyRequest\x1a\x1f.gridstand.v1.RemoveKeyResponseB?Z=github.com/gridstand/gridstand/proto/gridstand/v1;gridstandv1b\x06proto3"
 
 var (
 	file_gridstand_v1_player_proto_rawDescOnce sync.Once
@@ -451,7 +816,7 @@ func file_gridstand_v1_player_proto_rawDescGZIP() []byte {
 	return file_gridstand_v1_player_proto_rawDescData
 }
 
-var file_gridstand_v1_player_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_gridstand_v1_player_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_gridstand_v1_player_proto_goTypes = []any{
 	(*Player)(nil),                // 0: gridstand.v1.Player
 	(*CreatePlayerRequest)(nil),   // 1: gridstand.v1.CreatePlayerRequest
@@ -460,23 +825,39 @@ var file_gridstand_v1_player_proto_goTypes = []any{
 	(*GetPlayerResponse)(nil),     // 4: gridstand.v1.GetPlayerResponse
 	(*RotateTokenRequest)(nil),    // 5: gridstand.v1.RotateTokenRequest
 	(*RotateTokenResponse)(nil),   // 6: gridstand.v1.RotateTokenResponse
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(*Key)(nil),                   // 7: gridstand.v1.Key
+	(*AddKeyRequest)(nil),         // 8: gridstand.v1.AddKeyRequest
+	(*AddKeyResponse)(nil),        // 9: gridstand.v1.AddKeyResponse
+	(*ListKeysRequest)(nil),       // 10: gridstand.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),      // 11: gridstand.v1.ListKeysResponse
+	(*RemoveKeyRequest)(nil),      // 12: gridstand.v1.RemoveKeyRequest
+	(*RemoveKeyResponse)(nil),     // 13: gridstand.v1.RemoveKeyResponse
+	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
 }
 var file_gridstand_v1_player_proto_depIdxs = []int32{
-	7, // 0: gridstand.v1.Player.create_time:type_name -> google.protobuf.Timestamp
-	0, // 1: gridstand.v1.CreatePlayerResponse.player:type_name -> gridstand.v1.Player
-	0, // 2: gridstand.v1.GetPlayerResponse.player:type_name -> gridstand.v1.Player
-	1, // 3: gridstand.v1.PlayerService.CreatePlayer:input_type -> gridstand.v1.CreatePlayerRequest
-	3, // 4: gridstand.v1.PlayerService.GetPlayer:input_type -> gridstand.v1.GetPlayerRequest
-	5, // 5: gridstand.v1.PlayerService.RotateToken:input_type -> gridstand.v1.RotateTokenRequest
-	2, // 6: gridstand.v1.PlayerService.CreatePlayer:output_type -> gridstand.v1.CreatePlayerResponse
-	4, // 7: gridstand.v1.PlayerService.GetPlayer:output_type -> gridstand.v1.GetPlayerResponse
-	6, // 8: gridstand.v1.PlayerService.RotateToken:output_type -> gridstand.v1.RotateTokenResponse
-	6, // [6:9] is the sub-list for method output_type
-	3, // [3:6] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	14, // 0: gridstand.v1.Player.create_time:type_name -> google.protobuf.Timestamp
+	0,  // 1: gridstand.v1.CreatePlayerResponse.player:type_name -> gridstand.v1.Player
+	0,  // 2: gridstand.v1.GetPlayerResponse.player:type_name -> gridstand.v1.Player
+	14, // 3: gridstand.v1.Key.create_time:type_name -> google.protobuf.Timestamp
+	7,  // 4: gridstand.v1.AddKeyResponse.key:type_name -> gridstand.v1.Key
+	7,  // 5: gridstand.v1.ListKeysResponse.keys:type_name -> gridstand.v1.Key
+	1,  // 6: gridstand.v1.PlayerService.CreatePlayer:input_type -> gridstand.v1.CreatePlayerRequest
+	3,  // 7: gridstand.v1.PlayerService.GetPlayer:input_type -> gridstand.v1.GetPlayerRequest
+	5,  // 8: gridstand.v1.PlayerService.RotateToken:input_type -> gridstand.v1.RotateTokenRequest
+	8,  // 9: gridstand.v1.PlayerService.AddKey:input_type -> gridstand.v1.AddKeyRequest
+	10, // 10: gridstand.v1.PlayerService.ListKeys:input_type -> gridstand.v1.ListKeysRequest
+	12, // 11: gridstand.v1.PlayerService.RemoveKey:input_type -> gridstand.v1.RemoveKeyRequest
+	2,  // 12: gridstand.v1.PlayerService.CreatePlayer:output_type -> gridstand.v1.CreatePlayerResponse
+	4,  // 13: gridstand.v1.PlayerService.GetPlayer:output_type -> gridstand.v1.GetPlayerResponse
+	6,  // 14: gridstand.v1.PlayerService.RotateToken:output_type -> gridstand.v1.RotateTokenResponse
+	9,  // 15: gridstand.v1.PlayerService.AddKey:output_type -> gridstand.v1.AddKeyResponse
+	11, // 16: gridstand.v1.PlayerService.ListKeys:output_type -> gridstand.v1.ListKeysResponse
+	13, // 17: gridstand.v1.PlayerService.RemoveKey:output_type -> gridstand.v1.RemoveKeyResponse
+	12, // [12:18] is the sub-list for method output_type
+	6,  // [6:12] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_gridstand_v1_player_proto_init() }
@@ -490,7 +871,7 @@ func file_gridstand_v1_player_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridstand_v1_player_proto_rawDesc), len(file_gridstand_v1_player_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

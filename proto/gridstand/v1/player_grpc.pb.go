@@ -22,6 +22,9 @@ const (
 	PlayerService_CreatePlayer_FullMethodName = "/gridstand.v1.PlayerService/CreatePlayer"
 	PlayerService_GetPlayer_FullMethodName    = "/gridstand.v1.PlayerService/GetPlayer"
 	PlayerService_RotateToken_FullMethodName  = "/gridstand.v1.PlayerService/RotateToken"
+	PlayerService_AddKey_FullMethodName       = "/gridstand.v1.PlayerService/AddKey"
+	PlayerService_ListKeys_FullMethodName     = "/gridstand.v1.PlayerService/ListKeys"
+	PlayerService_RemoveKey_FullMethodName    = "/gridstand.v1.PlayerService/RemoveKey"
 )
 
 // PlayerServiceClient is the client API for PlayerService service.
@@ -40,6 +43,24 @@ const (
 //
 // A token that is malformed, unknown or wrong fails every call with
 // UNAUTHENTICATED and reason BAD_TOKEN, also those that need none.
+//
+// An SSH host, which serves the game to SSH clients, has no tokens of players. It
+// carries a service credential, which the operator of the server creates with
+// "gridstand-server ssh-credential create", and the fingerprint of the key with
+// which its client authenticated:
+//
+//	authorization: Bearer gridstand_ssh_<secret>
+//	gridstand-ssh-key: SHA256:<base64>
+//	x-forwarded-for: <address of the SSH client>
+//
+// Such a call acts for the player to whom the key is linked. Either of the first
+// two without the other, and a credential that is malformed, unknown or revoked, is
+// UNAUTHENTICATED, reason BAD_CREDENTIAL. If the key is linked to no player, every
+// call but CreatePlayer is UNAUTHENTICATED, reason KEY_NOT_LINKED. Of this service a
+// credential may call CreatePlayer, GetPlayer and ListKeys; all else here is
+// PERMISSION_DENIED, reason NOT_OVER_SSH. Limits count a call for the address in
+// x-forwarded-for only if the host is one of the server's proxies. For clients
+// without a key the host sends neither a credential nor a key, only the address.
 type PlayerServiceClient interface {
 	// Creates an account. Needs no token.
 	//
@@ -52,12 +73,19 @@ type PlayerServiceClient interface {
 	// reserves it: such as "admin", "me", and what bots, variants and the
 	// client's commands are called, whatever stands between the letters; metadata
 	// name.
-	CreatePlayer(ctx context.Context, in *CreatePlayerRequest, opts ...grpc.CallOption) (*CreatePlayerResponse, error)
-	// Returns what is public about a player. Needs no token, except for "me".
 	//
-	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason
-	// PLAYER_NOT_FOUND; UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a
-	// token.
+	// With the credential of an SSH host it creates the account and links the key to
+	// it in one step. The response has no token, and secret must be empty. Sent again
+	// with the same name and key it returns the same player. Calls with one key never
+	// create two accounts: ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to an
+	// account of another name, or another call is creating one at this moment.
+	CreatePlayer(ctx context.Context, in *CreatePlayerRequest, opts ...grpc.CallOption) (*CreatePlayerResponse, error)
+	// Returns what is public about a player, by id or by name. Needs no token,
+	// except for "me".
+	//
+	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set;
+	// NOT_FOUND, reason PLAYER_NOT_FOUND, also for a name whose account lapsed;
+	// UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(ctx context.Context, in *GetPlayerRequest, opts ...grpc.CallOption) (*GetPlayerResponse, error)
 	// Replaces the caller's secret. The old token may go on working for up to 30
 	// seconds, the time for which servers remember that they verified it.
@@ -69,6 +97,35 @@ type PlayerServiceClient interface {
 	// Errors: INVALID_ARGUMENT for a secret that is not well formed;
 	// UNAUTHENTICATED, reason BAD_TOKEN.
 	RotateToken(ctx context.Context, in *RotateTokenRequest, opts ...grpc.CallOption) (*RotateTokenResponse, error)
+	// Links an SSH key to the caller's account, so that whoever connects to an SSH host
+	// with it plays under this account. A key is linked to at most one account. Needs a
+	// token. Sent again, it changes nothing and returns the key as it was added.
+	//
+	// The request proves that the caller has the private key: it carries a signature in
+	// the format of ssh-keygen (PROTOCOL.sshsig of OpenSSH, armored) with the namespace
+	// "gridstand" over the caller's player id, without a line feed:
+	//
+	//	printf %s "$PLAYER_ID" | ssh-keygen -Y sign -n gridstand -f ~/.ssh/id_ed25519
+	//
+	// The signature contains the public key. A later form of the message will have
+	// another namespace.
+	//
+	// Errors: INVALID_ARGUMENT for a signature that is not well formed, not valid, or
+	// of a kind of key that is not accepted (DSA, RSA below 2048 bits, certificates), and
+	// for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to
+	// another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
+	// keys; UNAUTHENTICATED, reason BAD_TOKEN.
+	AddKey(ctx context.Context, in *AddKeyRequest, opts ...grpc.CallOption) (*AddKeyResponse, error)
+	// Lists the SSH keys that are linked to the caller's account. Needs a token.
+	//
+	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
+	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
+	// Removes an SSH key from the caller's account. SSH hosts may act for the account
+	// by that key for another 30 seconds, like RotateToken. Needs a token.
+	//
+	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
+	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.
+	RemoveKey(ctx context.Context, in *RemoveKeyRequest, opts ...grpc.CallOption) (*RemoveKeyResponse, error)
 }
 
 type playerServiceClient struct {
@@ -109,6 +166,36 @@ func (c *playerServiceClient) RotateToken(ctx context.Context, in *RotateTokenRe
 	return out, nil
 }
 
+func (c *playerServiceClient) AddKey(ctx context.Context, in *AddKeyRequest, opts ...grpc.CallOption) (*AddKeyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AddKeyResponse)
+	err := c.cc.Invoke(ctx, PlayerService_AddKey_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *playerServiceClient) ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListKeysResponse)
+	err := c.cc.Invoke(ctx, PlayerService_ListKeys_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *playerServiceClient) RemoveKey(ctx context.Context, in *RemoveKeyRequest, opts ...grpc.CallOption) (*RemoveKeyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RemoveKeyResponse)
+	err := c.cc.Invoke(ctx, PlayerService_RemoveKey_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PlayerServiceServer is the server API for PlayerService service.
 // All implementations must embed UnimplementedPlayerServiceServer
 // for forward compatibility.
@@ -125,6 +212,24 @@ func (c *playerServiceClient) RotateToken(ctx context.Context, in *RotateTokenRe
 //
 // A token that is malformed, unknown or wrong fails every call with
 // UNAUTHENTICATED and reason BAD_TOKEN, also those that need none.
+//
+// An SSH host, which serves the game to SSH clients, has no tokens of players. It
+// carries a service credential, which the operator of the server creates with
+// "gridstand-server ssh-credential create", and the fingerprint of the key with
+// which its client authenticated:
+//
+//	authorization: Bearer gridstand_ssh_<secret>
+//	gridstand-ssh-key: SHA256:<base64>
+//	x-forwarded-for: <address of the SSH client>
+//
+// Such a call acts for the player to whom the key is linked. Either of the first
+// two without the other, and a credential that is malformed, unknown or revoked, is
+// UNAUTHENTICATED, reason BAD_CREDENTIAL. If the key is linked to no player, every
+// call but CreatePlayer is UNAUTHENTICATED, reason KEY_NOT_LINKED. Of this service a
+// credential may call CreatePlayer, GetPlayer and ListKeys; all else here is
+// PERMISSION_DENIED, reason NOT_OVER_SSH. Limits count a call for the address in
+// x-forwarded-for only if the host is one of the server's proxies. For clients
+// without a key the host sends neither a credential nor a key, only the address.
 type PlayerServiceServer interface {
 	// Creates an account. Needs no token.
 	//
@@ -137,12 +242,19 @@ type PlayerServiceServer interface {
 	// reserves it: such as "admin", "me", and what bots, variants and the
 	// client's commands are called, whatever stands between the letters; metadata
 	// name.
-	CreatePlayer(context.Context, *CreatePlayerRequest) (*CreatePlayerResponse, error)
-	// Returns what is public about a player. Needs no token, except for "me".
 	//
-	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason
-	// PLAYER_NOT_FOUND; UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a
-	// token.
+	// With the credential of an SSH host it creates the account and links the key to
+	// it in one step. The response has no token, and secret must be empty. Sent again
+	// with the same name and key it returns the same player. Calls with one key never
+	// create two accounts: ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to an
+	// account of another name, or another call is creating one at this moment.
+	CreatePlayer(context.Context, *CreatePlayerRequest) (*CreatePlayerResponse, error)
+	// Returns what is public about a player, by id or by name. Needs no token,
+	// except for "me".
+	//
+	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set;
+	// NOT_FOUND, reason PLAYER_NOT_FOUND, also for a name whose account lapsed;
+	// UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(context.Context, *GetPlayerRequest) (*GetPlayerResponse, error)
 	// Replaces the caller's secret. The old token may go on working for up to 30
 	// seconds, the time for which servers remember that they verified it.
@@ -154,6 +266,35 @@ type PlayerServiceServer interface {
 	// Errors: INVALID_ARGUMENT for a secret that is not well formed;
 	// UNAUTHENTICATED, reason BAD_TOKEN.
 	RotateToken(context.Context, *RotateTokenRequest) (*RotateTokenResponse, error)
+	// Links an SSH key to the caller's account, so that whoever connects to an SSH host
+	// with it plays under this account. A key is linked to at most one account. Needs a
+	// token. Sent again, it changes nothing and returns the key as it was added.
+	//
+	// The request proves that the caller has the private key: it carries a signature in
+	// the format of ssh-keygen (PROTOCOL.sshsig of OpenSSH, armored) with the namespace
+	// "gridstand" over the caller's player id, without a line feed:
+	//
+	//	printf %s "$PLAYER_ID" | ssh-keygen -Y sign -n gridstand -f ~/.ssh/id_ed25519
+	//
+	// The signature contains the public key. A later form of the message will have
+	// another namespace.
+	//
+	// Errors: INVALID_ARGUMENT for a signature that is not well formed, not valid, or
+	// of a kind of key that is not accepted (DSA, RSA below 2048 bits, certificates), and
+	// for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to
+	// another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
+	// keys; UNAUTHENTICATED, reason BAD_TOKEN.
+	AddKey(context.Context, *AddKeyRequest) (*AddKeyResponse, error)
+	// Lists the SSH keys that are linked to the caller's account. Needs a token.
+	//
+	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
+	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
+	// Removes an SSH key from the caller's account. SSH hosts may act for the account
+	// by that key for another 30 seconds, like RotateToken. Needs a token.
+	//
+	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
+	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.
+	RemoveKey(context.Context, *RemoveKeyRequest) (*RemoveKeyResponse, error)
 	mustEmbedUnimplementedPlayerServiceServer()
 }
 
@@ -172,6 +313,15 @@ func (UnimplementedPlayerServiceServer) GetPlayer(context.Context, *GetPlayerReq
 }
 func (UnimplementedPlayerServiceServer) RotateToken(context.Context, *RotateTokenRequest) (*RotateTokenResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RotateToken not implemented")
+}
+func (UnimplementedPlayerServiceServer) AddKey(context.Context, *AddKeyRequest) (*AddKeyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AddKey not implemented")
+}
+func (UnimplementedPlayerServiceServer) ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListKeys not implemented")
+}
+func (UnimplementedPlayerServiceServer) RemoveKey(context.Context, *RemoveKeyRequest) (*RemoveKeyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveKey not implemented")
 }
 func (UnimplementedPlayerServiceServer) mustEmbedUnimplementedPlayerServiceServer() {}
 func (UnimplementedPlayerServiceServer) testEmbeddedByValue()                       {}
@@ -248,6 +398,60 @@ func _PlayerService_RotateToken_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PlayerService_AddKey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AddKeyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlayerServiceServer).AddKey(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PlayerService_AddKey_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlayerServiceServer).AddKey(ctx, req.(*AddKeyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PlayerService_ListKeys_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListKeysRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlayerServiceServer).ListKeys(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PlayerService_ListKeys_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlayerServiceServer).ListKeys(ctx, req.(*ListKeysRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PlayerService_RemoveKey_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RemoveKeyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlayerServiceServer).RemoveKey(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PlayerService_RemoveKey_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlayerServiceServer).RemoveKey(ctx, req.(*RemoveKeyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PlayerService_ServiceDesc is the grpc.ServiceDesc for PlayerService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -266,6 +470,18 @@ var PlayerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RotateToken",
 			Handler:    _PlayerService_RotateToken_Handler,
+		},
+		{
+			MethodName: "AddKey",
+			Handler:    _PlayerService_AddKey_Handler,
+		},
+		{
+			MethodName: "ListKeys",
+			Handler:    _PlayerService_ListKeys_Handler,
+		},
+		{
+			MethodName: "RemoveKey",
+			Handler:    _PlayerService_RemoveKey_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

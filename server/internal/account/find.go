@@ -13,10 +13,15 @@ func (s *Store) Find(ctx context.Context, nameOrID string) (Player, error) {
 	if id.Valid(nameOrID) {
 		return s.Get(ctx, nameOrID)
 	}
-	if !validName(nameOrID) {
+	return s.FindByName(ctx, nameOrID)
+}
+
+// FindByName returns the player with a name, in any case, or ErrNotFound.
+func (s *Store) FindByName(ctx context.Context, name string) (Player, error) {
+	if !validName(name) {
 		return Player{}, ErrNotFound
 	}
-	playerID, err := s.accounts.Holder(ctx, nameOrID)
+	playerID, err := s.accounts.Holder(ctx, name)
 	if err != nil {
 		return Player{}, fmt.Errorf("finding a player: %w", err)
 	}

@@ -33,9 +33,9 @@ func TestAudience(t *testing.T) {
 				return ma.Watchers() == want && mb.Watchers() == want
 			}, patience, 5*time.Millisecond, "%d watch, not %d and %d", want, ma.Watchers(), mb.Watchers())
 		}
-		wa := ma.newWatcher(t.Context(), true, nil)
-		wb := []*Watcher{mb.newWatcher(t.Context(), true, nil), mb.newWatcher(t.Context(), true, nil)}
-		player := mb.newWatcher(t.Context(), false, nil)
+		wa := ma.newWatcher(t.Context(), Spectator, nil)
+		wb := []*Watcher{mb.newWatcher(t.Context(), Spectator, nil), mb.newWatcher(t.Context(), Spectator, nil)}
+		player := mb.newWatcher(t.Context(), Player, nil)
 		round(3)
 		assert.Equal(t, 1, a.Watchers())
 		assert.Equal(t, 2, b.Watchers())
@@ -99,7 +99,7 @@ func TestAudience_Retracted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s, other := w.serve(w.addr), w.serve(w.addr)
 		s.create(name("a"), "classic")
-		watcher := s.match(name("a")).newWatcher(t.Context(), true, nil)
+		watcher := s.match(name("a")).newWatcher(t.Context(), Spectator, nil)
 		defer watcher.Close()
 		m := other.match(name("a"))
 		watchers := func() int {
@@ -129,7 +129,7 @@ func TestSweep(t *testing.T) {
 			return m
 		}
 		used, watched, idle := hold("used"), hold("watched"), hold("idle")
-		watcher := watched.newWatcher(t.Context(), true, nil)
+		watcher := watched.newWatcher(t.Context(), Spectator, nil)
 		s.countAudiences(time.Now())
 		state := idle.play(t, 5)
 		idle.Release()
@@ -247,7 +247,7 @@ func TestStalled(t *testing.T) {
 		m := s.match(name("a"))
 		gaveUp := make(chan string, 10)
 		join := func(who string) *Watcher {
-			w := m.newWatcher(t.Context(), true, func() { gaveUp <- who })
+			w := m.newWatcher(t.Context(), Spectator, func() { gaveUp <- who })
 			t.Cleanup(w.Close)
 			return w
 		}

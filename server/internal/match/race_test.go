@@ -69,7 +69,7 @@ func TestDo_FreeForAll(t *testing.T) {
 			m := servers[i%len(servers)].match(name("a"))
 			if i < len(servers)-1 {
 				// One of them follows nothing.
-				defer m.newWatcher(t.Context(), true, nil).Close()
+				defer m.newWatcher(t.Context(), Spectator, nil).Close()
 			}
 			random := rand.New(rand.NewPCG(uint64(i), 1))
 			acknowledged[i] = map[int32]replay.Action{}

@@ -19,12 +19,25 @@ type Watcher struct {
 	audience *Audience
 	sending  atomic.Int64 // the tick of BeginSend, 0 outside of a send, or stalled
 	left     atomic.Bool  // ctx has ended
-	counted  atomic.Bool
+	role     atomic.Int32 // a Role
 
 	ctx     context.Context
 	index   int // in watcherSet.all; guarded by its mu
 	onStall func()
 }
+
+// Role says how a watcher is counted.
+type Role int32
+
+// The roles.
+const (
+	// Player is a player of the game, who is not counted.
+	Player Role = iota
+	// Spectator is counted in the audience, on all servers.
+	Spectator
+	// Preview is counted on its own server only, for the limit.
+	Preview
+)
 
 // Audience is an announcement of how many watch a game on all servers. Each
 // announcement is a new one, even if the number is the same.
@@ -39,16 +52,12 @@ type Audience struct {
 // both from different places costs 5 % of a delivery.
 //
 // A tick or two after ctx has ended the watcher is woken, and Next returns the
-// context's error if it has nothing else. A watcher that is not counted, such as a
-// player of the game, is shown the same. If the watcher stalls, onStall is called from
-// another goroutine, unless it is nil; see BeginSend.
-func (m *Match) Watch(ctx context.Context, w *Watcher, counted bool, onStall func()) {
+// context's error if it has nothing else. All roles are shown the same. If the watcher
+// stalls, onStall is called from another goroutine, unless it is nil; see BeginSend.
+func (m *Match) Watch(ctx context.Context, w *Watcher, role Role, onStall func()) {
 	w.m, w.ctx, w.onStall = m, ctx, onStall
-	w.counted.Store(counted)
-	if counted {
-		m.watching.local.Add(1)
-		m.hub.watchers.Add(1)
-	}
+	w.role.Store(int32(role))
+	m.count(role, 1)
 	m.watching.mu.Lock()
 	defer m.watching.mu.Unlock()
 	if len(m.watching.all) == 0 {
@@ -63,10 +72,17 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, counted bool, onStall fun
 }
 
 // Discount takes the watcher off the count, for one that became a player.
-func (w *Watcher) Discount() {
-	if w.counted.CompareAndSwap(true, false) {
-		w.m.watching.local.Add(-1)
-		w.m.hub.watchers.Add(-1)
+func (w *Watcher) Discount() { w.m.count(Role(w.role.Swap(int32(Player))), -1) }
+
+// count adds n watchers of a role.
+func (m *Match) count(role Role, n int32) {
+	switch role {
+	case Spectator:
+		m.watching.local.Add(n)
+		m.hub.watchers.Add(int64(n))
+	case Preview:
+		m.watching.previews.Add(n)
+	case Player:
 	}
 }
 
@@ -173,13 +189,14 @@ func (m *Match) While(ctx context.Context, version int32) (context.Context, func
 // watcherSet holds the watchers of a match, and counts them on all servers.
 type watcherSet struct {
 	mu  sync.Mutex
-	all []*Watcher // on this server, counted or not; guarded by mu
+	all []*Watcher // on this server, of all roles; guarded by mu
 	// followedFrom is when the first of all joined; guarded by mu.
 	followedFrom time.Time
 
 	size      atomic.Int32 // length of all, for reading without mu
-	local     atomic.Int32 // counted on this server
-	remote    atomic.Int32 // counted on other servers, as last reported
+	previews  atomic.Int32 // on this server
+	local     atomic.Int32 // spectators on this server
+	remote    atomic.Int32 // spectators on other servers, as last reported
 	announced atomic.Pointer[Audience]
 
 	reported  atomic.Int32 // local as last reported to other servers
@@ -192,6 +209,10 @@ type watcherSet struct {
 
 // Watchers returns how many watch the game on all servers.
 func (m *Match) Watchers() int { return int(m.watching.local.Load() + m.watching.remote.Load()) }
+
+// Limited returns how many watch the game against its limit: the spectators on all
+// servers, and the previews on this one.
+func (m *Match) Limited() int { return m.Watchers() + int(m.watching.previews.Load()) }
 
 // setRemoteWatchers takes the total that the store returned, −1 for none. A match that is
 // followed gets newer totals from the feed.

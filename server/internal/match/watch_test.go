@@ -26,7 +26,7 @@ type shown struct {
 // watch looks from a version on until the game is over, the match cannot be
 // shown further, or ctx ends. Before each look it calls pause.
 func watch(ctx context.Context, m *Match, version int32, pause func(seen int32)) shown {
-	watcher := m.newWatcher(ctx, true, nil)
+	watcher := m.newWatcher(ctx, Spectator, nil)
 	defer watcher.Close()
 	var s shown
 	for {
@@ -133,7 +133,7 @@ func TestWatch_Slow(t *testing.T) {
 		s := w.serve(w.addr)
 		s.create(name("a"), "6x6")
 		m := s.match(name("a"))
-		watcher := m.newWatcher(t.Context(), true, nil)
+		watcher := m.newWatcher(t.Context(), Spectator, nil)
 		defer watcher.Close()
 		m.play(t, ringSize)
 		update, _ := watcher.Next(1)
@@ -168,7 +168,7 @@ func TestWatch_Encoded(t *testing.T) {
 		s := w.serve(w.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
-		watcher := m.newWatcher(t.Context(), false, nil)
+		watcher := m.newWatcher(t.Context(), Player, nil)
 		defer watcher.Close()
 		_, changed := watcher.Next(1)
 		m.play(t, 1)
@@ -194,7 +194,7 @@ func TestWatch_Delivered(t *testing.T) {
 		near, far := w.serve(w.addr), w.serve(w.addr)
 		near.create(name("a"), "classic")
 		mover, m := near.match(name("a")), far.match(name("a"))
-		first, second := m.newWatcher(t.Context(), true, nil), m.newWatcher(t.Context(), false, nil)
+		first, second := m.newWatcher(t.Context(), Spectator, nil), m.newWatcher(t.Context(), Player, nil)
 		defer second.Close()
 		counts := func(deliveries int) {
 			t.Helper()
@@ -256,7 +256,7 @@ func TestConfirm_Watched(t *testing.T) {
 		here, there := w.still(w.addr), w.still(w.addr)
 		here.create(name("a"), "classic")
 		m, elsewhere := here.match(name("a")), there.match(name("a"))
-		watcher := elsewhere.newWatcher(t.Context(), true, nil)
+		watcher := elsewhere.newWatcher(t.Context(), Spectator, nil)
 		defer watcher.Close()
 		for range 20 {
 			moved := m.play(t, 1)

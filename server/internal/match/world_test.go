@@ -108,9 +108,9 @@ func (s *server) match(gameID string) *Match {
 }
 
 // newWatcher returns a watcher.
-func (m *Match) newWatcher(ctx context.Context, counted bool, giveUp func()) *Watcher {
+func (m *Match) newWatcher(ctx context.Context, role Role, giveUp func()) *Watcher {
 	w := &Watcher{}
-	m.Watch(ctx, w, counted, giveUp)
+	m.Watch(ctx, w, role, giveUp)
 	return w
 }
 

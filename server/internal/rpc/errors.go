@@ -108,6 +108,7 @@ func rateLimited(e *limits.ExceededError) *failure {
 var (
 	errGameNotFound    = notFound(pb.ReasonGameNotFound, "there is no game with this id")
 	errPlayerNotFound  = notFound(pb.ReasonPlayerNotFound, "there is no player with this id")
+	errNameNotFound    = notFound(pb.ReasonPlayerNotFound, "there is no player with this name")
 	errVariantNotFound = notFound(pb.ReasonVariantNotFound, "there is no variant with this id; ListVariants names those there are")
 	errNoToken         = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "this call needs a token; CreatePlayer gives one"}
 	errBadToken        = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "the token is not valid"}

@@ -3,6 +3,7 @@ package rpc
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -10,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
+	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/invalid"
@@ -19,7 +21,7 @@ import (
 
 // ListGames implements the contract.
 func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
-	list, err := listOf(ctx, request)
+	list, err := s.listOf(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,7 @@ type ranked struct {
 }
 
 // listOf returns the list that a request describes.
-func listOf(ctx context.Context, request *pb.ListGamesRequest) (store.List, error) {
+func (s *Service) listOf(ctx context.Context, request *pb.ListGamesRequest) (store.List, error) {
 	l := store.List{Variant: request.GetVariant()}
 	switch status := request.GetStatus(); status {
 	case pb.GameStatus_GAME_STATUS_UNSPECIFIED, pb.GameStatus_GAME_STATUS_WAITING,
@@ -95,20 +97,36 @@ func listOf(ctx context.Context, request *pb.ListGamesRequest) (store.List, erro
 	if l.Order != store.Recent && l.Status != store.Active {
 		return l, invalid.Field("order_by", "by score or watchers is for active games: set status to GAME_STATUS_ACTIVE")
 	}
-	if id := request.GetPlayerId(); id != "" {
-		if l.Order != store.Recent {
-			return l, invalid.Field("player_id", "goes with the recent order only")
-		}
-		if id == me {
-			p, err := mustCaller(ctx)
-			if err != nil {
-				return l, err
-			}
-			id = p.ID
-		}
-		l.PlayerID = id
+	var err error
+	l.PlayerID, err = s.listedPlayer(ctx, request, l.Order)
+	return l, err
+}
+
+// nobody is the id of a player without games. No player has it.
+const nobody = "nobody"
+
+// listedPlayer returns the id of the player whose games a request asks for, "" for all.
+func (s *Service) listedPlayer(ctx context.Context, request *pb.ListGamesRequest, order store.Order) (string, error) {
+	const onlyRecent = "goes with the recent order only"
+	id, name := request.GetPlayerId(), request.GetPlayerName()
+	switch {
+	case name != "" && id != "":
+		return "", invalid.Field("player_name", "cannot be combined with player_id")
+	case name != "" && order != store.Recent:
+		return "", invalid.Field("player_name", onlyRecent)
+	case id != "" && order != store.Recent:
+		return "", invalid.Field("player_id", onlyRecent)
+	case id == me:
+		p, err := mustCaller(ctx)
+		return p.ID, err
+	case name == "":
+		return id, nil
 	}
-	return l, nil
+	p, err := s.Accounts.FindByName(ctx, name)
+	if errors.Is(err, account.ErrNotFound) {
+		return nobody, nil
+	}
+	return p.ID, err
 }
 
 // filter returns the games that belong to the list. It removes games that no longer

@@ -10,6 +10,7 @@ import (
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
 // CreatePlayer implements the contract.
@@ -41,15 +42,30 @@ func nameTaken(format, name string) error {
 
 // GetPlayer implements the contract.
 func (s *Service) GetPlayer(ctx context.Context, request *pb.GetPlayerRequest) (*pb.GetPlayerResponse, error) {
-	id, err := playerID(ctx, request.GetPlayerId())
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.Accounts.Get(ctx, id)
+	p, err := s.player(ctx, request)
 	if err != nil {
 		return nil, err
 	}
 	return &pb.GetPlayerResponse{Player: wholePlayer(p)}, nil
+}
+
+// player returns the player that a request names.
+func (s *Service) player(ctx context.Context, request *pb.GetPlayerRequest) (account.Player, error) {
+	if request.GetName() != "" {
+		if request.GetPlayerId() != "" {
+			return account.Player{}, invalid.Field("name", "cannot be combined with player_id")
+		}
+		p, err := s.Accounts.FindByName(ctx, request.GetName())
+		if errors.Is(err, account.ErrNotFound) {
+			err = errNameNotFound
+		}
+		return p, err
+	}
+	id, err := playerID(ctx, request.GetPlayerId())
+	if err != nil {
+		return account.Player{}, err
+	}
+	return s.Accounts.Get(ctx, id)
 }
 
 // RotateToken implements the contract.

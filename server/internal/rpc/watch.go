@@ -42,7 +42,14 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	v := &view{
 		service: s, match: m, replays: replays, stream: innermost(stream), everyEvent: request.GetEveryEvent(), playerID: player.ID,
 	}
-	if err := s.admit(v, len(state.SeatsOf(player.ID)) == 0); err != nil {
+	role := match.Spectator
+	switch {
+	case len(state.SeatsOf(player.ID)) > 0:
+		role = match.Player
+	case request.GetPreview():
+		role = match.Preview
+	}
+	if err := s.admit(v, role); err != nil {
 		return err
 	}
 	defer v.watcher.Close()
@@ -83,14 +90,14 @@ func (s *Service) enter(ctx context.Context, id string) (*match.Match, *replay.S
 
 // admit adds a watcher unless the game has as many as allowed. It admits one at a
 // time, so that concurrent watchers cannot exceed the limit.
-func (s *Service) admit(v *view, counted bool) error {
+func (s *Service) admit(v *view, role match.Role) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
-	if limit := s.Limits.WatchersPerGame; limit > 0 && counted && v.match.Watchers() >= limit {
+	if limit := s.Limits.WatchersPerGame; limit > 0 && role != match.Player && v.match.Limited() >= limit {
 		return s.Limits.Exceeded(&s.Limits.WatchersPerGame, "watchers of one game", fullRetry)
 	}
 	ctx := v.stream.Context()
-	v.match.Watch(ctx, &v.watcher, counted, func() { s.onStall(ctx) })
+	v.match.Watch(ctx, &v.watcher, role, func() { s.onStall(ctx) })
 	return nil
 }
 

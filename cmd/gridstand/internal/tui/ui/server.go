@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -59,6 +58,8 @@ type Lists struct {
 	Variants []*pb.Variant
 	// Live are public games that are played, and those that wait for players.
 	Live []*pb.Game
+	// Moving is the number of public games with a move in the last 30 s.
+	Moving int32
 	// Mine are the player's own games, the latest first.
 	Mine []*pb.Game
 	// Scores is the leaderboard of Variant and Window.
@@ -170,6 +171,7 @@ func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window
 			return lists, err
 		}
 		lists.Live = append(lists.Live, sound(reply.GetGames())...)
+		lists.Moving = reply.GetMovingGames()
 	}
 	if me != "" {
 		reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: me, PageSize: listLength})
@@ -196,17 +198,18 @@ func (s *server) Variants(ctx context.Context) ([]*pb.Variant, error) {
 }
 
 func (s *server) Watch(ctx context.Context, id string, o WatchOptions) Stream {
-	return s.client.Watch(ctx, client.WatchOptions{GameID: id, AfterVersion: o.After})
+	return s.client.Watch(ctx, client.WatchOptions{GameID: id, AfterVersion: o.After, Preview: o.Preview})
 }
 
 func (s *server) PlayerGame(ctx context.Context, name string) (*pb.Game, error) {
-	games, err := s.LiveGames(ctx, pb.OrderBy_ORDER_BY_RECENT)
-	for _, g := range games {
-		for _, seat := range g.GetSeats() {
-			if strings.EqualFold(seat.GetPlayer().GetName(), name) {
-				return g, nil
-			}
-		}
+	if _, err := s.client.PlayerByName(ctx, name); err != nil {
+		return nil, err
 	}
-	return nil, err
+	reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{
+		Status: pb.GameStatus_GAME_STATUS_ACTIVE, PlayerName: name, PageSize: 1,
+	})
+	if err != nil || len(reply.GetGames()) == 0 {
+		return nil, err
+	}
+	return reply.GetGames()[0], nil
 }

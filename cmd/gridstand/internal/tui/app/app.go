@@ -36,8 +36,6 @@ type Model struct {
 	pages  []ui.Page // the stack; the last one is shown
 	help   bool
 	notice string // from a page that could not open
-	// last is the page that was closed last, for its farewell.
-	last        ui.Page
 	err         error // for which the program ended
 	interrupted bool
 }
@@ -78,15 +76,15 @@ func (m *Model) push(p ui.Page) tea.Cmd {
 	return p.Init()
 }
 
-// pop closes the page that is shown. The program ends after the last one.
+// pop closes the page that is shown. The program ends with the last one, which stays on
+// the screen until then.
 func (m *Model) pop() tea.Cmd {
 	m.help = false
-	m.last = m.top()
-	m.pages = m.pages[:len(m.pages)-1]
-	m.last.Tasks().Stop()
-	if len(m.pages) == 0 {
+	if len(m.pages) == 1 {
 		return tea.Quit
 	}
+	m.top().Tasks().Stop()
+	m.pages = m.pages[:len(m.pages)-1]
 	return m.top().Update(ui.ResumedMsg{})
 }
 
@@ -186,9 +184,6 @@ func (m *Model) Close() {
 func (m *Model) farewell() string {
 	if p := m.top(); p != nil {
 		return p.Farewell()
-	}
-	if m.last != nil {
-		return m.last.Farewell()
 	}
 	return ""
 }

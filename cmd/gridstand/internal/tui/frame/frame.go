@@ -18,15 +18,15 @@ import (
 // margin is the number of empty columns at both edges of the window.
 const margin = 1
 
-// Draw draws a page, with the help over it if that is open. notice is shown if the page
-// has no news of its own.
+// Draw draws a page, with the help over it if that is open. A notice takes the place of
+// the page's status.
 func Draw(env *ui.Env, p ui.Page, helpOpen bool, notice string) tea.View {
 	f := rowsOf(env.Height)
 	v := p.View(max(env.Width-2*margin, 1), f.body)
 	if helpOpen {
 		v.Dialog, v.Brief = Help(env, p.Keys()), "? closes the help; the window is too small for it"
 	}
-	if v.Status == "" && notice != "" {
+	if notice != "" {
 		v.Status = env.Theme.Warn().Render("! " + notice)
 	}
 	return f.compose(env, v, p.Keys())

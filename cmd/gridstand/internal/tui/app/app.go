@@ -28,15 +28,15 @@ type Config struct {
 
 // Model is the root model.
 type Model struct {
-	config Config
-	env    *ui.Env
-	ctx    context.Context
-	tasks  *ui.Tasks
-	common ui.Common
-	pages  []ui.Page // the stack; the last one is shown
-	help   bool
-	notice string // from a page that could not open
-	err         error // for which the program ended
+	config      Config
+	env         *ui.Env
+	ctx         context.Context
+	tasks       *ui.Tasks
+	common      ui.Common
+	pages       []ui.Page // the stack; the last one is shown
+	help        bool
+	notice      string // from a page that could not open
+	err         error  // for which the program ended
 	interrupted bool
 }
 

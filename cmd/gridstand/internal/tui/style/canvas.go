@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Canvas is a picture of pixels that are one column wide and half a row high,
@@ -89,15 +90,23 @@ type span struct {
 	bold        bool
 }
 
+// render writes the escape sequences itself: lipgloss, which handles borders and margins
+// that a canvas has not, takes most of the time of a frame.
 func (l span) render(text string) string {
-	s := lipgloss.NewStyle().Bold(l.bold)
-	if l.ink != nil {
-		s = s.Foreground(l.ink)
+	var s ansi.Style
+	if l.bold {
+		s = s.Bold()
 	}
-	if l.ground != nil {
-		s = s.Background(l.ground)
+	if l.ink != nil && l.ink != Foreground {
+		s = s.ForegroundColor(l.ink)
 	}
-	return s.Render(text)
+	if l.ground != nil && l.ground != Foreground {
+		s = s.BackgroundColor(l.ground)
+	}
+	if len(s) == 0 {
+		return text
+	}
+	return s.Styled(text)
 }
 
 // at returns the character at a column and a row, and how it is drawn.

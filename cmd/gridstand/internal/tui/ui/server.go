@@ -198,7 +198,9 @@ func (s *server) Variants(ctx context.Context) ([]*pb.Variant, error) {
 }
 
 func (s *server) Watch(ctx context.Context, id string, o WatchOptions) Stream {
-	return s.client.Watch(ctx, client.WatchOptions{GameID: id, AfterVersion: o.After, Preview: o.Preview})
+	return s.client.Watch(ctx, client.WatchOptions{
+		GameID: id, AfterVersion: o.After, EveryEvent: o.After != nil, Preview: o.Preview,
+	})
 }
 
 func (s *server) PlayerGame(ctx context.Context, name string) (*pb.Game, error) {

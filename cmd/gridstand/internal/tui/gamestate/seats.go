@@ -1,0 +1,125 @@
+package gamestate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// TurnText says in two lines whose turn it is and what the moves are worth; mine if it
+// is the user's.
+func (s *State) TurnText(t style.Theme, mine bool) string {
+	turn := s.Turn()
+	switch {
+	case s.Over():
+		return t.Bold().Render(s.Ending())
+	case turn < 0:
+		open := 0
+		for _, seat := range s.Game.GetSeats() {
+			if seat.GetOpen() != nil {
+				open++
+			}
+		}
+		return t.Bold().Render("Waiting for " + Plural(open, "player") + " to join")
+	}
+	name := t.Owner(turn).Render(" " + board.OwnerNames[turn%len(board.OwnerNames)] + " ")
+	who := name + t.Bold().Render(" to move")
+	if mine {
+		who = t.Accent().Bold(true).Render("▶ Your turn, ") + name
+	}
+	best, moves := 0, s.Tribolo().GetLegalMoves()
+	for _, move := range moves {
+		best = max(best, len(move.GetTaken()))
+	}
+	return who + "\n" + t.Dim().Render(fmt.Sprintf("%s, best takes %d", Plural(len(moves), "place"), best))
+}
+
+// SeatBlocks shows every seat with its score, and a bar below. me is the id of the
+// account that the text calls "you". If airy, an empty line separates the seats.
+func (s *State) SeatBlocks(t style.Theme, width int, me string, airy bool) string {
+	var blocks []string
+	for i, seat := range s.Game.GetSeats() {
+		score := Comma(s.ScoreOf(i))
+		label := widget.Cell(seatLabel(seat, me), width-5-len(score))
+		if i == s.Turn() {
+			label = t.Bold().Render(label)
+		}
+		blocks = append(blocks, seatBadge(t, i)+" "+label+" "+t.Bold().Render(score)+
+			"\n    "+s.scoreBar(t, i, width-4))
+	}
+	if airy {
+		return strings.Join(blocks, "\n\n")
+	}
+	return strings.Join(blocks, "\n")
+}
+
+// SeatLines shows every seat in a line.
+func (s *State) SeatLines(t style.Theme, width int, me string) string {
+	names := min(14, max(width/3, 4))
+	var lines []string
+	for i, seat := range s.Game.GetSeats() {
+		label := widget.Cell(seatLabel(seat, me), names)
+		if i == s.Turn() {
+			label = t.Bold().Render(label)
+		}
+		lines = append(lines, seatBadge(t, i)+" "+label+fmt.Sprintf(" %4s  ", Comma(s.ScoreOf(i)))+
+			s.scoreBar(t, i, width-names-11))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Standings lists the seats by their scores.
+func (s *State) Standings(t style.Theme, me string) string {
+	order := make([]int, len(s.Game.GetSeats()))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return int(s.ScoreOf(j) - s.ScoreOf(i)) })
+	var rows []string
+	for _, i := range order {
+		rows = append(rows, seatBadge(t, i)+" "+widget.Cell(seatLabel(s.Game.GetSeats()[i], me), nameLimit)+
+			fmt.Sprintf("%6s", Comma(s.ScoreOf(i))))
+	}
+	return strings.Join(rows, "\n")
+}
+
+// seatBadge is the letter of a seat on its color.
+func seatBadge(t style.Theme, seat int) string {
+	return t.Owner(seat).Render(" " + board.OwnerLetters[seat%len(board.OwnerLetters)] + " ")
+}
+
+// scoreBar draws the score of a seat as a bar of at most width columns.
+func (s *State) scoreBar(t style.Theme, seat, width int) string {
+	n := int(s.ScoreOf(seat)) * max(width, 0) / int(max(HighestScore(s.Game.Game), 1))
+	if p := t.Palette(); p != nil && seat < len(p.Owners) {
+		return lipgloss.NewStyle().Foreground(p.Owners[seat].Ground).Render(strings.Repeat("━", n))
+	}
+	return strings.Repeat(board.OwnerBars[seat%len(board.OwnerBars)], n)
+}
+
+// seatLabel is the name of a seat's occupant, and what keeps them from playing.
+func seatLabel(seat *pb.Seat, me string) string {
+	text, mine := SeatName(seat), me != "" && seat.GetPlayer().GetId() == me
+	switch by := seat.GetStandIn(); {
+	case by == "" || seat.GetResigned():
+	case mine:
+		return client.CleanName(by) + " for you"
+	default:
+		return client.CleanName(by) + " for " + text
+	}
+	if mine {
+		text += " (you)"
+	}
+	if seat.GetResigned() {
+		text += ", gave up"
+	}
+	return text
+}

@@ -13,14 +13,19 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The sizes of cells, the best first; a screen takes the first that fits.
-var (
-	sizeHuge   = Size{Width: 10, Pitch: 6}
-	sizeLarge  = Size{Width: 6, Pitch: 4}
-	sizeMiddle = Size{Width: 6, Pitch: 3}
-	sizeSmall  = Size{Width: 6, Pitch: 2}
-	sizeFlat   = Size{Width: 6, Pitch: 1}
-)
+// The sizes of cells, the best first; a screen takes the first that fits. Cells are
+// square as far as rows allow, and an odd number of columns wide: a single digit stands
+// in their middle.
+var twenty48Sizes = []Size{
+	{Width: 25, Pitch: 13},
+	{Width: 19, Pitch: 10},
+	{Width: 13, Pitch: 7},
+	{Width: 11, Pitch: 6},
+	{Width: 7, Pitch: 4},
+	{Width: 7, Pitch: 3},
+	{Width: 7, Pitch: 2},
+	{Width: 7, Pitch: 1},
+}
 
 // bareSize is the size of nothing but numbers on a board.
 func bareSize(b *pb.Twenty48Board) Size {
@@ -28,9 +33,9 @@ func bareSize(b *pb.Twenty48Board) Size {
 	return Size{Width: digits, Pitch: 1, Bare: true}
 }
 
-// boardSize is the columns and rows that a board takes at a cell size.
-func boardSize(b *pb.Twenty48Board, c Size) (width, height int) {
-	rows, columns := int(b.GetRows()), int(b.GetColumns())
+// Measure implements Board.
+func (p Twenty48) Measure(c Size) (width, height int) {
+	rows, columns := int(p.Board.GetRows()), int(p.Board.GetColumns())
 	width = columns*(c.Width+1) + 1
 	switch {
 	case c.Bare:
@@ -57,74 +62,58 @@ var NoMarks = Marks{Spawned: -1}
 type Twenty48 struct {
 	Board *pb.Twenty48Board
 	Marks Marks
+
+	before   *pb.Twenty48Board // of the move that is shown, nil if none
+	progress float64
 }
 
 // Sizes implements Board.
 func (p Twenty48) Sizes(t style.Theme) (sizes, tight []Size) {
-	sizes = []Size{sizeHuge, sizeLarge, sizeMiddle, sizeSmall, sizeFlat}
-	if !t.Colored() {
-		sizes = []Size{sizeHuge, sizeLarge, sizeSmall, sizeFlat} // numbers need a middle row
+	for _, c := range twenty48Sizes {
+		if t.Colored() || c.Pitch != 3 { // without colors numbers need a middle row
+			sizes = append(sizes, c)
+		}
 	}
-	return sizes, []Size{sizeSmall, sizeFlat, bareSize(p.Board)}
+	return sizes, append(slices.Clone(sizes[len(sizes)-2:]), bareSize(p.Board))
 }
 
-// Measure implements Board.
-func (p Twenty48) Measure(c Size) (width, height int) { return boardSize(p.Board, c) }
+// gap is the number of pixels between two tiles, one above the other.
+func (p Twenty48) gap(c Size) int { return min(c.Pitch-1, 1) }
 
-// Draw implements Board.
-func (p Twenty48) Draw(c Size, t style.Theme) string { return drawBoard(p.Board, p.Marks, c, t) }
+// cell is where a cell lies on the canvas, in columns and pixels.
+func (p Twenty48) cell(c Size, i int) image.Rectangle {
+	row, column := i/int(p.Board.GetColumns()), i%int(p.Board.GetColumns())
+	x, y := 1+column*(c.Width+1), p.gap(c)+row*c.Pitch*2
+	return image.Rect(x, y, x+c.Width, y+c.Pitch*2-p.gap(c))
+}
 
-// drawBoard draws a board: filled tiles in colour, else a grid of lines. Where
-// there are no colours, a tile that just spawned stands in brackets.
-func drawBoard(b *pb.Twenty48Board, m Marks, c Size, t style.Theme) string {
+// Draw implements Board: filled tiles in color, otherwise a grid of lines. Without colors
+// a tile that just spawned stands in brackets.
+func (p Twenty48) Draw(c Size, t style.Theme) string {
 	switch {
 	case c.Bare:
-		return drawNumbers(b, c.Width, m)
+		return drawNumbers(p.Board, c.Width, p.Marks)
 	case t.Colored():
-		return drawTiles(b, m, c, t)
+		return p.drawTiles(c, t)
 	case c.Pitch == 1:
-		return drawNumbers(b, c.Width, m)
+		return drawNumbers(p.Board, c.Width, p.Marks)
 	default:
-		return drawGrid(b, m, c)
+		return drawGrid(p.Board, p.Marks, c)
 	}
 }
 
-// drawTiles paints the board with one column and half a row of gap around the
-// tiles. A tile that just spawned is drawn smaller, one that just merged
-// swells over the gap.
-func drawTiles(b *pb.Twenty48Board, m Marks, c Size, t style.Theme) string {
-	p := t.Palette()
-	width, height := boardSize(b, c)
-	pic := style.NewCanvas(width, height)
-	gap := 1 // of pixels between two tiles, one above the other
-	bottom := height*2 - 1
-	if c.Pitch == 1 {
-		gap, bottom = 0, height*2
-	}
-	pic.Fill(image.Rect(0, 0, width, bottom), p.Board)
-	for i, face := range b.GetTiles() {
-		row, column := i/int(b.GetColumns()), i%int(b.GetColumns())
-		x, y := 1+column*(c.Width+1), gap+row*c.Pitch*2
-		cell := image.Rect(x, y, x+c.Width, y+c.Pitch*2-gap)
-		pic.Fill(cell, p.Empty)
-		if face == 0 {
-			continue
+// writeFace writes the number of a tile into its middle: in large digits if they fit.
+func writeFace(pic *style.Canvas, cell image.Rectangle, face int32, tone style.Tone) {
+	text := strconv.Itoa(int(face))
+	if width, height := style.LargeSize("0000"); width < cell.Dx() && height < cell.Dy()-4 {
+		width, _ = style.LargeSize(text)
+		if width <= cell.Dx() {
+			pic.Large(cell.Min.X+(cell.Dx()-width)/2, cell.Min.Y+(cell.Dy()-height)/2, text, tone.Ink)
+			return
 		}
-		tone := p.Tile(face)
-		ground := tone.Ground
-		switch {
-		case i == m.Spawned:
-			inset := min(c.Pitch/3, 1) // a low cell has no room for it
-			cell = image.Rect(cell.Min.X+1, cell.Min.Y+inset, cell.Max.X-1, cell.Max.Y-inset)
-		case slices.Contains(m.Merged, i):
-			cell = image.Rect(cell.Min.X-1, cell.Min.Y-gap, cell.Max.X+1, cell.Max.Y+gap)
-			ground = brighter(ground)
-		}
-		pic.Fill(cell, ground)
-		text := strconv.Itoa(int(face))
-		pic.Write(x+(c.Width-len(text)+1)/2, row*c.Pitch+c.Pitch/2, text, tone.Ink, face >= 8)
 	}
-	return pic.String()
+	x, row := cell.Min.X+(cell.Dx()-len(text))/2, (cell.Min.Y+cell.Max.Y)/4
+	pic.Write(x, row, text, tone.Ink, face >= 8)
 }
 
 // brighter lightens a colour that is given by its components; those of a fixed
@@ -197,7 +186,7 @@ func number(b *pb.Twenty48Board, i, width int, m Marks) string {
 		text = text[:width-1] + "…"
 		return lipgloss.NewStyle().Bold(slices.Contains(m.Merged, i)).Render(text)
 	}
-	left := (width - len(text) + 1) / 2
+	left := (width - len(text)) / 2
 	text = strings.Repeat(" ", left) + text + strings.Repeat(" ", max(width-left-len(text), 0))
 	return lipgloss.NewStyle().Bold(slices.Contains(m.Merged, i)).Render(text)
 }
@@ -215,44 +204,4 @@ func LargestTile(b *pb.Twenty48Board) int32 {
 		return 0
 	}
 	return slices.Max(b.GetTiles())
-}
-
-// mergedBy lists the cells in which a slide of the board made a tile out of
-// two, by the rule that all variants of 2048 share.
-func MergedBy(before *pb.Twenty48Board, d pb.Direction) []int {
-	rows, columns := int(before.GetRows()), int(before.GetColumns())
-	// A line of cells begins at the edge that the tiles go to.
-	lines, length := rows, columns
-	if d == pb.Direction_DIRECTION_UP || d == pb.Direction_DIRECTION_DOWN {
-		lines, length = columns, rows
-	}
-	cell := func(line, i int) int {
-		switch d {
-		case pb.Direction_DIRECTION_UP:
-			return i*columns + line
-		case pb.Direction_DIRECTION_DOWN:
-			return (rows-1-i)*columns + line
-		case pb.Direction_DIRECTION_RIGHT:
-			return line*columns + columns - 1 - i
-		default:
-			return line*columns + i
-		}
-	}
-	var merged []int
-	for line := range lines {
-		filled, waiting := 0, int32(0) // tiles so far, and the last one while it may still merge
-		for i := range length {
-			face := before.GetTiles()[cell(line, i)]
-			switch {
-			case face == 0:
-			case face == waiting:
-				merged = append(merged, cell(line, filled-1))
-				waiting = 0
-			default:
-				filled++
-				waiting = face
-			}
-		}
-	}
-	return merged
 }

@@ -177,3 +177,6 @@ func (s *State) Badge(t style.Theme, now time.Time) string {
 	}
 	return t.Good().Render("● live")
 }
+
+// Unmark forgets which cells the last event changed.
+func (s *State) Unmark() { s.Marks = board.NoMarks }

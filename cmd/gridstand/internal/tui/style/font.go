@@ -2,6 +2,7 @@ package style
 
 import (
 	"image"
+	"image/color"
 	"strings"
 )
 
@@ -21,25 +22,35 @@ var letters = map[rune]int{
 // LargeHeight is the rows that large text takes.
 const LargeHeight = 3
 
-// Large draws a name in large letters. It returns false where it does not fit
-// into width columns, or has letters that there are none of.
+// LargeSize is the columns and pixels that large text takes.
+func LargeSize(text string) (width, height int) { return len([]rune(text))*4 - 1, 5 }
+
+// Large draws a name in large letters. It returns false if it does not fit into width
+// columns, or has letters that there are none of.
 func Large(name string, width int) (string, bool) {
-	text := []rune(strings.ToUpper(name))
-	if len(text) == 0 || len(text)*4-1 > width {
+	w, _ := LargeSize(name)
+	if name == "" || w > width {
 		return "", false
 	}
-	pic := NewCanvas(len(text)*4-1, LargeHeight)
-	for i, char := range text {
+	pic := NewCanvas(w, LargeHeight)
+	ok := pic.Large(0, 0, name, Foreground)
+	return pic.String(), ok
+}
+
+// Large draws text in large letters, from a column and a pixel on. It returns false if it
+// has letters that there are none of.
+func (c *Canvas) Large(x, y int, text string, ink color.Color) bool {
+	for i, char := range []rune(strings.ToUpper(text)) {
 		rows, ok := letters[char]
 		if !ok {
-			return "", false
+			return false
 		}
 		for bit := range 15 {
 			if rows>>(14-bit)&1 == 1 {
-				x, y := i*4+bit%3, bit/3
-				pic.Fill(image.Rect(x, y, x+1, y+1), Foreground)
+				x, y := x+i*4+bit%3, y+bit/3
+				c.Fill(image.Rect(x, y, x+1, y+1), ink)
 			}
 		}
 	}
-	return pic.String(), true
+	return true
 }

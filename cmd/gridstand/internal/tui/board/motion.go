@@ -1,0 +1,167 @@
+package board
+
+import (
+	"image"
+	"math"
+	"slices"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// slidePart is the part of a motion in which tiles slide. In the rest of it merged tiles
+// swell and the new one appears.
+const slidePart = 0.6
+
+// Moving is a board on its way from the one before the last move, at a progress of 0 to 1.
+// It is the board itself if there is nothing to show: before is nil, the progress is 1, or
+// the game has no sliding tiles.
+func Moving(b Board, before *pb.Twenty48Board, progress float64) Board {
+	t, ok := b.(Twenty48)
+	if !ok || before == nil || progress >= 1 || len(before.GetTiles()) != len(t.Board.GetTiles()) ||
+		t.Marks.Direction == pb.Direction_DIRECTION_UNSPECIFIED {
+		return b
+	}
+	t.before, t.progress = before, max(progress, 0)
+	return t
+}
+
+// tiles lists the tiles to draw: those of the board, or those on their way to it.
+func (p Twenty48) tiles() []tile {
+	var tiles []tile
+	if p.before != nil && p.progress < slidePart {
+		way := p.progress / slidePart
+		way = 1 - (1-way)*(1-way) // fast at first
+		for _, s := range slides(p.before, p.Marks.Direction) {
+			tiles = append(tiles, tile{face: p.before.GetTiles()[s.from], from: s.from, to: s.to, way: way, size: 1})
+		}
+		return tiles
+	}
+	for i, face := range p.Board.GetTiles() {
+		if face == 0 {
+			continue
+		}
+		t := tile{face: face, from: i, to: i, size: 1, marked: i == p.Marks.Spawned}
+		t.merged = slices.Contains(p.Marks.Merged, i)
+		if p.before != nil && t.marked {
+			t.size = (p.progress - slidePart) / (1 - slidePart)
+		}
+		tiles = append(tiles, t)
+	}
+	return tiles
+}
+
+// tile is a tile of a drawing: on its way between two cells, and drawn in a part of its
+// size.
+type tile struct {
+	face     int32
+	from, to int     // cells
+	way      float64 // from 0 at from to 1 at to
+	size     float64 // 1 for whole
+	marked   bool    // it just spawned
+	merged   bool    // it was just made of two
+}
+
+// place is where the tile lies on the canvas, in columns and pixels.
+func (t tile) place(p Twenty48, c Size) image.Rectangle {
+	a, b := p.cell(c, t.from), p.cell(c, t.to)
+	between := func(a, b int) int { return a + int(math.Round(float64(b-a)*t.way)) }
+	r := a.Add(image.Pt(between(a.Min.X, b.Min.X)-a.Min.X, between(a.Min.Y, b.Min.Y)-a.Min.Y))
+	if t.size < 1 {
+		return image.Rect(
+			r.Min.X+int(float64(r.Dx())*(1-t.size)/2), r.Min.Y+int(float64(r.Dy())*(1-t.size)/2),
+			r.Max.X-int(float64(r.Dx())*(1-t.size)/2), r.Max.Y-int(float64(r.Dy())*(1-t.size)/2))
+	}
+	return r
+}
+
+// slide is the way of a tile in a move.
+type slide struct {
+	from, to int  // cells
+	merged   bool // it becomes one with the tile that came to the same cell before it
+}
+
+// slides lists the ways of all tiles of a board in a move, by the rule that all variants
+// of 2048 share.
+func slides(before *pb.Twenty48Board, d pb.Direction) []slide {
+	rows, columns := int(before.GetRows()), int(before.GetColumns())
+	// A line of cells begins at the edge that the tiles go to.
+	lines, length := rows, columns
+	if d == pb.Direction_DIRECTION_UP || d == pb.Direction_DIRECTION_DOWN {
+		lines, length = columns, rows
+	}
+	cell := func(line, i int) int {
+		switch d {
+		case pb.Direction_DIRECTION_UP:
+			return i*columns + line
+		case pb.Direction_DIRECTION_DOWN:
+			return (rows-1-i)*columns + line
+		case pb.Direction_DIRECTION_RIGHT:
+			return line*columns + columns - 1 - i
+		default:
+			return line*columns + i
+		}
+	}
+	var all []slide
+	for line := range lines {
+		filled, waiting := 0, int32(0) // tiles so far, and the last one while it may still merge
+		for i := range length {
+			face := before.GetTiles()[cell(line, i)]
+			switch {
+			case face == 0:
+			case face == waiting:
+				all = append(all, slide{cell(line, i), cell(line, filled-1), true})
+				waiting = 0
+			default:
+				all = append(all, slide{cell(line, i), cell(line, filled), false})
+				filled++
+				waiting = face
+			}
+		}
+	}
+	return all
+}
+
+// MergedBy lists the cells in which a move of the board made a tile out of two.
+func MergedBy(before *pb.Twenty48Board, d pb.Direction) []int {
+	var merged []int
+	for _, s := range slides(before, d) {
+		if s.merged {
+			merged = append(merged, s.to)
+		}
+	}
+	return merged
+}
+
+// drawTiles paints the board with one column and half a row of gap around the tiles. A
+// tile that just spawned is drawn smaller, one that just merged swells over the gap.
+func (p Twenty48) drawTiles(c Size, t style.Theme) string {
+	colors := t.Palette()
+	width, height := p.Measure(c)
+	pic := style.NewCanvas(width, height)
+	gap, bottom := p.gap(c), height*2-1
+	if c.Pitch == 1 {
+		bottom = height * 2
+	}
+	pic.Fill(image.Rect(0, 0, width, bottom), colors.Board)
+	for i := range p.Board.GetTiles() {
+		pic.Fill(p.cell(c, i), colors.Empty)
+	}
+	for _, tile := range p.tiles() {
+		tone, cell := colors.Tile(tile.face), tile.place(p, c)
+		middle := cell
+		switch {
+		case tile.marked && tile.size >= 1:
+			inset := min(c.Pitch/3, 1) // a low cell has no room for it
+			cell = image.Rect(cell.Min.X+1, cell.Min.Y+inset, cell.Max.X-1, cell.Max.Y-inset)
+		case tile.merged:
+			cell = image.Rect(cell.Min.X-1, cell.Min.Y-gap, cell.Max.X+1, cell.Max.Y+gap)
+			tone.Ground = brighter(tone.Ground)
+		}
+		pic.Fill(cell, tone.Ground)
+		if tile.size > 0.5 {
+			writeFace(pic, middle, tile.face, tone)
+		}
+	}
+	return pic.String()
+}

@@ -118,6 +118,8 @@ func ports(e *engine, d *db) *store.Store {
 		Queue:       queue{d},
 		Heartbeats:  heartbeats{d},
 		Accounts:    accounts{d},
+		Keys:        keys{accounts{d}},
+		Credentials: credentials{d},
 		Quotas:      e.quotas,
 		Exhibitions: e.exhibitions,
 		Secrets:     secrets{d},

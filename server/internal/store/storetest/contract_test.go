@@ -27,6 +27,8 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 	"queue":       storetest.Queue,
 	"heartbeats":  storetest.Heartbeats,
 	"accounts":    storetest.Accounts,
+	"keys":        storetest.Keys,
+	"credentials": storetest.Credentials,
 	"boards":      storetest.Boards,
 	"exhibitions": storetest.Exhibitions,
 	"quotas":      storetest.Quotas,
@@ -38,6 +40,7 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"games":       storetest.GamesExpire,
 	"accounts":    storetest.AccountsExpire,
+	"keys":        storetest.KeysExpire,
 	"boards":      storetest.BoardsExpire,
 	"exhibitions": storetest.ExhibitionsPause,
 	"quotas":      storetest.QuotasRefill,

@@ -38,8 +38,8 @@ type Keys interface {
 	// the key is held for another account. A call that fails halfway does no harm:
 	// repeating it finishes it, and without that the key is free again after a while.
 	Create(ctx context.Context, a Account, keep time.Duration, fingerprint string) (holder Account, err error)
-	// Link links a key to an account, unless the account has limit others, and returns
-	// it as it is stored. Added of k is not used. A key that is linked to the account
+	// Link links a key to an account, unless the account has limit others, 0 for any
+	// number, and returns it as it is stored. Added of k is not used. A key that is linked to the account
 	// already is not changed. The errors are ErrKeyHeld, ErrTooManyKeys and
 	// ErrNoAccount.
 	Link(ctx context.Context, k Key, limit int) (Key, error)

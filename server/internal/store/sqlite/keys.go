@@ -96,7 +96,7 @@ func (k keys) Link(ctx context.Context, key store.Key, limit int) (stored store.
 			if err != nil {
 				return err
 			}
-			if len(all) >= limit {
+			if limit > 0 && len(all) >= limit {
 				refused = store.ErrTooManyKeys
 				return nil
 			}

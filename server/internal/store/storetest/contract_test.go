@@ -69,19 +69,13 @@ func TestSQLite_Clock(t *testing.T) {
 	}
 }
 
+// A store in memory is the same engine; TestSQLite_Clock runs on it.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T) storetest.Open {
 		return func(t *testing.T) *store.Store {
 			return storetest.OnSQLite(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "store.db")})
 		}
-	})
-}
-
-func TestMemory(t *testing.T) {
-	t.Parallel()
-	run(t, func(t *testing.T) storetest.Open {
-		return func(t *testing.T) *store.Store { return storetest.OnSQLite(t, sqlite.Options{Memory: true}) }
 	})
 }
 

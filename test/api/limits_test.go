@@ -216,7 +216,16 @@ func TestLimit_Watchers(t *testing.T) {
 
 		first.leave()
 		eventually(t, "one left", func() bool { return s.get(t, g.GetId()).GetWatchers() == 1 })
-		s.watch(t, s.anyone, request).game(t)
+		preview := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), Preview: true})
+		preview.game(t)
+		for _, refused := range []*pb.WatchRequest{request, {GameId: g.GetId(), Preview: true}} {
+			wantReason(t, s.watch(t, s.anyone, refused).refused(t), pb.ReasonRateLimited)
+		}
+		preview.leave()
+		eventually(t, "the preview has left", func() bool {
+			_, err := s.watch(t, s.anyone, request).receive(t)
+			return err == nil
+		})
 	}, func(c *server.Config) { c.Limits.WatchersPerGame = 2 })
 }
 

@@ -98,6 +98,15 @@ func TestListGames(t *testing.T) {
 							}
 							got := s.list(t, who, &pb.ListGamesRequest{Status: status, Variant: variant, PlayerId: of, PageSize: 5})
 							require.ElementsMatch(t, want, ids(got), "%v %q of %q for %v", status, variant, of, who.GetId())
+							for _, p := range []player{a, b} {
+								if p.GetId() != id {
+									continue
+								}
+								byName := &pb.ListGamesRequest{
+									Status: status, Variant: variant, PlayerName: strings.ToUpper(p.GetName()), PageSize: 5,
+								}
+								require.Equal(t, ids(got), ids(s.list(t, who, byName)), "%v", byName)
+							}
 						}
 					}
 				}
@@ -133,6 +142,12 @@ func TestListGames(t *testing.T) {
 				{PlayerId: "\x00"},
 				{PlayerId: strings.Repeat("a", 3_000)},
 				{PlayerId: a.GetName()},
+				{PlayerName: "Unknown"},
+				{PlayerName: a.GetId()},
+				{PlayerName: "me"},
+				{PlayerName: " " + a.GetName()},
+				{PlayerName: "no name\x00"},
+				{PlayerName: strings.Repeat("a", 3_000)},
 			} {
 				require.Empty(t, s.list(t, a, request), "%v", request)
 			}
@@ -259,7 +274,11 @@ func TestListGames_Fields(t *testing.T) {
 				&pb.ListGamesRequest{OrderBy: order, Status: active, PlayerId: p.GetId()},
 				&pb.ListGamesRequest{OrderBy: order, Status: active, PlayerId: newID(), Variant: "classic"},
 			)
+			_, err := s.ListGames(p.ctx, &pb.ListGamesRequest{OrderBy: order, Status: active, PlayerName: p.GetName()})
+			wantField(t, err, "player_name")
 		}
+		_, err := s.ListGames(p.ctx, &pb.ListGamesRequest{PlayerId: "me", PlayerName: p.GetName()})
+		wantField(t, err, "player_name")
 		for _, request := range wrong {
 			_, err := s.ListGames(p.ctx, request)
 			require.Error(t, err, "%v", request)
@@ -299,7 +318,7 @@ func TestPageTokens(t *testing.T) {
 			{Variant: "classic"},
 			{Variant: "classic", Status: active},
 			{PlayerId: p.GetId()},
-			{PlayerId: q.GetId()},
+			{PlayerName: q.GetName()},
 			{Status: active, OrderBy: pb.OrderBy_ORDER_BY_SCORE},
 			{Status: active, OrderBy: pb.OrderBy_ORDER_BY_WATCHERS},
 			{Status: active, OrderBy: pb.OrderBy_ORDER_BY_SCORE, Variant: "classic"},

@@ -194,6 +194,8 @@ func TestIDs(t *testing.T) {
 			wantField(t, s.watch(t, s.anyone, &pb.WatchRequest{}).refused(t), "game_id")
 			_, err = s.GetPlayer(s.anyone, &pb.GetPlayerRequest{})
 			wantField(t, err, "player_id")
+			_, err = s.GetPlayer(s.anyone, &pb.GetPlayerRequest{PlayerId: p.GetId(), Name: p.GetName()})
+			wantField(t, err, "name")
 			_, err = s.GetRank(s.anyone, &pb.GetRankRequest{Variant: "classic"})
 			wantField(t, err, "player_id")
 			_, err = s.GetRank(s.anyone, &pb.GetRankRequest{PlayerId: p.GetId()})

@@ -84,6 +84,16 @@ func TestCreatePlayer_Again(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, proto.Equal(anna.Player, got.GetPlayer()))
 
+		for _, name := range []string{"Anna B.", "ANNA B.", "anna b."} {
+			got, err = s.GetPlayer(s.anyone, &pb.GetPlayerRequest{Name: name})
+			require.NoError(t, err)
+			assert.True(t, proto.Equal(anna.Player, got.GetPlayer()))
+		}
+		for _, name := range []string{"Unknown", "me", "Annab", " Anna B.", "Anna\x00", anna.GetId(), strings.Repeat("a", 3_000)} {
+			_, err := s.GetPlayer(anna.ctx, &pb.GetPlayerRequest{Name: name})
+			wantReason(t, err, pb.ReasonPlayerNotFound)
+		}
+
 		bot := s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Bot: true})
 		assert.True(t, bot.GetBot())
 		drawn := s.player(t)

@@ -16,11 +16,11 @@ var reservedWords = []string{
 	"admin", "administrator", "gridstand", "mod", "moderator", "official", "operator", "root", "server", "service",
 	"staff", "support", "system", "team",
 	// Placeholders for a name.
-	"all", "anonymous", "anybody", "anyone", "everybody", "everyone", "local", "me", "nobody", "none", "null", "open",
-	"somebody", "someone", "undefined", "unknown", "you",
+	"all", "anonymous", "anybody", "anyone", "everybody", "everyone", "guest", "local", "me", "nobody", "none", "null",
+	"open", "somebody", "someone", "undefined", "unknown", "you",
 	// The client's commands.
-	"bench", "bot", "completion", "games", "help", "join", "login", "move", "new", "play", "resign", "show", "top",
-	"variants", "verify", "version", "watch", "whoami",
+	"bench", "bot", "completion", "games", "help", "join", "login", "move", "new", "play", "resign", "show", "ssh-host",
+	"top", "tv", "variants", "verify", "version", "watch", "whoami",
 }
 
 // reserved are the reserved names as skeleton writes them: the words, and the names

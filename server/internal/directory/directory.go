@@ -13,7 +13,10 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
@@ -29,6 +32,9 @@ type Directory struct {
 	keep   time.Duration
 	log    *slog.Logger
 
+	moving   atomic.Pointer[movingGames] // nil before the first count
+	counting *semaphore.Weighted         // held while games are counted
+
 	mu sync.Mutex
 	// pending listings of Touch, by game, that Run has yet to write.
 	pending map[string]store.Listing
@@ -42,7 +48,8 @@ type Directory struct {
 func New(writes, reads store.Lists, tokens *page.Tokens, keep time.Duration, log *slog.Logger) *Directory {
 	return &Directory{
 		writes: writes, reads: reads, tokens: tokens, keep: keep, log: log,
-		pending: map[string]store.Listing{},
+		counting: semaphore.NewWeighted(1),
+		pending:  map[string]store.Listing{},
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Ensure that a hub that stops wakes all waiting calls, even if Redis does not
@@ -32,8 +31,7 @@ func TestStop(t *testing.T) {
 		require.Eventually(t, func() bool { return m.followed() }, patience, time.Millisecond)
 
 		defer proxy.Hold()()
-		_, err := m.Do(briefly(t), move(m.State(), 0))
-		require.ErrorIs(t, err, store.ErrUnsettled)
+		requireUnsettled(t, m, move(m.State(), 0))
 		require.Len(t, m.writing, 1, "it goes on being settled")
 
 		var group sync.WaitGroup
@@ -51,7 +49,7 @@ func TestStop(t *testing.T) {
 		}
 		assert.ErrorIs(t, (<-watching).err, ErrStopping)
 
-		_, err = s.Acquire(ctx, name("a"))
+		_, err := s.Acquire(ctx, name("a"))
 		assert.ErrorIs(t, err, ErrStopping)
 		_, err = m.Confirm(ctx)
 		assert.ErrorIs(t, err, ErrStopping)

@@ -34,7 +34,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 			if request.GetPageToken() != "" {
 				return nil, page.BadToken()
 			}
-			return &pb.ListGamesResponse{}, nil
+			return s.listed(ctx, nil, "")
 		}
 	}
 	// The lists are hints: a game's head has its current state.
@@ -62,7 +62,16 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 		return nil, err
 	}
 	slices.SortStableFunc(games, func(a, b ranked) int { return cmp.Compare(b.rank, a.rank) })
-	response := &pb.ListGamesResponse{NextPageToken: next}
+	return s.listed(ctx, games, next)
+}
+
+// listed returns a page of games.
+func (s *Service) listed(ctx context.Context, games []ranked, next string) (*pb.ListGamesResponse, error) {
+	moving, err := s.Directory.Moving(ctx)
+	if err != nil {
+		return nil, err
+	}
+	response := &pb.ListGamesResponse{NextPageToken: next, MovingGames: int32(moving)}
 	for _, g := range games {
 		response.Games = append(response.Games, g.game)
 	}

@@ -29,13 +29,15 @@ type Piece struct {
 	Accounts  []ExportedAccount
 	Names     []HeldName
 	OpenGames []ExportedOpenGame
+	Keys      []ExportedKey
 
 	Boards []BoardPiece
 	// Hidden are ids of players.
 	Hidden []string
 
 	// Secrets by name.
-	Secrets map[string][]byte
+	Secrets     map[string][]byte
+	Credentials []Credential
 
 	// Servers, with what they may have detected, say which time was an outage.
 	Servers  map[string]ServerBeat
@@ -74,6 +76,12 @@ type HeldName struct{ Name, AccountID string }
 type ExportedOpenGame struct {
 	PlayerID, GameID string
 	Since, Expires   time.Time
+}
+
+// ExportedKey is an SSH key, and when its account expires unless it is renewed.
+type ExportedKey struct {
+	Key
+	Expires time.Time
 }
 
 // BoardPiece is some of the entries of a board.

@@ -97,6 +97,9 @@ type Lists interface {
 	// Page returns up to n places that follow a place, even if its game was removed
 	// or moved.
 	Page(ctx context.Context, l List, after Place, n int) ([]Place, error)
+	// Moving returns how many public active games had an event within a duration, by
+	// the store's clock.
+	Moving(ctx context.Context, within time.Duration) (int, error)
 	// Trim removes games that had no event for keep from all lists; 0 removes none. It
 	// may leave players' lists as they are, and games that are not over. variants are
 	// all that exist.

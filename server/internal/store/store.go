@@ -25,6 +25,8 @@ type Store struct {
 	Games       Games
 	Feed        Feed
 	Accounts    Accounts
+	Keys        Keys
+	Credentials Credentials
 	Boards      Boards
 	Lists       Lists
 	Queue       Queue

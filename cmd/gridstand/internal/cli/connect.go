@@ -36,6 +36,9 @@ func (p *program) clientConfig() client.Config {
 // dial makes a client without an account, which is enough for reading. It sends
 // nothing yet. The caller calls hangUp at the end.
 func (p *program) dial() (c *client.Client, hangUp func(), err error) {
+	if p.over != nil {
+		return p.over.client, func() {}, nil // The host closes it.
+	}
 	c, err = client.Dial(p.clientConfig())
 	if err != nil {
 		return nil, nil, usage.Wrap(err)
@@ -58,6 +61,9 @@ func (p *program) warnExposed(c *client.Client) {
 
 // logIn makes the client act for the user's account, and creates it if there is none.
 func (p *program) logIn(ctx context.Context, c *client.Client) error {
+	if p.over != nil {
+		return p.over.logIn(ctx)
+	}
 	p.warnExposed(c)
 	names := client.NumberedName(loginName(p))
 	switch {
@@ -119,6 +125,9 @@ func (p *program) askName(ctx context.Context, _ int, refused error) (string, er
 // known makes the client act for the account that is stored for its server. It returns
 // an error if there is none, or if the server does not know it.
 func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, error) {
+	if p.over != nil {
+		return p.over.known(ctx)
+	}
 	cred, found, err := p.store.Load(c.Target())
 	if err != nil {
 		return nil, err

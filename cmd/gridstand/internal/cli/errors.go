@@ -56,6 +56,9 @@ func (p *program) explain(err error) string {
 	if !errors.Is(err, client.ErrUnreachable) {
 		return err.Error()
 	}
+	if p.over != nil {
+		return "the game server does not answer; try again in a moment"
+	}
 	server, said := p.server(), strings.TrimSuffix(err.Error(), ".")
 	if cause := client.CauseOf(err); cause != client.CauseUnknown {
 		return fmt.Sprintf("%s %s (%s). %s", server, cause, said, remedies[cause])

@@ -103,7 +103,11 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 
 // screen returns the terminal's properties for a screen.
 func (p *program) screen() tui.Options {
-	return tui.Options{In: p.keyboard(), Out: p.out, Width: p.width(), Height: 24, Env: p.env, Plain: p.plain()}
+	o := tui.Options{In: p.keyboard(), Out: p.out, Width: p.width(), Height: 24, Env: p.env, Plain: p.plain()}
+	if p.over != nil {
+		o.Height, o.Resized = p.over.session.Size.Height, p.over.session.Resized
+	}
+	return o
 }
 
 // keyboard returns where keys come from: nil, for the terminal itself, if the standard

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +34,8 @@ type program struct {
 	width    func() int
 
 	flags globalFlags
+	// over is the SSH session that this is a run for, nil for none.
+	over *remote
 	// warned is set when the user was warned of a connection in clear text.
 	warned bool
 }
@@ -108,9 +112,13 @@ available, 130 interrupted.`,
 			}
 			return cmd.Help()
 		},
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			variables := []string{serverVariable}
+			if cmd.Name() == sshHostName {
+				variables = slices.AppendSeq(variables, maps.Values(sshVariables))
+			}
 			// Unknown variables are not reported: they may be a server's.
-			_, err := usage.CheckEnvironment(name, p.env, []string{serverVariable})
+			_, err := usage.CheckEnvironment(name, p.env, variables)
 			return err
 		},
 		SilenceErrors: true,
@@ -141,7 +149,7 @@ available, 130 interrupted.`,
 			p.gamesCommand(), p.topCommand(), p.variantsCommand(), p.showCommand(), p.verifyCommand(),
 		}},
 		{"For scripts:", []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand(), p.botCommand()}},
-		{"Measure a server:", []*cobra.Command{p.benchCommand()}},
+		{"For servers:", []*cobra.Command{p.sshHostCommand(), p.benchCommand()}},
 		{"Your account:", []*cobra.Command{p.loginCommand(), p.whoamiCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})

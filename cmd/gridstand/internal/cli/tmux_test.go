@@ -58,12 +58,18 @@ func (p *panes) tmux(args ...string) string {
 // When it has ended, the pane shows its exit code and how the terminal was left.
 func (p *panes) open(name, command string, variables ...string) {
 	p.t.Helper()
+	p.run(name, p.binary+" "+command, variables...)
+}
+
+// run is open for any program.
+func (p *panes) run(name, command string, variables ...string) {
+	p.t.Helper()
 	script := fmt.Sprintf(`
 		unset TMUX NO_COLOR GRIDSTAND_SERVER
 		export TERM=xterm-256color COLORTERM=truecolor XDG_CONFIG_HOME=%[1]s/%[2]s XDG_STATE_HOME=%[1]s/%[2]s %[3]s=1
-		sh -c 'echo $$ >%[1]s/%[2]s.pid; exec env %[6]s %[4]s %[5]s'
+		sh -c 'echo $$ >%[1]s/%[2]s.pid; exec env %[5]s %[4]s'
 		echo exit=$? $(stty -a | grep -oE -- '-?(icanon|echo)\b')
-		exec cat`, p.dir, name, actAsClient, p.binary, command, strings.Join(variables, " "))
+		exec cat`, p.dir, name, actAsClient, command, strings.Join(variables, " "))
 	if p.opened {
 		p.tmux("new-window", "-d", "-n", name, script)
 		return

@@ -151,34 +151,37 @@ func (p *program) printEntries(entries []*pb.Entry, marked string) error {
 func (p *program) variantsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "variants", Short: "List the variants",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, hangUp, err := p.dial()
-			if err != nil {
-				return err
-			}
-			defer hangUp()
-			reply, err := c.Games.ListVariants(cmd.Context(), &pb.ListVariantsRequest{})
-			if err != nil {
-				return err
-			}
-			if p.flags.json {
-				return printMessages(p, reply.GetVariants())
-			}
-			columns := []column{
-				{title: "VARIANT"},
-				{title: "BOARD", right: true, drop: 1},
-				{title: "SEATS", right: true, drop: 3},
-				{title: "DESCRIPTION", flexible: true},
-				{title: "BOTS", drop: 2},
-			}
-			var rows [][]string
-			for _, v := range reply.GetVariants() {
-				rows = append(rows, []string{
-					clean(v.GetId(), 24), comma(v.GetRows()) + "×" + comma(v.GetColumns()), comma(v.GetSeats()), clean(v.GetSummary(), 200),
-					strings.Join(bots(v), ", "),
-				})
-			}
-			return p.printTable(columns, rows)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.variants(cmd.Context()) },
 	}
+}
+
+// variants lists the variants.
+func (p *program) variants(ctx context.Context) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+	if err != nil {
+		return err
+	}
+	if p.flags.json {
+		return printMessages(p, reply.GetVariants())
+	}
+	columns := []column{
+		{title: "VARIANT"},
+		{title: "BOARD", right: true, drop: 1},
+		{title: "SEATS", right: true, drop: 3},
+		{title: "DESCRIPTION", flexible: true},
+		{title: "BOTS", drop: 2},
+	}
+	var rows [][]string
+	for _, v := range reply.GetVariants() {
+		rows = append(rows, []string{
+			clean(v.GetId(), 24), comma(v.GetRows()) + "×" + comma(v.GetColumns()), comma(v.GetSeats()), clean(v.GetSummary(), 200),
+			strings.Join(bots(v), ", "),
+		})
+	}
+	return p.printTable(columns, rows)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -28,7 +29,14 @@ type Options struct {
 	// Plain is for terminals and people that want no colours and nothing that
 	// moves by itself.
 	Plain bool
+	// Resized, if not nil, says that the terminal is remote, and has its size after
+	// each change. Its depth of colour follows from Env alone, it is drawn less often,
+	// and ctrl-z, which would stop this process, does nothing.
+	Resized <-chan tea.WindowSizeMsg
 }
+
+// remoteFPS is how many times a second a remote terminal is drawn at most.
+const remoteFPS = 20
 
 // Screen is what Run shows: the lobby, a game that is played, or games that are
 // watched.
@@ -56,7 +64,19 @@ func Run(ctx context.Context, s Screen, o Options) error {
 	if o.Plain {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
 	}
-	_, err := tea.NewProgram(s, options...).Run()
+	if o.Resized != nil {
+		options = append(options, tea.WithFPS(remoteFPS), tea.WithFilter(withoutSuspend))
+		if !o.Plain {
+			options = append(options, tea.WithColorProfile(colorprofile.Env(o.Env)))
+		}
+	}
+	program := tea.NewProgram(s, options...)
+	done := make(chan struct{})
+	var resizing sync.WaitGroup
+	resizing.Go(func() { forwardSizes(program, o.Resized, done) })
+	_, err := program.Run()
+	close(done)
+	resizing.Wait()
 	interrupted := s.stop()
 	if errors.Is(err, tea.ErrProgramPanic) {
 		return err
@@ -70,6 +90,26 @@ func Run(ctx context.Context, s Screen, o Options) error {
 		return ErrInterrupted
 	}
 	return err
+}
+
+// forwardSizes tells a program the sizes of a remote terminal until done is closed.
+func forwardSizes(program *tea.Program, sizes <-chan tea.WindowSizeMsg, done <-chan struct{}) {
+	for {
+		select {
+		case size := <-sizes:
+			program.Send(size)
+		case <-done:
+			return
+		}
+	}
+}
+
+// withoutSuspend drops the message that would stop this process.
+func withoutSuspend(_ tea.Model, msg tea.Msg) tea.Msg {
+	if _, ok := msg.(tea.SuspendMsg); ok {
+		return nil
+	}
+	return msg
 }
 
 // stop implements Screen.

@@ -42,6 +42,8 @@ const (
 //
 //	player:{<id>}                   hash: name, secret (digest), bot, created
 //	player:{<id>}:open              sorted set of game ids by the time since which they count
+//	player:{<id>}:keys              hash: fingerprint of an SSH key to time added and comment
+//	player:ssh-key:{<fingerprint>}  id of the player to whom a key is linked; see keys
 //	player-name:{<lower-case name>} id of the player who holds the name
 type accounts struct{ client goredis.UniversalClient }
 
@@ -190,13 +192,29 @@ func (a accounts) SetSecret(ctx context.Context, id, secret string) (bool, error
 	return found, failed(err)
 }
 
+// Renew renews the owners of keys after the accounts, which then never have a key for
+// longer than its owner is known.
 func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) error {
 	if keep <= 0 || len(ids) == 0 {
 		return nil
 	}
-	pipe := a.client.Pipeline()
-	for _, id := range ids {
+	pipe, keys := a.client.Pipeline(), make([]*goredis.StringSliceCmd, len(ids))
+	for i, id := range ids {
 		pipe.PExpire(ctx, playerKey(id), keep)
+		pipe.PExpire(ctx, keysKey(id), keep)
+		keys[i] = pipe.HKeys(ctx, keysKey(id))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return failed(err)
+	}
+	pipe = a.client.Pipeline()
+	for _, fingerprints := range keys {
+		for _, fingerprint := range fingerprints.Val() {
+			pipe.PExpire(ctx, keyKey(fingerprint), keep)
+		}
+	}
+	if pipe.Len() == 0 {
+		return nil
 	}
 	_, err := pipe.Exec(ctx)
 	return failed(err)
@@ -214,17 +232,13 @@ func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
 		if _, err := pipe.Exec(ctx); err != nil {
 			return fmt.Errorf("reading when accounts expire: %w", failed(err))
 		}
-		pipe = a.client.Pipeline()
+		var lasting []string
 		for i, key := range keys {
 			if ttls[i].Val() == -1 {
-				pipe.PExpire(ctx, key, keep)
+				lasting = append(lasting, between(key, playerKey("*")))
 			}
 		}
-		if pipe.Len() == 0 {
-			return nil
-		}
-		_, err := pipe.Exec(ctx)
-		return failed(err)
+		return a.Renew(ctx, keep, lasting...)
 	})
 }
 

@@ -47,8 +47,8 @@ func (s copier) Empty(ctx context.Context) (bool, error) {
 
 func (s copier) Export(ctx context.Context, visit func(store.Piece) error) error {
 	for _, export := range []func(context.Context, func(store.Piece) error) error{
-		s.exportSecrets, s.exportHidden, s.exportHeartbeats,
-		s.exportAccounts, s.exportNames, s.exportOpenGames, s.exportGames, s.exportLostLogs, s.exportBoards,
+		s.exportSecrets, s.exportCredentials, s.exportHidden, s.exportHeartbeats,
+		s.exportAccounts, s.exportKeys, s.exportNames, s.exportOpenGames, s.exportGames, s.exportLostLogs, s.exportBoards,
 	} {
 		if err := export(ctx, visit); err != nil {
 			return err
@@ -122,11 +122,14 @@ func (s copier) exportAccounts(ctx context.Context, visit func(store.Piece) erro
 }
 
 // expiryOf returns the time at which a key expires, zero for never.
-func expiryOf(reply *goredis.DurationCmd) time.Time {
-	if reply.Val() <= 0 {
+func expiryOf(reply *goredis.DurationCmd) time.Time { return expiryAt(reply.Val()) }
+
+// expiryAt is expiryOf for the value of a reply.
+func expiryAt(unix time.Duration) time.Time {
+	if unix <= 0 {
 		return time.Time{}
 	}
-	return time.UnixMilli(reply.Val().Milliseconds()).UTC()
+	return time.UnixMilli(unix.Milliseconds()).UTC()
 }
 
 // exportNames leaves out names that are claimed for a while only.
@@ -326,6 +329,9 @@ func (s copier) Import(ctx context.Context, p store.Piece) error {
 		for name, secret := range p.Secrets {
 			pipe.Set(ctx, secretKey(name), secret, 0)
 		}
+		for _, credential := range p.Credentials {
+			pipe.HSet(ctx, credentialsKey, credential.Name, timedText(credential.Created, credential.Digest))
+		}
 		for id, server := range p.Servers {
 			text := serverText(server)
 			if server.Left {
@@ -380,6 +386,11 @@ func importAccounts(ctx context.Context, pipe goredis.Pipeliner, p store.Piece) 
 	}
 	for _, name := range p.Names {
 		pipe.Set(ctx, nameKey(name.Name), name.AccountID, 0)
+	}
+	for _, k := range p.Keys {
+		pipe.HSet(ctx, keysKey(k.PlayerID), k.Fingerprint, timedText(k.Added, k.Comment))
+		pipe.Set(ctx, keyKey(k.Fingerprint), k.PlayerID, 0)
+		expireAt(ctx, pipe, k.Expires, keysKey(k.PlayerID), keyKey(k.Fingerprint))
 	}
 	for _, open := range p.OpenGames {
 		pipe.ZAdd(ctx, openKey(open.PlayerID), goredis.Z{Score: float64(open.Since.UnixMilli()), Member: open.GameID})

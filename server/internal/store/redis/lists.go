@@ -197,6 +197,16 @@ func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int)
 	return places, nil
 }
 
+// Moving implements store.Lists.
+func (s lists) Moving(ctx context.Context, within time.Duration) (int, error) {
+	now, err := s.client.Time(ctx).Result()
+	if err != nil {
+		return 0, failed(err)
+	}
+	n, err := s.client.ZCount(ctx, listKey(store.List{Status: store.Active}), since(now, within), "+inf").Result()
+	return int(n), failed(err)
+}
+
 // Trim implements store.Lists. Players' lists lose old games when another of the
 // player's games ends, and expire when the player stops playing.
 func (s lists) Trim(ctx context.Context, variants []string, keep time.Duration) error {
@@ -218,8 +228,11 @@ func (s lists) Trim(ctx context.Context, variants []string, keep time.Duration) 
 }
 
 // before is the bound below which a score means that a game is too old to be kept.
-func before(now time.Time, keep time.Duration) string {
-	return "(" + strconv.FormatInt(now.Add(-keep).UnixMilli(), 10)
+func before(now time.Time, keep time.Duration) string { return "(" + since(now, keep) }
+
+// since is the score of a game whose last event was a time ago.
+func since(now time.Time, ago time.Duration) string {
+	return strconv.FormatInt(now.Add(-ago).UnixMilli(), 10)
 }
 
 // member is a game as an element of a list.

@@ -54,6 +54,8 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Engine:      engine{c, client},
 		Games:       newGames(c, client, pipeline),
 		Accounts:    accounts{client},
+		Keys:        keys{accounts{client}},
+		Credentials: credentials{client},
 		Boards:      boards{client},
 		Lists:       newLists(client),
 		Queue:       queue{client, c.Once},

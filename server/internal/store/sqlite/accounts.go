@@ -69,18 +69,8 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 		stored store.Account
 		exists bool
 	)
-	err := a.write(ctx, func(c *sqlite3.Conn) error {
-		holder, err := holderOf(c, account.Name)
-		if err != nil {
-			return err
-		}
-		if holder == "" {
-			if err := a.insert(c, account, keep); err != nil {
-				return err
-			}
-			holder = account.ID
-		}
-		stored, exists, err = a.account(c, holder)
+	err := a.write(ctx, func(c *sqlite3.Conn) (err error) {
+		stored, exists, err = a.createOn(c, account, keep)
 		return err
 	})
 	if err == nil && !exists {
@@ -90,6 +80,22 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 		return store.Account{}, err
 	}
 	return stored, nil
+}
+
+// createOn creates an account unless its name is taken, and returns the account that
+// holds the name, false if that does not exist.
+func (a accounts) createOn(c *sqlite3.Conn, account store.Account, keep time.Duration) (store.Account, bool, error) {
+	holder, err := holderOf(c, account.Name)
+	if err != nil {
+		return store.Account{}, false, err
+	}
+	if holder == "" {
+		if err := a.insert(c, account, keep); err != nil {
+			return store.Account{}, false, err
+		}
+		holder = account.ID
+	}
+	return a.account(c, holder)
 }
 
 // insert writes an account whose name is free.

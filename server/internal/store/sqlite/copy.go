@@ -45,8 +45,8 @@ func (s copier) Empty(ctx context.Context) (empty bool, err error) {
 
 func (s copier) Export(ctx context.Context, visit func(store.Piece) error) error {
 	for _, export := range []func(context.Context, func(store.Piece) error) error{
-		s.exportSecrets, s.exportHidden, s.exportHeartbeats,
-		s.exportAccounts, s.exportNames, s.exportOpenGames, s.exportGames, s.exportBoards,
+		s.exportSecrets, s.exportCredentials, s.exportHidden, s.exportHeartbeats,
+		s.exportAccounts, s.exportKeys, s.exportNames, s.exportOpenGames, s.exportGames, s.exportBoards,
 	} {
 		if err := export(ctx, visit); err != nil {
 			return err
@@ -95,6 +95,14 @@ func (s copier) exportSecrets(ctx context.Context, visit func(store.Piece) error
 		})
 }
 
+func (s copier) exportCredentials(ctx context.Context, visit func(store.Piece) error) error {
+	all, err := credentials(s).All(ctx)
+	if err != nil {
+		return err
+	}
+	return visit(store.Piece{Credentials: all})
+}
+
 func (s copier) exportHidden(ctx context.Context, visit func(store.Piece) error) error {
 	return s.pages(ctx, "SELECT player FROM hidden WHERE player > ? ORDER BY player LIMIT ?", nil, visit,
 		func(s *sqlite3.Stmt, p *store.Piece) string {
@@ -128,6 +136,16 @@ func (s copier) exportAccounts(ctx context.Context, visit func(store.Piece) erro
 			account := store.Account{ID: s.ColumnText(0), Name: s.ColumnText(1), Secret: s.ColumnText(2), Bot: s.ColumnBool(3), Created: timeAt(s, 4)}
 			p.Accounts = append(p.Accounts, store.ExportedAccount{Account: account, Expires: timeAt(s, 5)})
 			return account.ID
+		})
+}
+
+func (s copier) exportKeys(ctx context.Context, visit func(store.Piece) error) error {
+	return s.pages(ctx, `SELECT k.fingerprint, k.player, k.comment, k.added, a.expires FROM ssh_keys k CROSS JOIN accounts a ON a.id = k.player
+		WHERE k.fingerprint > ? AND (a.expires IS NULL OR a.expires > ?3) ORDER BY k.fingerprint LIMIT ?2`, []any{s.now()}, visit,
+		func(s *sqlite3.Stmt, p *store.Piece) string {
+			key := store.Key{Fingerprint: s.ColumnText(0), PlayerID: s.ColumnText(1), Comment: s.ColumnText(2), Added: timeAt(s, 3)}
+			p.Keys = append(p.Keys, store.ExportedKey{Key: key, Expires: timeAt(s, 4)})
+			return key.Fingerprint
 		})
 }
 
@@ -302,6 +320,13 @@ func (s copier) Import(ctx context.Context, p store.Piece) error {
 				return err
 			}
 		}
+		for _, credential := range p.Credentials {
+			err := exec(c, "INSERT OR REPLACE INTO ssh_credentials (name, digest, created) VALUES (?, ?, ?)",
+				credential.Name, credential.Digest, credential.Created)
+			if err != nil {
+				return err
+			}
+		}
 		return importHeartbeats(c, p)
 	})
 }
@@ -345,6 +370,13 @@ func importAccounts(c *sqlite3.Conn, p store.Piece) error {
 	}
 	for _, n := range p.Names {
 		if err := exec(c, "INSERT OR REPLACE INTO names (name, account) VALUES (?, ?)", n.Name, n.AccountID); err != nil {
+			return err
+		}
+	}
+	for _, k := range p.Keys {
+		err := exec(c, "INSERT OR REPLACE INTO ssh_keys (fingerprint, player, comment, added) VALUES (?, ?, ?, ?)",
+			k.Fingerprint, k.PlayerID, k.Comment, k.Added)
+		if err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -44,12 +45,20 @@ func corruptPages(t *testing.T, n int) {
 	for n := range 150 {
 		all = append(all, fmt.Sprintf("game-%d", n))
 	}
-	for n := range int32(length) {
-		for _, game := range all {
-			play(t, s, game, n+1, n+1)
-		}
-	}
-	leaves := leafPages(t, s.Engine.(engineOn).db)
+	d := s.Engine.(engineOn).db
+	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
+		return then(t.Context(), c, func(ctx context.Context) error {
+			for n := range int32(length) {
+				for _, game := range all {
+					if _, err := s.Games.Append(ctx, game, entry(game, n+1)); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	}))
+	leaves := leafPages(t, d)
 	require.NoError(t, s.Close())
 	content, err := os.ReadFile(whole)
 	require.NoError(t, err)
@@ -87,13 +96,16 @@ func corruptPages(t *testing.T, n int) {
 		// What has expired is removed, but for what cannot be.
 		now, err := s.Time(t.Context())
 		require.NoError(t, err)
-		expiring := []string{}
+		var expiring atomic.Int64
 		for _, game := range all {
-			if err := s.Games.Expire(t.Context(), now, game); err == nil {
-				expiring = append(expiring, game)
-			}
+			group.Go(func() {
+				if err := s.Games.Expire(t.Context(), now, game); err == nil {
+					expiring.Add(1)
+				}
+			})
 		}
-		assert.Greater(t, len(expiring), len(all)-25)
+		group.Wait()
+		assert.Greater(t, expiring.Load(), int64(len(all)-25))
 		d := s.Engine.(engineOn).db
 		for range len(all) {
 			if err := d.sweep(t.Context()); err == nil {

@@ -31,8 +31,12 @@ type file struct {
 	writer *writer
 	// run names this opening of the file.
 	run string
-	// opened are the files that are open, to notice if others take their place.
-	opened [len(parts)]os.FileInfo
+	// opened are the files that are open, with their names, to notice if others take their
+	// place.
+	opened [len(parts)]struct {
+		name string
+		info os.FileInfo
+	}
 	// damaged are games that sweep cannot remove, by their keys. It alone uses it.
 	damaged map[int64]bool
 
@@ -79,6 +83,9 @@ func (d *db) writeUnsynced(ctx context.Context, work func(c *sqlite3.Conn) error
 func (d *db) read(ctx context.Context, work func(c *sqlite3.Conn) error) error {
 	if t := transactionOf(ctx); t != nil {
 		return t.run(work)
+	}
+	if refused := d.writer.refused.Load(); refused != nil {
+		return refused
 	}
 	return failed(d.readers.do(ctx, work))
 }
@@ -142,24 +149,26 @@ var parts = [...]string{"", "-wal", "-shm"}
 // identify notes which files are open.
 func (f *file) identify() (err error) {
 	for i, part := range parts {
-		if f.opened[i], err = os.Stat(f.path + part); err != nil {
+		f.opened[i].name = f.path + part
+		if f.opened[i].info, err = os.Stat(f.opened[i].name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// verify refuses all writes while one of the open files is not the one of its name:
-// what is written to a file that was deleted or replaced is gone with the process.
+// verify returns an error, and has all later calls refused, while one of the open files
+// is not the one of its name: what is written to a file that was deleted or replaced is
+// gone with the process, and must not be acknowledged because a call reads it there.
 func (f *file) verify() error {
 	var refused *store.Error
-	for i, part := range parts {
-		now, err := os.Stat(f.path + part)
+	for _, opened := range f.opened {
+		now, err := os.Stat(opened.name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was deleted while the server runs; it takes no writes until it is back", f.path+part)}
-		case err == nil && !os.SameFile(f.opened[i], now):
-			refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was replaced while the server runs; it takes no writes until the file is back, or the server is restarted", f.path+part)}
+			refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was deleted while the server runs; nothing is read or written until it is back", opened.name)}
+		case err == nil && !os.SameFile(opened.info, now):
+			refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was replaced while the server runs; nothing is read or written until the file is back, or the server is restarted", opened.name)}
 		}
 	}
 	f.writer.refused.Store(refused)

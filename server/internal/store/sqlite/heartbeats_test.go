@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -48,8 +49,8 @@ func TestHeartbeats_Restart(t *testing.T) {
 	assert.Len(t, runs, 3)
 }
 
-// Ensure that nothing is written to a file that was deleted or replaced, until it is
-// back.
+// Ensure that nothing is acknowledged that was written to a file that was deleted or
+// replaced, and that nothing more is written to it, until it is back.
 func TestHeartbeats_FileGone(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"", "-wal", "-shm"} {
@@ -68,7 +69,8 @@ func TestHeartbeats_FileGone(t *testing.T) {
 				want = "replaced while the server runs"
 				require.NoError(t, os.WriteFile(path+part, nil, 0o600))
 			}
-			for _, err := range []error{beat(), s.Ping(t.Context()), s.Queue.EnqueueNow(t.Context(), "g")} {
+			for _, err := range []error{s.Queue.EnqueueNow(t.Context(), "g"), s.Ping(t.Context()), s.Queue.EnqueueNow(t.Context(), "g"), beat()} {
+				require.NotErrorIs(t, err, store.ErrUnsettled)
 				require.ErrorContains(t, err, path+part+" was "+want)
 				var failure *store.Error
 				require.ErrorAs(t, err, &failure)
@@ -81,6 +83,25 @@ func TestHeartbeats_FileGone(t *testing.T) {
 			require.NoError(t, s.Close())
 		}
 	}
+}
+
+// Ensure that what was committed is not acknowledged if the file goes during that.
+func TestHeartbeats_FileGoneDuringCommit(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	d := openDB(t, Options{Path: path})
+	verify, calls := d.writer.verify, 0
+	d.writer.verify = func() error {
+		if calls++; calls == 2 {
+			require.NoError(t, os.Rename(path, path+".away"))
+		}
+		return verify()
+	}
+	require.ErrorIs(t, insert(t.Context(), d, 1), store.ErrUnsettled)
+	require.Error(t, d.read(t.Context(), func(*sqlite3.Conn) error { return nil }), "it would show what was written")
+	require.NoError(t, os.Rename(path+".away", path))
+	require.NoError(t, d.verify())
+	assert.Equal(t, []int{1}, rows(t, d))
 }
 
 // Ensure that an idle server does not write when it asks for jobs.

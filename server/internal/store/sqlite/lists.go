@@ -164,6 +164,34 @@ func publicPage(l store.List, variants []string) (text string, args []any) {
 	return strings.Join(parts, " UNION ALL ") + inOrder, args
 }
 
+// movingGames counts the active public games of a variant that had an event since a
+// time.
+const movingGames = `SELECT count(*) FROM listings INDEXED BY listings_recent
+	WHERE private = 0 AND variant = ? AND status = 2 AND updated >= ?`
+
+// Moving implements store.Lists.
+func (s lists) Moving(ctx context.Context, within time.Duration) (games int, err error) {
+	since := time.UnixMilli(s.db.now()).Add(-within)
+	err = s.db.read(ctx, func(c *sqlite3.Conn) error {
+		games = 0
+		variants, err := listedVariants(c, false)
+		if err != nil {
+			return err
+		}
+		for _, variant := range variants {
+			err := query(c, movingGames, func(row *sqlite3.Stmt) error {
+				games += row.ColumnInt(0)
+				return nil
+			}, variant, since)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return games, err
+}
+
 // listedVariants returns the variants of all listings. It looks one up after the other.
 func listedVariants(c *sqlite3.Conn, private bool) (variants []string, err error) {
 	err = query(c, `WITH RECURSIVE known (variant) AS (

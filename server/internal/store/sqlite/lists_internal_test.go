@@ -107,6 +107,7 @@ func TestLists_PlansOfPages(t *testing.T) {
 			assert.NotContains(t, steps, "TEMP B-TREE", "%+v", l)
 		}
 	}
+	assert.Equal(t, "SEARCH listings USING COVERING INDEX listings_recent (private=? AND variant=? AND status=? AND updated>?)", plan(movingGames))
 	assert.Equal(t, strings.TrimSpace(`
 MERGE (UNION ALL)
 LEFT

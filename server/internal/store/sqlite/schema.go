@@ -14,7 +14,20 @@ var schema string
 
 // upgrades are the scripts that bring an older file to schema, each to the next
 // version. PRAGMA user_version of a file is one more than how many it has got.
-var upgrades []string
+var upgrades = []string{
+	`CREATE TABLE ssh_keys (
+		fingerprint TEXT    PRIMARY KEY,
+		player      TEXT    NOT NULL,
+		comment     TEXT    NOT NULL,
+		added       INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX ssh_keys_player ON ssh_keys (player);
+	CREATE TABLE ssh_credentials (
+		name    TEXT    PRIMARY KEY,
+		digest  TEXT    NOT NULL,
+		created INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;`,
+}
 
 // applicationID marks a file as a store of Gridstand, for file(1) and against mistakes.
 const applicationID = 0x47726473 // "Grds"

@@ -126,6 +126,22 @@ CREATE TABLE open_games (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX open_games_expires ON open_games (expires) WHERE expires IS NOT NULL;
 
+-- The SSH keys that are linked to accounts. They are removed with their account.
+CREATE TABLE ssh_keys (
+    fingerprint TEXT    PRIMARY KEY,
+    player      TEXT    NOT NULL,
+    comment     TEXT    NOT NULL,
+    added       INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ssh_keys_player ON ssh_keys (player);
+
+-- The service credentials of SSH hosts.
+CREATE TABLE ssh_credentials (
+    name    TEXT    PRIMARY KEY,
+    digest  TEXT    NOT NULL,
+    created INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Secrets ---------------------------------------------------------------------------
 
 -- What all users of the file have to agree on, such as the key of page tokens.

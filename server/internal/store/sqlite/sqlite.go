@@ -92,13 +92,21 @@ func Open(o Options) (_ *store.Store, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, writer: newWriter(conn, o.Memory), run: rand.Text(), damaged: map[int64]bool{}}
+	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, run: rand.Text(), damaged: map[int64]bool{}}
 	f.clock.time, f.clock.read = latest, o.Now()
 	if err := f.identify(); err != nil {
-		f.writer.close()
 		return nil, errors.Join(err, conn.Close())
 	}
-	reader := func() (*sqlite3.Conn, error) { return connect(o.Path, sqlite3.OpenReadOnly, o.Memory) }
+	f.writer = newWriter(conn, o.Memory, f.verify)
+	reader := func() (*sqlite3.Conn, error) {
+		c, err := connect(o.Path, sqlite3.OpenReadOnly, o.Memory)
+		if err == nil {
+			if err = f.verify(); err != nil { // it may be another file
+				err = errors.Join(err, c.Close())
+			}
+		}
+		return c, err
+	}
 	e.db = &db{f, newReaders(max(4, runtime.GOMAXPROCS(0)), reader), forCalls}
 	e.background = &db{f, newReaders(2, reader), forBackground}
 
@@ -118,6 +126,8 @@ func ports(e *engine, d *db) *store.Store {
 		Queue:       queue{d},
 		Heartbeats:  heartbeats{d},
 		Accounts:    accounts{d},
+		Keys:        keys{accounts{d}},
+		Credentials: credentials{d},
 		Quotas:      e.quotas,
 		Exhibitions: e.exhibitions,
 		Secrets:     secrets{d},
@@ -230,11 +240,8 @@ func (e engineOn) Durable() bool       { return !e.db.memory }
 func (e engineOn) Shared() bool        { return false }
 func (e engineOn) Transactional() bool { return true }
 
-// Ping reads from the file, and returns why nothing can be written.
+// Ping reads from the file.
 func (e engineOn) Ping(ctx context.Context) error {
-	if refused := e.db.writer.refused.Load(); refused != nil {
-		return refused
-	}
 	return e.db.read(ctx, func(c *sqlite3.Conn) error { return exec(c, "SELECT time FROM clock") })
 }
 

@@ -31,8 +31,13 @@ type writer struct {
 	// syncs is whether the connection waits for the disk at a commit, and never that
 	// it must not at any.
 	syncs, never bool
+	// suspect is whether a sync failed: see repair. It belongs to the goroutine, too.
+	suspect bool
 
-	// refused is why nothing is written now, nil if it is.
+	// verify returns why what is committed is not in the file of that name.
+	verify func() error
+
+	// refused is why nothing is read or written now, nil if it is.
 	refused atomic.Pointer[store.Error]
 	// failing is the error of the last commit, nil if it succeeded.
 	failing atomic.Pointer[store.Error]
@@ -82,9 +87,9 @@ var requests = sync.Pool{New: func() any { return &request{done: make(chan struc
 var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store is closed")}
 
 // newWriter starts a writer on a connection, which commits durably unless volatile is
-// set.
-func newWriter(c *sqlite3.Conn, volatile bool) *writer {
-	w := &writer{conn: c, syncs: !volatile, never: volatile, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+// set. It calls verify before and after each commit.
+func newWriter(c *sqlite3.Conn, volatile bool, verify func() error) *writer {
+	w := &writer{conn: c, syncs: !volatile, never: volatile, verify: verify, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -233,6 +238,25 @@ func (w *writer) sync(durable bool) error {
 	return err
 }
 
+// repair has the database hold all that was committed, if a sync failed. After that the
+// write-ahead log may have lost pages that were written before, and another sync would
+// succeed: the system reports an error once. What is behind such a gap would be lost if
+// the machine loses power, so the next transaction begins a new log.
+func (w *writer) repair() error {
+	if !w.suspect {
+		return nil
+	}
+	blocked, err := number(w.conn, "PRAGMA wal_checkpoint(TRUNCATE)")
+	switch {
+	case err != nil:
+		return err
+	case blocked != 0:
+		return store.Failed(store.Timeout, "the disk failed, and a long read keeps what was written before from being written again")
+	}
+	w.suspect = false
+	return nil
+}
+
 // take takes what waits off the queues, but for what was dropped, and stops at what
 // must be durable if the transaction will not be.
 func (w *writer) take(durable bool) []*request {
@@ -263,7 +287,10 @@ func (w *writer) take(durable bool) []*request {
 // leave.
 func (w *writer) transact() {
 	durable := w.durable()
-	err := w.sync(durable)
+	err := w.repair()
+	if err == nil {
+		err = w.sync(durable)
+	}
 	if err == nil {
 		err = exec(w.conn, "BEGIN IMMEDIATE")
 	}
@@ -334,8 +361,13 @@ func (r *request) run(c *sqlite3.Conn) (err error) {
 	return r.work(c)
 }
 
-// commit commits what a batch has written.
+// commit commits what a batch has written, unless the files are gone.
 func (w *writer) commit(batch []*request) {
+	if err := w.verify(); err != nil {
+		w.rollback()
+		w.settle(batch, err)
+		return
+	}
 	// From here on a caller may leave: no work uses what is the caller's.
 	for _, r := range batch {
 		w.after = append(w.after, r.after)
@@ -347,6 +379,10 @@ func (w *writer) commit(batch []*request) {
 	err := exec(w.conn, "COMMIT")
 	switch {
 	case err == nil:
+		if gone := w.verify(); gone != nil {
+			err = unsettled(gone) // it is there if the files come back
+			break
+		}
 		w.failing.Store(nil)
 		for _, after := range w.after {
 			if after != nil {
@@ -357,6 +393,7 @@ func (w *writer) commit(batch []*request) {
 		w.rollback() // the frame that would have made it valid was not written
 		err = failed(err)
 	default:
+		w.suspect = w.suspect || sqlite3.ErrCode(err) == sqlite3.ResultIOErrFsync
 		w.rollback()
 		err = unsettled(failed(err))
 	}

@@ -74,7 +74,7 @@ func waiting(t *testing.T, d *db, n int) {
 		d.writer.mu.Lock()
 		defer d.writer.mu.Unlock()
 		return len(d.writer.waiting[forCalls]) == n
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 // Ensure that work which fails leaves nothing behind, and takes no other work of its

@@ -27,6 +27,8 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 	"queue":       storetest.Queue,
 	"heartbeats":  storetest.Heartbeats,
 	"accounts":    storetest.Accounts,
+	"keys":        storetest.Keys,
+	"credentials": storetest.Credentials,
 	"boards":      storetest.Boards,
 	"exhibitions": storetest.Exhibitions,
 	"quotas":      storetest.Quotas,
@@ -38,6 +40,7 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"games":       storetest.GamesExpire,
 	"accounts":    storetest.AccountsExpire,
+	"keys":        storetest.KeysExpire,
 	"boards":      storetest.BoardsExpire,
 	"exhibitions": storetest.ExhibitionsPause,
 	"quotas":      storetest.QuotasRefill,
@@ -66,19 +69,13 @@ func TestSQLite_Clock(t *testing.T) {
 	}
 }
 
+// A store in memory is the same engine; TestSQLite_Clock runs on it.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T) storetest.Open {
 		return func(t *testing.T) *store.Store {
 			return storetest.OnSQLite(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "store.db")})
 		}
-	})
-}
-
-func TestMemory(t *testing.T) {
-	t.Parallel()
-	run(t, func(t *testing.T) storetest.Open {
-		return func(t *testing.T) *store.Store { return storetest.OnSQLite(t, sqlite.Options{Memory: true}) }
 	})
 }
 

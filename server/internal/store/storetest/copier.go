@@ -29,6 +29,10 @@ func emptyStore(t *testing.T, open Open) {
 	for _, write := range []func(s *store.Store) error{
 		func(*store.Store) error { return nil },
 		func(s *store.Store) error { _, err := s.Secrets.Secret(t.Context(), "n", []byte("s")); return err },
+		func(s *store.Store) error {
+			_, err := s.Credentials.Add(t.Context(), store.Credential{Name: "n", Digest: "d"})
+			return err
+		},
 		func(s *store.Store) error { return s.Boards.Hide(t.Context(), playerID(1)) },
 		func(s *store.Store) error { return s.Queue.EnqueueNow(t.Context(), gameID(1)) },
 		func(s *store.Store) error {
@@ -95,6 +99,11 @@ func exported(at time.Time) store.Piece {
 			{PlayerID: playerID(1), GameID: gameID(2), Since: at, Expires: later},
 			{PlayerID: playerID(2), GameID: gameID(1), Since: at},
 		},
+		Keys: []store.ExportedKey{
+			{Key: store.Key{Fingerprint: keyOne, PlayerID: playerID(1), Comment: "at home, in ünicode", Added: at.Add(-time.Minute)}},
+			{Key: store.Key{Fingerprint: keyTwo, PlayerID: playerID(2), Added: at}, Expires: later},
+		},
+		Credentials: []store.Credential{{Name: "host", Digest: "cc", Created: at}},
 		Boards: []store.BoardPiece{
 			{Board: store.Board{Variant: "classic", Window: "all"}, Entries: []store.BoardEntry{
 				{PlayerID: playerID(1), Score: 10, Member: "1:" + playerID(1) + ":g"}, {PlayerID: playerID(2), Score: 10, Member: "2:" + playerID(2) + ":g"},
@@ -125,7 +134,7 @@ func roundTrip(t *testing.T, open Open) {
 	from := open(t)
 	require.NoError(t, from.Copier.Import(t.Context(), exported(now())))
 	want := Kept(t, from)
-	assert.Len(t, want, 10+2+3+2+4+1+2+2+1+1)
+	assert.Len(t, want, 10+2+2+1+3+2+4+1+2+2+1+1)
 	other := OnSQLite(t, sqlite.Options{Memory: true})
 	copied, err := store.Copy(t.Context(), from, other, func(store.Copied) {})
 	require.NoError(t, err)
@@ -161,6 +170,9 @@ func withoutExpiry(kept any) (rest any, expires time.Time) {
 		k.Head = &head
 		return k, expires
 	case store.ExportedAccount:
+		k.Expires, expires = expires, k.Expires
+		return k, expires
+	case store.ExportedKey:
 		k.Expires, expires = expires, k.Expires
 		return k, expires
 	case store.ExportedOpenGame:
@@ -204,6 +216,14 @@ func Kept(t testing.TB, s *store.Store) map[string]any {
 		for _, a := range p.Accounts {
 			utc(&a.Created, &a.Expires)
 			kept["account "+a.ID] = a
+		}
+		for _, k := range p.Keys {
+			utc(&k.Added, &k.Expires)
+			kept["key "+k.Fingerprint] = k
+		}
+		for _, c := range p.Credentials {
+			utc(&c.Created)
+			kept["credential "+c.Name] = c
 		}
 		for _, n := range p.Names {
 			kept["name "+n.Name] = n.AccountID
@@ -288,6 +308,8 @@ func importedIsThere(t *testing.T, s *store.Store) {
 	assert.Equal(t, map[string]store.Account{playerID(1): p.Accounts[0].Account, playerID(2): p.Accounts[1].Account}, accounts)
 	_, err = s.Accounts.Create(ctx, store.Account{ID: playerID(9), Name: "Gone", Secret: "x"}, 0)
 	require.ErrorIs(t, err, store.ErrNameHeld)
+	requireOwner(t, s, keyOne, p.Accounts[0].Account)
+	requireKeys(t, s, playerID(2), p.Keys[1].Key)
 	open, err := s.Accounts.Open(ctx, playerID(1))
 	require.NoError(t, err)
 	require.Len(t, open, 2)

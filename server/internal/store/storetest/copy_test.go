@@ -49,7 +49,7 @@ func (w *world) create(t *testing.T, s *store.Store) {
 	log := gamelog.New(s.Games)
 	now, err := s.Time(ctx)
 	require.NoError(t, err)
-	for range 300 {
+	for range 150 {
 		final := w.play(t, log)
 		creator := final.Creator.ID
 		require.NoError(t, accounts.Reserve(ctx, creator, final.ID, 0))
@@ -201,7 +201,7 @@ func TestCopy(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, copied, last)
 	assert.Greater(t, calls, 5)
-	assert.Equal(t, 301, copied.Games)
+	assert.Equal(t, 151, copied.Games)
 	assert.Equal(t, 29, copied.Accounts)
 	again, err := store.Copy(t.Context(), file, other, progress)
 	require.NoError(t, err)

@@ -23,6 +23,7 @@ func Lists(t *testing.T, open Open) {
 	t.Run("equal ranks are ordered by id", func(t *testing.T) { equalRanks(t, open(t).Lists) })
 	t.Run("pages go on after a game that moved or was removed", func(t *testing.T) { pagesGoOn(t, open(t).Lists) })
 	t.Run("pages while games move", func(t *testing.T) { pagesWhileGamesMove(t, open(t).Lists) })
+	t.Run("games that move", func(t *testing.T) { moving(t, open(t)) })
 	t.Run("remove", func(t *testing.T) { removeFromLists(t, open(t).Lists) })
 	t.Run("forget", func(t *testing.T) { forget(t, open(t).Lists) })
 	t.Run("trim", func(t *testing.T) { trim(t, open(t)) })
@@ -252,6 +253,35 @@ func pagesGoOn(t *testing.T, lists store.Lists) {
 	none, err := lists.Page(ctx, l, want[2], 9)
 	require.NoError(t, err)
 	assert.Empty(t, none)
+}
+
+func moving(t *testing.T, s *store.Store) {
+	at, err := s.Time(t.Context())
+	require.NoError(t, err)
+	count := func(within time.Duration) int {
+		t.Helper()
+		n, err := s.Lists.Moving(t.Context(), within)
+		require.NoError(t, err)
+		return n
+	}
+	assert.Zero(t, count(time.Hour))
+
+	active := listing(at, 1)
+	other, waiting, finished, private, idle := listing(at, 2), listing(at, 3), listing(at, 4), listing(at, 5), listing(at, 6)
+	other.Variant, private.Private = "twos", true
+	waiting.Status, finished.Status = store.Waiting, store.Finished
+	idle.Updated = at.Add(-2 * time.Hour)
+	write(t, s.Lists, active, other, waiting, finished, private, idle)
+	assert.Equal(t, 2, count(time.Hour))
+	assert.Equal(t, 3, count(3*time.Hour))
+
+	active.Status = store.Finished
+	idle.Updated = at.Add(time.Millisecond)
+	write(t, s.Lists, active)
+	write(t, s.Lists, idle)
+	assert.Equal(t, 2, count(time.Hour))
+	require.NoError(t, s.Lists.Remove(t.Context(), idle))
+	assert.Equal(t, 1, count(time.Hour))
 }
 
 func removeFromLists(t *testing.T, lists store.Lists) {

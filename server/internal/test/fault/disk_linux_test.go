@@ -252,7 +252,7 @@ func (o *outage) requireReadable(t *testing.T) {
 	_, err = o.here.games.ListGames(o.here.authorized(t.Context()), &pb.ListGamesRequest{PlayerId: "me"})
 	require.NoError(t, err)
 	for _, each := range o.watchers {
-		assert.True(t, each.attached(), "%v", each.err)
+		each.requireAttached(t)
 	}
 }
 

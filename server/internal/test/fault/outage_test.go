@@ -77,7 +77,7 @@ func (o *outage) requireUnavailable(t *testing.T) pb.Direction {
 		require.NoError(t, err)
 	}
 	for _, each := range o.watchers {
-		assert.True(t, each.attached(), "%v", each.err)
+		each.requireAttached(t)
 	}
 	return direction
 }

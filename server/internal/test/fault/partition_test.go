@@ -50,7 +50,7 @@ func TestWatch_Partition(t *testing.T) {
 		}
 		for name, each := range watchers {
 			if name != "resuming" { // which may be between two streams
-				assert.True(t, each.attached(), "%s: %v", name, each.err)
+				each.requireAttached(t)
 			}
 			assert.EqualValues(t, before, each.version(), name)
 		}

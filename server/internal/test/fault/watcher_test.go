@@ -214,13 +214,13 @@ func (w *watcher) awaitEnd(t *testing.T) error {
 	}
 }
 
-// attached reports whether the stream is still open.
-func (w *watcher) attached() bool {
+// requireAttached requires that the stream is still open.
+func (w *watcher) requireAttached(t *testing.T) {
+	t.Helper()
 	select {
 	case <-w.done:
-		return false
+		require.Failf(t, "a watcher's stream has ended", "of %s: %v", w.gameID, w.err)
 	default:
-		return true
 	}
 }
 

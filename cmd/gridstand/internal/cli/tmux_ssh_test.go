@@ -1,0 +1,167 @@
+//go:build unix
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// sshHost is a host for SSH clients, in the process of the test.
+type sshHost struct {
+	port, known string
+	log         *output
+	stop        func() // waits for the end
+}
+
+// startSSH starts a host for a server.
+func startSSH(t *testing.T, server string, args ...string) *sshHost {
+	t.Helper()
+	if _, err := exec.LookPath("ssh"); err != nil {
+		t.Skip("ssh is not installed")
+	}
+	dir := t.TempDir()
+	h := &sshHost{known: filepath.Join(dir, "known_hosts"), log: &output{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan int, 1)
+	args = append([]string{"ssh-host", "--listen", "127.0.0.1:0", "--host-key", filepath.Join(dir, "host_key")}, args...)
+	go func() { done <- newUser(t, server, "host").program(h.log, h.log).run(ctx, args) }()
+	h.stop = func() {
+		cancel()
+		select {
+		case code := <-done:
+			assert.Equal(t, exitOK, code, h.log)
+			done <- code
+		case <-time.After(limit):
+			assert.Fail(t, "the host does not stop", h.log)
+		}
+	}
+	t.Cleanup(h.stop)
+	var address string
+	require.Eventually(t, func() bool {
+		found := regexp.MustCompile(`msg=serving address=(\S+)`).FindStringSubmatch(h.log.String())
+		if found != nil {
+			address = found[1]
+		}
+		return found != nil
+	}, limit, 5*time.Millisecond)
+	var err error
+	_, h.port, err = net.SplitHostPort(address)
+	require.NoError(t, err)
+	return h
+}
+
+// command is the command line of an SSH client, with the keys in files, if any.
+func (h *sshHost) command(keys []string, args string) string {
+	command := "ssh -F none -p " + h.port + " -o StrictHostKeyChecking=accept-new -o LogLevel=ERROR -o SendEnv=COLORTERM" +
+		" -o IdentitiesOnly=yes -o IdentityAgent=none -o UserKnownHostsFile=" + h.known
+	if len(keys) == 0 {
+		command += " -o PubkeyAuthentication=no"
+	}
+	for _, key := range keys {
+		command += " -i " + key
+	}
+	return command + " ada@127.0.0.1 " + args
+}
+
+// run runs an SSH client without a terminal.
+func (h *sshHost) run(t *testing.T, keys []string, args string) (out string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", "exec "+h.command(keys, args))
+	text, _ := cmd.CombinedOutput()
+	require.NoError(t, ctx.Err())
+	return string(text), cmd.ProcessState.ExitCode()
+}
+
+// sane waits until a pane's command has ended, and checks that it left the terminal as
+// it was.
+func (p *panes) sane(pane string, code int) {
+	p.t.Helper()
+	p.sees(pane, fmt.Sprintf("exit=%d icanon echo", code))
+	for _, mode := range []string{"alternate_on", "mouse_any_flag", "keypad_flag"} {
+		assert.Equal(p.t, "0\n", p.tmux("display-message", "-p", "-t", pane, "#{"+mode+"}"), mode)
+	}
+	assert.Equal(p.t, "1\n", p.tmux("display-message", "-p", "-t", pane, "#{cursor_flag}"))
+}
+
+// Ensure that somebody with an SSH client and nothing else watches a game, and learns how
+// to play.
+func TestTerminal_SSHGuest(t *testing.T) {
+	t.Parallel()
+	p, server := newPanes(t), quickServer(t)
+	h := startSSH(t, server)
+	ada := newUser(t, server, "ada")
+	id := strings.TrimSpace(ada.ok("new"))
+	start := time.Now()
+	p.run("lobby", h.command(nil, ""))
+	p.sees("lobby", `(?s)LIVE GAMES.*classic +ada`)
+	t.Logf("the lobby was there after %v", time.Since(start))
+	p.tmux("send-keys", "-t", "lobby", "C-z") // stops the host for nobody
+	p.tmux("send-keys", "-t", "lobby", "n")
+	p.sees("lobby", "New game")
+	p.tmux("send-keys", "-t", "lobby", "Enter")
+	p.sees("lobby", "you are a guest")
+	require.NoError(t, syscall.Kill(p.pid("lobby"), syscall.SIGKILL)) // a client that vanishes
+	require.Eventually(t, func() bool { return strings.Contains(h.log.String(), "session ended") }, limit, 10*time.Millisecond)
+
+	p.run("watch", h.command(nil, "-t watch "+id[:8]))
+	p.sees("watch", "version 1,")
+	for _, d := range []string{"up", "left", "down", "right"} {
+		ada.run("move", id, d)
+	}
+	p.sees("watch", `version [2-5],`)
+	p.tmux("resize-window", "-t", "watch", "-x", "12", "-y", "4")
+	p.sees("watch", "needs")
+	p.tmux("resize-window", "-t", "watch", "-x", "120", "-y", "36")
+	p.sees("watch", `version [2-5],`)
+	p.tmux("send-keys", "-t", "watch", "C-c")
+	p.sane("watch", exitInterrupted)
+
+	p.run("tv", h.command(nil, "-t tv"))
+	p.sees("tv", `● live`)
+	h.stop()
+	p.sees("tv", "this host is stopping; connect again in a moment")
+	p.sane("tv", exitInterrupted)
+}
+
+// Ensure that without a terminal the lists are text, and that there is no shell.
+func TestSSH_Commands(t *testing.T) {
+	t.Parallel()
+	server := someServer(t)
+	h := startSSH(t, server)
+	id := strings.TrimSpace(newUser(t, server, "ada").ok("new"))
+	for _, tt := range []struct {
+		args, want string
+		code       int
+	}{
+		{"games", id[:8] + "  classic  ada ", exitOK},
+		{"top", "no scores on this board yet", exitOK},
+		{"top nonsense", "there is no variant \"nonsense\"", exitMissing},
+		{"variants", "tribolo   11×16 ", exitOK},
+		{"help", "  tv  ", exitOK},
+		{"", "this needs a terminal: ssh -t <host>", exitUsage},
+		{"play vt100", "this needs a terminal: ssh -t <host> play vt100", exitUsage},
+		{"'games; id'", "there is no command \"games;\"", exitUsage},
+		{"id", "there is no command \"id\"", exitUsage},
+		{"-s sftp", "subsystem request failed", 255},
+		{"-W 127.0.0.1:1", "forwarding failed", 255},
+		{"-o ExitOnForwardFailure=yes -R 0:127.0.0.1:1 help", "forwarding failed", 255},
+	} {
+		out, code := h.run(t, nil, tt.args)
+		assert.Contains(t, out, tt.want, tt.args)
+		assert.Equal(t, tt.code, code, tt.args)
+	}
+}

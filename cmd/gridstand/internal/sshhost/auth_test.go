@@ -1,0 +1,103 @@
+package sshhost
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// whoAmI prints the key that a session is of.
+func whoAmI(_ context.Context, s *Session) int {
+	who := "guest"
+	if s.Key != nil {
+		who = gossh.FingerprintSHA256(s.Key)
+	}
+	_, _ = fmt.Fprint(s.Out, who)
+	return 0
+}
+
+func fingerprint(s gossh.Signer) string { return gossh.FingerprintSHA256(s.PublicKey()) }
+
+// Ensure that a session is of the key that its client proved to have, and of nobody if
+// it proved none.
+func TestServe_Key(t *testing.T) {
+	t.Parallel()
+	h := start(t, whoAmI)
+	ada, bob := newSigner(t), newSigner(t)
+	assert.Equal(t, fingerprint(ada), output(t, h.dial(gossh.PublicKeys(ada)), "help"))
+	assert.Equal(t, fingerprint(bob), output(t, h.dial(gossh.PublicKeys(bob, ada)), "help"))
+	assert.Equal(t, "guest", output(t, h.dial(guest()), "help"))
+
+	for name, method := range map[string]gossh.AuthMethod{"a password": gossh.Password(""), "nothing": nil} {
+		var methods []gossh.AuthMethod
+		if method != nil {
+			methods = append(methods, method)
+		}
+		_, err := h.tryDial(methods...)
+		require.ErrorContains(t, err, "unable to authenticate", name)
+	}
+}
+
+// offered is a key that a client offers without having it: it is asked for its bytes
+// once, for the offer, and gives others from then on.
+type offered struct {
+	gossh.PublicKey
+	asked atomic.Bool
+}
+
+func (o *offered) Marshal() []byte {
+	if o.asked.Swap(true) {
+		return []byte("another")
+	}
+	return o.PublicKey.Marshal()
+}
+
+// offer is a signer that offers another's public key.
+type offer struct {
+	gossh.Signer
+	key gossh.PublicKey
+}
+
+func (o offer) PublicKey() gossh.PublicKey { return o.key }
+
+// Ensure that an offer of somebody's public key, which everyone may know, brings nothing
+// without the private one (CVE-2024-45337).
+func TestServe_OfferedKey(t *testing.T) {
+	t.Parallel()
+	h := start(t, whoAmI)
+	victim, own := newSigner(t), newSigner(t)
+	pretend := func() gossh.Signer { return offer{own, &offered{PublicKey: victim.PublicKey()}} }
+	for name, signers := range map[string][]gossh.Signer{
+		"before the own one":  {pretend(), own},
+		"twice":               {pretend(), pretend(), own},
+		"and its proof after": {pretend(), own, victim},
+	} {
+		assert.Equal(t, fingerprint(own), output(t, h.dial(gossh.PublicKeys(signers...)), "help"), name)
+	}
+	assert.Equal(t, "guest", output(t, h.dial(gossh.PublicKeys(pretend()), guest()), "help"))
+
+	// Signed by another key.
+	_, err := h.tryDial(gossh.PublicKeys(offer{own, victim.PublicKey()}), guest())
+	require.Error(t, err)
+}
+
+// Ensure that a certificate of a key is the same player as the key: certificates are
+// renewed.
+func TestServe_Certificate(t *testing.T) {
+	t.Parallel()
+	h := start(t, whoAmI)
+	own, authority := newSigner(t), newSigner(t)
+	certificate := &gossh.Certificate{
+		Key: own.PublicKey(), CertType: gossh.UserCert, ValidPrincipals: []string{"root"}, ValidBefore: gossh.CertTimeInfinity,
+	}
+	require.NoError(t, certificate.SignCert(rand.Reader, authority))
+	signer, err := gossh.NewCertSigner(certificate, own)
+	require.NoError(t, err)
+	assert.Equal(t, fingerprint(own), output(t, h.dial(gossh.PublicKeys(signer)), "help"))
+}

@@ -1,0 +1,188 @@
+package sshhost
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/gliderlabs/ssh"
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// channel is a session's channel. It is what the SSH library sees of a NewChannel that
+// is accepted already, with only those requests that are allowed and well formed.
+type channel struct {
+	gossh.Channel
+	client *client
+	// closed ends when the client closes the channel, or the connection ends.
+	closed context.Context
+	close  context.CancelFunc
+
+	requests chan *gossh.Request // to the library
+	resized  chan Size           // the latest size
+	size     Size
+	terminal bool
+	// handler is the handler of the session, from the request for it on.
+	handler sync.WaitGroup
+}
+
+func newChannel(ctx context.Context, accepted gossh.Channel, c *client) *channel {
+	ch := &channel{
+		Channel: accepted, client: c,
+		requests: make(chan *gossh.Request), resized: make(chan Size, 1),
+	}
+	ch.closed, ch.close = context.WithCancel(ctx)
+	return ch
+}
+
+// Accept, ChannelType, ExtraData and Reject implement gossh.NewChannel.
+func (ch *channel) Accept() (gossh.Channel, <-chan *gossh.Request, error) {
+	return ch.Channel, ch.requests, nil
+}
+
+func (ch *channel) ChannelType() string                        { return "session" }
+func (ch *channel) ExtraData() []byte                          { return nil }
+func (ch *channel) Reject(gossh.RejectionReason, string) error { return nil }
+
+// Payloads of requests, RFC 4254, section 6.
+type (
+	ptyRequest struct {
+		Term                                  string
+		Columns, Rows, PixelWidth, PixelHeigh uint32
+		Modes                                 string
+	}
+	resizeRequest struct{ Columns, Rows, PixelWidth, PixelHeight uint32 }
+	envRequest    struct{ Name, Value string }
+)
+
+// filter passes requests on to the library until the channel is closed. It refuses what
+// no session needs, and what the library would take unchecked: it grows with each
+// variable, and panics at a malformed terminal.
+func (ch *channel) filter(requests <-chan *gossh.Request) {
+	defer close(ch.requests)
+	defer ch.close()
+	started, variables := false, 0
+	for request := range requests {
+		switch pass := false; request.Type {
+		case "pty-req":
+			pass = !started && !ch.terminal && ch.allocate(request)
+			ch.answer(request, pass)
+		case "env":
+			pass = !started && variables < maxVariables && allowedVariable(request.Payload)
+			if pass {
+				variables++
+			}
+			ch.answer(request, pass)
+		case "shell", "exec":
+			pass = !started
+			if pass {
+				started = true
+				ch.handler.Add(1)
+			}
+			ch.answer(request, pass)
+		case "window-change":
+			var r resizeRequest
+			if pass = ch.terminal && gossh.Unmarshal(request.Payload, &r) == nil; pass {
+				ch.resize(sizeOf(r.Columns, r.Rows))
+			}
+			_ = request.Reply(pass, nil)
+		default: // subsystems, agent forwarding, X11, signals, …
+			_ = request.Reply(false, nil)
+		}
+	}
+}
+
+// answer passes a request on to the library, or refuses it.
+func (ch *channel) answer(request *gossh.Request, pass bool) {
+	if !pass {
+		_ = request.Reply(false, nil)
+		return
+	}
+	select {
+	case ch.requests <- request:
+	case <-ch.closed.Done():
+	}
+}
+
+// allocate checks a request for a terminal and reports whether it is allowed.
+func (ch *channel) allocate(request *gossh.Request) bool {
+	var r ptyRequest
+	if gossh.Unmarshal(request.Payload, &r) != nil || r.Term != printable(r.Term, maxTerm) {
+		return false
+	}
+	ch.terminal, ch.size = true, sizeOf(r.Columns, r.Rows)
+	return true
+}
+
+// resize keeps a size until the session takes it, in place of an earlier one.
+func (ch *channel) resize(to Size) {
+	select {
+	case <-ch.resized:
+	default:
+	}
+	ch.resized <- to // Only filter sends, so there is room.
+}
+
+// Bounds of what a client sends.
+const (
+	maxVariables = 20
+	maxVariable  = 100 // bytes
+	maxTerm      = 64  // bytes
+	maxColumns   = 500
+	maxRows      = 200
+)
+
+// sizeOf returns a size within the bounds. Clients without one send 0 × 0.
+func sizeOf(columns, rows uint32) Size {
+	if columns == 0 || rows == 0 {
+		return Size{Width: 80, Height: 24}
+	}
+	return Size{Width: int(min(columns, maxColumns)), Height: int(min(rows, maxRows))}
+}
+
+// allowedVariable reports whether a client may set an environment variable: only what
+// says how its terminal shows text.
+func allowedVariable(payload []byte) bool {
+	var r envRequest
+	if gossh.Unmarshal(payload, &r) != nil || r.Value != printable(r.Value, maxVariable) || r.Name != printable(r.Name, maxVariable) {
+		return false
+	}
+	switch r.Name {
+	case "LANG", "COLORTERM", "NO_COLOR":
+		return true
+	default:
+		return strings.HasPrefix(r.Name, "LC_")
+	}
+}
+
+// printable returns the printable ASCII characters of a text, at most limit.
+func printable(text string, limit int) string {
+	var out strings.Builder
+	for _, r := range text {
+		if r >= ' ' && r <= '~' && out.Len() < limit {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// describe returns the session of a channel.
+func (ch *channel) describe(s ssh.Session) *Session {
+	out := &patientWriter{to: s, client: ch.client}
+	described := &Session{
+		User: printable(s.User(), maxVariable), Address: addressOf(s.RemoteAddr()),
+		In: s, Out: out, Err: out, Env: s.Environ(),
+	}
+	if conn, ok := s.Context().Value(ssh.ContextKeyConn).(*gossh.ServerConn); ok {
+		described.Key = provedKey(conn)
+	}
+	terminal, _, ok := s.Pty()
+	if !ok {
+		described.Err = &patientWriter{to: s.Stderr(), client: ch.client}
+		return described
+	}
+	described.Terminal = true
+	described.Size, described.Resized = ch.size, ch.resized
+	described.Env = append(described.Env, "TERM="+terminal.Term)
+	return described
+}

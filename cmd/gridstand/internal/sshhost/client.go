@@ -1,0 +1,95 @@
+package sshhost
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// contextKey is the type of the keys in the context of a connection.
+type contextKey struct{ name string }
+
+// clientKey is the key of the *client of a connection.
+var clientKey = &contextKey{"client"}
+
+// client is one connection.
+type client struct {
+	conn   net.Conn
+	limits Limits
+
+	// unused closes the connection if it has had no session for the login timeout.
+	unused *time.Timer
+
+	mu      sync.Mutex
+	open    int // channels
+	running int // sessions
+}
+
+func newClient(conn net.Conn, l Limits) *client {
+	c := &client{conn: conn, limits: l}
+	c.unused = time.AfterFunc(l.Login, c.close)
+	return c
+}
+
+// close closes the connection, whatever blocks it.
+func (c *client) close() { _ = c.conn.Close() }
+
+// stop releases what the connection holds when it has ended.
+func (c *client) stop() { c.unused.Stop() }
+
+// openChannel counts a channel and reports whether there may be one more.
+func (c *client) openChannel() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open >= c.limits.SessionsPerConnection {
+		return false
+	}
+	c.open++
+	return true
+}
+
+func (c *client) closeChannel() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open--
+}
+
+// begin notes that a session has started.
+func (c *client) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running++
+	c.unused.Stop()
+}
+
+// end notes that a session has ended.
+func (c *client) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running--; c.running == 0 {
+		c.unused.Reset(c.limits.Login)
+	}
+}
+
+// keepAlive asks the client for an answer once in a while and closes the connection if
+// none comes, until ctx ends. So sessions end whose client hangs or is unreachable.
+func (c *client) keepAlive(ctx context.Context, conn gossh.Conn) {
+	every := time.NewTicker(c.limits.Stall / 2)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+		overdue := time.AfterFunc(c.limits.Stall, c.close)
+		_, _, err := conn.SendRequest("keepalive@openssh.com", true, nil)
+		overdue.Stop()
+		if err != nil {
+			return
+		}
+	}
+}

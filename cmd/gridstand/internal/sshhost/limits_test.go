@@ -1,0 +1,202 @@
+package sshhost
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// Ensure that sessions over a limit are refused with its reason, and that a place is
+// free again when a session ends.
+func TestLimits_Sessions(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(*Limits)
+		want   string
+	}{
+		{"of all", func(l *Limits) { l.Sessions = 2 }, errFull.Error()},
+		{"of an address", func(l *Limits) { l.SessionsPerAddress = 2 }, errAddressFull.Error()},
+		{"of a connection", func(l *Limits) { l.SessionsPerConnection = 2 }, "too many sessions on this connection"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := start(t, until, func(c *Config) { tt.change(&c.Limits) })
+			c := h.dial(guest())
+			first := open(t, c, "tv")
+			open(t, c, "tv")
+			_, err := c.NewSession()
+			require.ErrorContains(t, err, tt.want)
+			require.NoError(t, first.Close())
+			require.Eventually(t, func() bool {
+				s, err := c.NewSession()
+				return err == nil && s.Close() == nil
+			}, limit, 10*time.Millisecond)
+		})
+	}
+}
+
+// Ensure that the number of connections is bounded, also before they log in.
+func TestLimits_Connections(t *testing.T) {
+	t.Parallel()
+	h := start(t, until, func(c *Config) { c.Limits.SessionsPerAddress = 1 })
+	h.dial(guest())
+	silent, err := net.Dial("tcp", h.address)
+	require.NoError(t, err)
+	defer silent.Close()
+	_, err = silent.Read(make([]byte, 1))
+	require.NoError(t, err)
+	_, err = h.tryDial(guest())
+	require.Error(t, err)
+	require.NoError(t, silent.Close())
+	require.Eventually(t, func() bool {
+		c, err := h.tryDial(guest())
+		return err == nil && c.Close() == nil
+	}, limit, 10*time.Millisecond)
+}
+
+// Ensure that a connection ends if it does not log in, or has no session.
+func TestLimits_Login(t *testing.T) {
+	t.Parallel()
+	h := start(t, until, func(c *Config) { c.Limits.Login = 500 * time.Millisecond })
+	silent, err := net.Dial("tcp", h.address)
+	require.NoError(t, err)
+	defer silent.Close()
+	require.NoError(t, silent.SetDeadline(time.Now().Add(limit)))
+	_, err = io.Copy(io.Discard, silent)
+	require.NoError(t, err, "no login")
+
+	c := h.dial(guest())
+	p := open(t, c, "tv")
+	select {
+	case <-time.After(time.Second):
+	case <-ended(c):
+		assert.Fail(t, "closed, with a session")
+	}
+	require.NoError(t, p.Close())
+	waitFor(t, ended(c), "no session any longer")
+	waitFor(t, ended(h.dial(guest())), "never a session")
+}
+
+// ended is closed when a connection ends.
+func ended(c *gossh.Client) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = c.Wait()
+	}()
+	return done
+}
+
+func waitFor(t *testing.T, done <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(limit):
+		require.Fail(t, "not ended", what)
+	}
+}
+
+// Ensure that a session without a key pressed ends, and says why, and that keys extend
+// it.
+func TestLimits_Idle(t *testing.T) {
+	t.Parallel()
+	start0 := time.Now()
+	h := start(t, func(ctx context.Context, s *Session) int {
+		go func() { _, _ = io.Copy(io.Discard, s.In) }()
+		return until(ctx, s)
+	}, func(c *Config) { c.Limits.Idle = time.Second })
+	p := open(t, h.dial(guest()), "tv")
+	for range 3 {
+		<-time.After(500 * time.Millisecond)
+		_, _ = p.in.Write([]byte("x"))
+	}
+	out, code := p.rest(t)
+	assert.Equal(t, errIdle.Error()+".\r\n", out)
+	assert.Equal(t, exitFailed, code)
+	assert.Greater(t, time.Since(start0), 2*time.Second)
+}
+
+// Ensure that a session ends at its maximum duration.
+func TestLimits_Duration(t *testing.T) {
+	t.Parallel()
+	h := start(t, until, func(c *Config) { c.Limits.Duration = 300 * time.Millisecond })
+	out, _ := open(t, h.dial(guest()), "tv").rest(t)
+	assert.Equal(t, errTooLong.Error()+".\r\n", out)
+}
+
+// Ensure that a session ends whose client does not read what is sent to it.
+func TestLimits_NotReading(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{})
+	h := start(t, func(ctx context.Context, s *Session) int {
+		defer close(ended)
+		for {
+			if _, err := s.Out.Write(bytes.Repeat([]byte("x"), 1<<16)); err != nil {
+				return exitFailed
+			}
+		}
+	}, func(c *Config) { c.Limits.Stall = 500 * time.Millisecond })
+	open(t, h.dial(guest()), "tv")
+	waitFor(t, ended, "a client that does not read")
+}
+
+// frozen is a connection whose reads wait, once it is frozen.
+type frozen struct {
+	net.Conn
+	mu     sync.Mutex
+	thawed chan struct{}
+}
+
+func (f *frozen) freeze() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.thawed = make(chan struct{})
+}
+
+func (f *frozen) Read(b []byte) (int, error) {
+	n, err := f.Conn.Read(b)
+	f.mu.Lock()
+	thawed := f.thawed
+	f.mu.Unlock()
+	if thawed != nil {
+		<-thawed
+	}
+	return n, err
+}
+
+// Ensure that a session ends whose client hangs, even if nothing is sent to it.
+func TestLimits_Hanging(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	h := start(t, func(ctx context.Context, s *Session) int {
+		defer close(over)
+		return until(ctx, s)
+	}, func(c *Config) { c.Limits.Stall = 500 * time.Millisecond })
+	raw, err := net.Dial("tcp", h.address)
+	require.NoError(t, err)
+	conn := &frozen{Conn: raw}
+	own, channels, requests, err := gossh.NewClientConn(conn, h.address, &gossh.ClientConfig{
+		User: "ada", Auth: []gossh.AuthMethod{guest()}, HostKeyCallback: gossh.FixedHostKey(h.key.PublicKey()),
+	})
+	require.NoError(t, err)
+	c := gossh.NewClient(own, channels, requests)
+	open(t, c, "tv")
+	select {
+	case <-time.After(2 * time.Second):
+	case <-over:
+		assert.Fail(t, "ended, although the client answers")
+	}
+	conn.freeze()
+	waitFor(t, over, "a client that hangs")
+	close(conn.thawed)
+	_ = c.Close()
+}

@@ -1,0 +1,155 @@
+package sshhost
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	gossh "golang.org/x/crypto/ssh"
+
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m) }
+
+// limit is the time after which a test gives up waiting.
+const limit = 20 * time.Second
+
+// testHost is a host with a Serve of the test's own.
+type testHost struct {
+	t       *testing.T
+	address string
+	key     gossh.Signer
+	stop    func() // waits for the end
+}
+
+// serve is what a session does in a test.
+type serve func(ctx context.Context, s *Session) int
+
+// start starts a host whose limits a test may change.
+func start(t *testing.T, serve serve, change ...func(*Config)) *testHost {
+	t.Helper()
+	key, err := HostKey(filepath.Join(t.TempDir(), "key"))
+	require.NoError(t, err)
+	config := Config{
+		HostKey: key, Serve: serve, Limits: DefaultLimits(), StopTimeout: limit,
+		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, c := range change {
+		c(&config)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, listener, config) }()
+	h := &testHost{t: t, address: listener.Addr().String(), key: key}
+	stopped := false
+	h.stop = func() {
+		cancel()
+		if stopped {
+			return
+		}
+		stopped = true
+		select {
+		case err := <-done:
+			assert.NoError(t, err)
+		case <-time.After(limit):
+			assert.Fail(t, "the host does not stop")
+		}
+	}
+	t.Cleanup(h.stop)
+	return h
+}
+
+// newSigner makes a key of a user.
+func newSigner(t *testing.T) gossh.Signer {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	signer, err := gossh.NewSignerFromKey(key)
+	require.NoError(t, err)
+	return signer
+}
+
+// guest logs in without a key.
+func guest() gossh.AuthMethod {
+	return gossh.KeyboardInteractive(func(_, _ string, questions []string, _ []bool) ([]string, error) {
+		return make([]string, len(questions)), nil
+	})
+}
+
+// tryDial connects with some methods of authentication.
+func (h *testHost) tryDial(methods ...gossh.AuthMethod) (*gossh.Client, error) {
+	return gossh.Dial("tcp", h.address, &gossh.ClientConfig{
+		User: "ada", Auth: methods, HostKeyCallback: gossh.FixedHostKey(h.key.PublicKey()), Timeout: limit,
+	})
+}
+
+// dial connects with some methods of authentication, which must succeed.
+func (h *testHost) dial(methods ...gossh.AuthMethod) *gossh.Client {
+	h.t.Helper()
+	c, err := h.tryDial(methods...)
+	require.NoError(h.t, err)
+	h.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// output runs a command without a terminal and returns its output.
+func output(t *testing.T, c *gossh.Client, command string) string {
+	t.Helper()
+	s, err := c.NewSession()
+	require.NoError(t, err)
+	out, err := s.Output(command)
+	require.NoError(t, err)
+	return string(out)
+}
+
+// pane is a session with a terminal.
+type pane struct {
+	*gossh.Session
+	in  io.Writer
+	out io.Reader
+}
+
+// open opens a terminal of 60 × 20 and runs a command in it.
+func open(t *testing.T, c *gossh.Client, command string) *pane {
+	t.Helper()
+	s, err := c.NewSession()
+	require.NoError(t, err)
+	p := &pane{Session: s}
+	p.in, err = s.StdinPipe()
+	require.NoError(t, err)
+	p.out, err = s.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, s.RequestPty("xterm-256color", 20, 60, gossh.TerminalModes{gossh.ECHO: 0}))
+	require.NoError(t, s.Start(command))
+	return p
+}
+
+// rest returns everything until the session ends, and its exit code.
+func (p *pane) rest(t *testing.T) (string, int) {
+	t.Helper()
+	out, err := io.ReadAll(p.out)
+	require.NoError(t, err)
+	err = p.Wait()
+	var exit *gossh.ExitError
+	if assert.ErrorAs(t, err, &exit) {
+		return string(out), exit.ExitStatus()
+	}
+	return string(out), 0
+}
+
+// until waits for a session's end.
+func until(ctx context.Context, _ *Session) int {
+	<-ctx.Done()
+	return exitFailed
+}

@@ -1,0 +1,210 @@
+package sshhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/gliderlabs/ssh"
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// Session is one screen or command of a client.
+type Session struct {
+	// Command is what the client asked for.
+	Command Command
+	// Key is the public key that the client proved to have, nil for a guest.
+	Key gossh.PublicKey
+	// User is the name that the client logged in with. It proves nothing.
+	User string
+	// Address of the client.
+	Address netip.Addr
+
+	// Terminal reports whether the client has a terminal. Without one, Out is a stream
+	// and the fields below are empty.
+	Terminal bool
+	In       io.Reader
+	Out, Err io.Writer
+	// Size of the terminal when the session started. Resized has the latest size after
+	// each change.
+	Size    Size
+	Resized <-chan Size
+	// Env has the terminal's TERM and what the client sent of its language and colours.
+	Env []string
+}
+
+// Size of a terminal, in cells.
+type Size = tea.WindowSizeMsg
+
+// Exit codes of sessions that the host ends.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// session handles a channel of type session until it is closed. It implements
+// ssh.ChannelHandler.
+func (h *host) session(server *ssh.Server, conn *gossh.ServerConn, requested gossh.NewChannel, ctx ssh.Context) {
+	if !h.begin() {
+		_ = requested.Reject(gossh.ConnectionFailed, errStopping.Error())
+		return
+	}
+	defer h.running.Done()
+	defer h.recovered("session", conn.RemoteAddr())
+	c, ok := ctx.Value(clientKey).(*client)
+	if !ok {
+		return
+	}
+	if !c.openChannel() {
+		_ = requested.Reject(gossh.ResourceShortage, "too many sessions on this connection")
+		return
+	}
+	defer c.closeChannel()
+	release, err := h.limits.session(conn.RemoteAddr())
+	if err != nil {
+		_ = requested.Reject(gossh.ResourceShortage, err.Error())
+		return
+	}
+	defer release()
+	accepted, requests, err := requested.Accept()
+	if err != nil {
+		return
+	}
+	ch := newChannel(ctx, accepted, c)
+	var own sync.WaitGroup
+	defer own.Wait()
+	own.Go(func() { ch.filter(requests) })
+	own.Go(func() { c.keepAlive(ch.closed, conn) })
+	ssh.DefaultSessionHandler(server, conn, ch, &channelContext{Context: ctx, channel: ch})
+	ch.handler.Wait()
+}
+
+// channelContext lets the handler of a session find its channel.
+type channelContext struct {
+	ssh.Context
+	channel *channel
+}
+
+// handle runs a session. It implements ssh.Handler.
+func (h *host) handle(s ssh.Session) {
+	c, ok := s.Context().(*channelContext)
+	if !ok {
+		return
+	}
+	ch := c.channel
+	defer ch.handler.Done()
+	code := exitFailed
+	defer func() { _ = s.Exit(code) }()
+	defer h.recovered("session", s.RemoteAddr())
+	ch.client.begin()
+	defer ch.client.end()
+
+	ctx, end := context.WithCancelCause(h.sessions)
+	defer end(nil)
+	defer context.AfterFunc(ch.closed, func() { end(errGone) })()
+	if d := h.config.Limits.Duration; d > 0 {
+		defer time.AfterFunc(d, func() { end(errTooLong) }).Stop()
+	}
+	session := ch.describe(s)
+	in := &keys{from: s, pressed: func() {}}
+	if d := h.config.Limits.Idle; d > 0 {
+		idle := time.AfterFunc(d, func() { end(errIdle) })
+		defer idle.Stop()
+		in.pressed = func() { idle.Reset(d) }
+	}
+	session.In = in
+	code = h.serve(ctx, session, s.RawCommand())
+	if why := context.Cause(ctx); why != nil && !errors.Is(why, errGone) {
+		session.say(why.Error() + ".")
+	}
+}
+
+// serve runs a session and logs it.
+func (h *host) serve(ctx context.Context, s *Session, line string) int {
+	log := h.config.Logger.With("address", s.Address.String(), "key", shortFingerprint(s.Key))
+	command, err := Parse(line)
+	if err == nil && command.NeedsTerminal() && !s.Terminal {
+		err = fmt.Errorf("this needs a terminal: ssh -t <host> %s", command)
+	}
+	if err != nil {
+		log.Info("session refused", "reason", err)
+		s.say(err.Error())
+		return exitUsage
+	}
+	s.Command = command
+	start := time.Now()
+	log.Info("session started", "command", command.String(), "terminal", s.Terminal)
+	code := exitFailed
+	defer func() {
+		attributes := []any{"code", code, "duration", time.Since(start).Round(time.Millisecond)}
+		if why := context.Cause(ctx); why != nil {
+			attributes = append(attributes, slog.Any("reason", why))
+		}
+		log.Info("session ended", attributes...)
+	}()
+	code = h.config.Serve(ctx, s)
+	return code
+}
+
+// say writes a line to the user.
+func (s *Session) say(text string) {
+	newline := "\n"
+	if s.Terminal {
+		newline = "\r\n"
+	}
+	_, _ = io.WriteString(s.Err, text+newline)
+}
+
+// shortFingerprint is the beginning of a key's fingerprint, for logs.
+func shortFingerprint(key gossh.PublicKey) string {
+	if key == nil {
+		return "none"
+	}
+	return gossh.FingerprintSHA256(key)[:len("SHA256:")+12]
+}
+
+// keys is the input of a session. Each read that brings something calls pressed. One
+// read at a time reaches the channel, which wakes only one of its readers at its end.
+type keys struct {
+	from    io.Reader
+	pressed func()
+	mu      sync.Mutex
+}
+
+func (k *keys) Read(b []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n, err := k.from.Read(b)
+	if n > 0 {
+		k.pressed()
+	}
+	return n, err
+}
+
+// patientWriter writes to a client, and closes the connection if a write takes longer
+// than the client may take to read.
+type patientWriter struct {
+	to     io.Writer
+	client *client
+
+	mu      sync.Mutex
+	overdue *time.Timer
+}
+
+func (w *patientWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.overdue == nil {
+		w.overdue = time.AfterFunc(w.client.limits.Stall, w.client.close)
+	} else {
+		w.overdue.Reset(w.client.limits.Stall)
+	}
+	defer w.overdue.Stop()
+	return w.to.Write(b)
+}

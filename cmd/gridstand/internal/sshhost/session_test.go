@@ -1,0 +1,177 @@
+package sshhost
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// Ensure that a session has the terminal of its client: its size and each change of it,
+// its name, and of the environment nothing but language and colours.
+func TestSession_Terminal(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(ctx context.Context, s *Session) int {
+		_, _ = fmt.Fprintln(s.Out, s.Terminal, s.Size, s.Env, s.User, s.Address, s.Command)
+		in := bufio.NewReader(s.In)
+		line, _ := in.ReadString('\r')
+		_, _ = fmt.Fprintln(s.Out, line)
+		for ctx.Err() == nil {
+			select {
+			case size := <-s.Resized: // perhaps only the last one
+				if size.Width != 100 {
+					_, _ = fmt.Fprintln(s.Out, size)
+					return 3
+				}
+			case <-ctx.Done():
+			}
+		}
+		return 3
+	})
+	c := h.dial(guest())
+	s, err := c.NewSession()
+	require.NoError(t, err)
+	for name, allowed := range map[string]bool{
+		"LANG": true, "LC_ALL": true, "COLORTERM": true, "NO_COLOR": true,
+		"PATH": false, "LD_PRELOAD": false, "GRIDSTAND_SERVER": false, "TERM": false, "LANG\x00": false,
+	} {
+		assert.Equal(t, allowed, s.Setenv(name, "x") == nil, "%q", name)
+	}
+	assert.Error(t, s.Setenv("LANG", strings.Repeat("x", maxVariable+1)))
+	for range maxVariables {
+		err = s.Setenv("LC_TIME", "x")
+	}
+	require.Error(t, err, "without end")
+	p := &pane{Session: s}
+	p.in, err = s.StdinPipe()
+	require.NoError(t, err)
+	p.out, err = s.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, s.RequestPty("vt220", 20, 60, nil))
+	require.Error(t, s.RequestPty("xterm", 20, 60, nil), "a second one")
+	require.NoError(t, s.Start("watch  @ada   lovelace "))
+
+	require.NoError(t, s.WindowChange(30, 100))
+	require.NoError(t, s.WindowChange(40_000_000, 80_000_000))
+	_, err = p.in.Write([]byte("q\r"))
+	require.NoError(t, err)
+	out, code := p.rest(t)
+	assert.Equal(t, 3, code)
+	lines := strings.Split(out, "\r\n")
+	assert.True(t, strings.HasPrefix(lines[0], "true {60 20} [") && strings.HasSuffix(lines[0], "TERM=vt220] ada 127.0.0.1 watch @ada lovelace"), "%s", lines[0])
+	assert.NotContains(t, lines[0], "PATH")
+	assert.Equal(t, "q\r", lines[1]+"\r")
+	assert.Equal(t, fmt.Sprint(Size{Width: maxColumns, Height: maxRows}), lines[2])
+}
+
+// Ensure that a client without a terminal gets text, and is told what needs one.
+func TestSession_NoTerminal(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(_ context.Context, s *Session) int {
+		_, _ = fmt.Fprintln(s.Out, s.Command, s.Terminal)
+		return 0
+	})
+	c := h.dial(guest())
+	for _, command := range []string{"help", "games", "top 5x5", "variants"} {
+		assert.Equal(t, command+" false\n", output(t, c, command))
+	}
+	for line, want := range map[string]string{
+		"":                                 "this needs a terminal: ssh -t <host>",
+		"play vt100":                       "this needs a terminal: ssh -t <host> play vt100",
+		"watch @ada":                       "this needs a terminal: ssh -t <host> watch @ada",
+		"/bin/sh":                          `there is no command "/bin/sh". Try: help`,
+		"help; sh":                         `there is no command "help;". Try: help`,
+		"top a b":                          "usage: top [VARIANT]",
+		"top \x1b[2J":                      "the command has characters that are not allowed, or too many. Try: help",
+		"help " + strings.Repeat(" ", 999): "the command has characters that are not allowed, or too many. Try: help",
+	} {
+		s, err := c.NewSession()
+		require.NoError(t, err)
+		var out, errs strings.Builder
+		s.Stdout, s.Stderr = &out, &errs
+		err = s.Run(line)
+		var exit *gossh.ExitError
+		if assert.ErrorAs(t, err, &exit, line) {
+			assert.Equal(t, exitUsage, exit.ExitStatus())
+		}
+		assert.Empty(t, out.String())
+		assert.Equal(t, want+"\n", strings.ReplaceAll(errs.String(), "<host> \n", "<host>\n"))
+	}
+}
+
+// Ensure that everything else of SSH is refused: it is no shell, and no way into the
+// host's network.
+func TestSession_Refused(t *testing.T) {
+	t.Parallel()
+	h := start(t, whoAmI)
+	c := h.dial(guest())
+	_, err := c.Dial("tcp", h.address)
+	require.ErrorContains(t, err, "only games are served here: no forwarding")
+	_, err = c.Listen("tcp", "127.0.0.1:0")
+	require.ErrorContains(t, err, "denied")
+	_, _, err = c.OpenChannel("x11", nil)
+	require.Error(t, err)
+	ok, _, err := c.SendRequest("streamlocal-forward@openssh.com", true, gossh.Marshal(struct{ Path string }{"/tmp/x"}))
+	require.NoError(t, err)
+	assert.False(t, ok)
+
+	s, err := c.NewSession()
+	require.NoError(t, err)
+	require.Error(t, s.RequestSubsystem("sftp"))
+	for _, request := range []string{"auth-agent-req@openssh.com", "x11-req", "window-change", "break", "unknown"} {
+		ok, err := s.SendRequest(request, true, []byte("\xff\xff\xff\xff"))
+		require.NoError(t, err)
+		assert.False(t, ok, request)
+	}
+	// Malformed terminals, with a length beyond the end.
+	for _, payload := range []string{"", "\xff\xff\xff\xff", "\xff\xff\xff\xfc\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", "\x00\x00\x00\x02\x1b["} {
+		ok, err := s.SendRequest("pty-req", true, []byte(payload))
+		require.NoError(t, err)
+		assert.False(t, ok)
+	}
+	require.Error(t, s.RequestPty("xterm\x1b[2J", 20, 60, nil))
+	out, err := s.Output("help")
+	require.NoError(t, err)
+	assert.Equal(t, "guest", string(out), "the session is still good for what it is for")
+	assert.Equal(t, "guest", output(t, c, "help"), "and so is the host")
+}
+
+// Ensure that a session ends for itself if it panics.
+func TestSession_Panic(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(ctx context.Context, s *Session) int {
+		if s.Command.Name == "tv" {
+			panic("broken")
+		}
+		return until(ctx, s)
+	})
+	c := h.dial(guest())
+	other := open(t, c, "watch")
+	_, code := open(t, c, "tv").rest(t)
+	assert.Equal(t, exitFailed, code)
+	h.stop()
+	out, _ := other.rest(t)
+	assert.Equal(t, errStopping.Error()+".\r\n", out)
+}
+
+// Ensure that a stop ends the sessions and tells people, and closes what does not end.
+func TestServe_Stop(t *testing.T) {
+	t.Parallel()
+	h := start(t, until, func(c *Config) { c.StopTimeout = 1 })
+	one, two := open(t, h.dial(guest()), ""), open(t, h.dial(guest()), "tv")
+	silent, err := net.Dial("tcp", h.address) // before its login
+	require.NoError(t, err)
+	defer silent.Close()
+	h.stop()
+	for _, p := range []*pane{one, two} {
+		_ = p.Wait()
+	}
+	_, err = h.tryDial(guest())
+	require.Error(t, err)
+}

@@ -1,0 +1,257 @@
+package redis
+
+import (
+	"cmp"
+	"context"
+	_ "embed" // For the scripts.
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+var (
+	//go:embed claim_key.lua
+	claimKeySource string
+	//go:embed link_key.lua
+	linkKeySource string
+	//go:embed release_key.lua
+	releaseKeySource string
+
+	claimKeyScript   = goredis.NewScript(claimKeySource)
+	linkKeyScript    = goredis.NewScript(linkKeySource)
+	releaseKeyScript = goredis.NewScript(releaseKeySource)
+)
+
+// keys implements store.Keys. A key's owner and an account's keys are in different slots
+// of a cluster. A key is linked if both say so: the owner is written last and removed
+// last, and one whose account does not have the key counts for nothing.
+//
+// While Create makes an account, the owner is a claim, which has a mark before the id
+// and expires.
+type keys struct{ accounts }
+
+func keysKey(playerID string) string   { return playerKey(playerID) + ":keys" }
+func keyKey(fingerprint string) string { return "player:ssh-key:{" + fingerprint + "}" }
+
+// claimMark stands before the id of an owner that is claimed.
+const claimMark = "claimed for "
+
+func (k keys) Owner(ctx context.Context, fingerprint string) (store.Account, bool, error) {
+	owner, err := k.ownerID(ctx, fingerprint)
+	if err != nil || owner == "" || strings.HasPrefix(owner, claimMark) {
+		return store.Account{}, false, err
+	}
+	return k.linked(ctx, owner, fingerprint)
+}
+
+// ownerID returns what is stored as a key's owner, "" for nothing.
+func (k keys) ownerID(ctx context.Context, fingerprint string) (string, error) {
+	owner, err := k.client.Get(ctx, keyKey(fingerprint)).Result()
+	if errors.Is(err, goredis.Nil) {
+		return "", nil
+	}
+	return owner, failed(err)
+}
+
+// linked returns an account if it exists and has a key.
+func (k keys) linked(ctx context.Context, playerID, fingerprint string) (store.Account, bool, error) {
+	pipe := k.client.Pipeline()
+	fields, has := pipe.HMGet(ctx, playerKey(playerID), accountFields...), pipe.HExists(ctx, keysKey(playerID), fingerprint)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return store.Account{}, false, failed(err)
+	}
+	account, exists, err := parseAccount(playerID, fields.Val())
+	return account, exists && has.Val(), err
+}
+
+func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, fingerprint string) (store.Account, error) {
+	owner, linked, err := k.take(ctx, fingerprint, claimMark+a.ID, claimSeconds*time.Second)
+	switch {
+	case err != nil:
+		return store.Account{}, err
+	case linked.ID == a.ID:
+		return linked, nil
+	case owner != claimMark+a.ID:
+		return store.Account{}, store.ErrKeyHeld
+	}
+	holder, err := k.accounts.Create(ctx, a, keep)
+	if err == nil && holder.ID == a.ID && holder.Secret == a.Secret {
+		_, err := k.Link(ctx, store.Key{Fingerprint: fingerprint, PlayerID: a.ID}, 0)
+		return holder, err
+	}
+	if err == nil || errors.Is(err, store.ErrNameHeld) {
+		// Another name may do, with which the id is another one.
+		if err := k.release(ctx, fingerprint, owner); err != nil {
+			return store.Account{}, err
+		}
+	}
+	return holder, err
+}
+
+// take makes wanted the owner of a key, for a time or for good if that is 0, unless the
+// key is linked to another account or claimed for one. Its own claim it replaces. It
+// returns what is the owner now, and the account that the key is linked to, if it is.
+func (k keys) take(ctx context.Context, fingerprint, wanted string, keep time.Duration) (owner string, linked store.Account, err error) {
+	stale := wanted
+	for range 3 { // The owner can change between two commands, but hardly twice.
+		owner, err = claimKeyScript.Run(ctx, k.client, []string{keyKey(fingerprint)},
+			wanted, keep.Milliseconds(), claimMark+wanted, stale).Text()
+		if err != nil {
+			return "", store.Account{}, failed(err)
+		}
+		if owner == wanted || strings.HasPrefix(owner, claimMark) {
+			return owner, store.Account{}, nil
+		}
+		account, ok, err := k.linked(ctx, owner, fingerprint)
+		if ok || err != nil {
+			return owner, account, err
+		}
+		// The account has expired, or it removed the key and the rest did not follow.
+		stale = owner
+	}
+	return owner, store.Account{}, nil
+}
+
+// release removes the owner of a key, if it is the given one.
+func (k keys) release(ctx context.Context, fingerprint, owner string) error {
+	return failed(releaseKeyScript.Run(ctx, k.client, []string{keyKey(fingerprint)}, owner).Err())
+}
+
+func (k keys) Link(ctx context.Context, key store.Key, limit int) (store.Key, error) {
+	owner, linked, err := k.Owner(ctx, key.Fingerprint)
+	if err != nil {
+		return store.Key{}, err
+	}
+	if linked && owner.ID != key.PlayerID {
+		return store.Key{}, store.ErrKeyHeld
+	}
+	stored, left, err := k.add(ctx, key, limit)
+	if err != nil {
+		return store.Key{}, err
+	}
+	holder, _, err := k.take(ctx, key.Fingerprint, key.PlayerID, left)
+	if err != nil {
+		return store.Key{}, err
+	}
+	if holder != key.PlayerID {
+		if err := k.client.HDel(ctx, keysKey(key.PlayerID), key.Fingerprint).Err(); err != nil {
+			return store.Key{}, failed(err)
+		}
+		return store.Key{}, store.ErrKeyHeld
+	}
+	return stored, nil
+}
+
+// add adds a key to those of an account. It returns the key as it is stored, and the
+// time after which the account expires, 0 for never.
+func (k keys) add(ctx context.Context, key store.Key, limit int) (stored store.Key, left time.Duration, err error) {
+	reply, err := linkKeyScript.Run(ctx, k.client, []string{playerKey(key.PlayerID), keysKey(key.PlayerID)},
+		key.Fingerprint, key.Comment, limit).Slice()
+	if err != nil {
+		return store.Key{}, 0, failed(err)
+	}
+	switch stringAt(reply, 0) {
+	case "none":
+		return store.Key{}, 0, store.ErrNoAccount
+	case "full":
+		return store.Key{}, 0, store.ErrTooManyKeys
+	}
+	milliseconds, err := strconv.ParseInt(stringAt(reply, 1), 10, 64)
+	if err != nil {
+		return store.Key{}, 0, store.Failed(store.Corrupt, "the reply to a new key has no time: %w", err)
+	}
+	stored, err = parseKey(key.PlayerID, key.Fingerprint, stringAt(reply, 0))
+	return stored, max(0, time.Duration(milliseconds)*time.Millisecond), err
+}
+
+func (k keys) Unlink(ctx context.Context, playerID, fingerprint string) (bool, error) {
+	removed, err := k.client.HDel(ctx, keysKey(playerID), fingerprint).Result()
+	if err != nil {
+		return false, failed(err)
+	}
+	return removed > 0, k.release(ctx, fingerprint, playerID)
+}
+
+func (k keys) Keys(ctx context.Context, playerID string) ([]store.Key, error) {
+	pipe := k.client.Pipeline()
+	exists, fields := pipe.Exists(ctx, playerKey(playerID)), pipe.HGetAll(ctx, keysKey(playerID))
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, failed(err)
+	}
+	if exists.Val() == 0 {
+		return nil, nil
+	}
+	var all []store.Key
+	for fingerprint, text := range fields.Val() {
+		key, err := parseKey(playerID, fingerprint, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, key)
+	}
+	slices.SortFunc(all, func(a, b store.Key) int {
+		return cmp.Or(a.Added.Compare(b.Added), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
+	return all, nil
+}
+
+func parseKey(playerID, fingerprint, text string) (store.Key, error) {
+	added, comment, err := parseTimed(text)
+	if err != nil {
+		return store.Key{}, store.Failed(store.Corrupt, "the key %s of player %s has no time: %w", fingerprint, playerID, err)
+	}
+	return store.Key{Fingerprint: fingerprint, PlayerID: playerID, Comment: comment, Added: added}, nil
+}
+
+// timedText is how a text is stored with a time, and parseTimed reads both.
+func timedText(at time.Time, text string) string {
+	return strconv.FormatInt(at.UnixMilli(), 10) + " " + text
+}
+
+func parseTimed(stored string) (at time.Time, text string, err error) {
+	milliseconds, text, _ := strings.Cut(stored, " ")
+	n, err := strconv.ParseInt(milliseconds, 10, 64)
+	return time.UnixMilli(n).UTC(), text, err
+}
+
+// credentials implements store.Credentials: a hash of name to time and digest.
+type credentials struct{ client goredis.UniversalClient }
+
+const credentialsKey = "games:ssh-credentials"
+
+func (s credentials) Add(ctx context.Context, c store.Credential) (bool, error) {
+	now, err := s.client.Time(ctx).Result()
+	if err != nil {
+		return false, failed(err)
+	}
+	added, err := s.client.HSetNX(ctx, credentialsKey, c.Name, timedText(now, c.Digest)).Result()
+	return added, failed(err)
+}
+
+func (s credentials) All(ctx context.Context) ([]store.Credential, error) {
+	fields, err := s.client.HGetAll(ctx, credentialsKey).Result()
+	if err != nil {
+		return nil, failed(err)
+	}
+	var all []store.Credential
+	for name, text := range fields {
+		created, digest, err := parseTimed(text)
+		if err != nil {
+			return nil, store.Failed(store.Corrupt, "the credential %s has no time: %w", name, err)
+		}
+		all = append(all, store.Credential{Name: name, Digest: digest, Created: created})
+	}
+	slices.SortFunc(all, func(a, b store.Credential) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+func (s credentials) Remove(ctx context.Context, name string) (bool, error) {
+	removed, err := s.client.HDel(ctx, credentialsKey, name).Result()
+	return removed > 0, failed(err)
+}

@@ -1,0 +1,182 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// keys implements store.Keys.
+type keys struct{ accounts }
+
+func (k keys) Owner(ctx context.Context, fingerprint string) (owner store.Account, found bool, err error) {
+	err = k.read(ctx, func(c *sqlite3.Conn) (err error) {
+		owner, found, err = k.owner(c, fingerprint)
+		return err
+	})
+	return owner, found, err
+}
+
+func (k keys) owner(c *sqlite3.Conn, fingerprint string) (store.Account, bool, error) {
+	playerID := ""
+	err := query(c, "SELECT player FROM ssh_keys WHERE fingerprint = ?", func(s *sqlite3.Stmt) error {
+		playerID = s.ColumnText(0)
+		return nil
+	}, fingerprint)
+	if err != nil || playerID == "" {
+		return store.Account{}, false, err
+	}
+	return k.account(c, playerID)
+}
+
+func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, fingerprint string) (holder store.Account, err error) {
+	var refused error
+	err = k.write(ctx, func(c *sqlite3.Conn) error {
+		owner, linked, err := k.owner(c, fingerprint)
+		if err != nil {
+			return err
+		}
+		holder, refused = owner, nil
+		if linked {
+			if owner.ID != a.ID {
+				refused = store.ErrKeyHeld
+			}
+			return nil
+		}
+		exists := false
+		if holder, exists, err = k.createOn(c, a, keep); err != nil {
+			return err
+		}
+		if !exists {
+			refused = store.ErrNameHeld
+		}
+		if !exists || holder.ID != a.ID || holder.Secret != a.Secret {
+			return nil
+		}
+		return k.link(c, store.Key{Fingerprint: fingerprint, PlayerID: a.ID})
+	})
+	if err == nil {
+		err = refused
+	}
+	if err != nil {
+		return store.Account{}, err
+	}
+	return holder, nil
+}
+
+// link links a key that is linked to no account. It may have been that of one that has
+// expired.
+func (k keys) link(c *sqlite3.Conn, key store.Key) error {
+	return exec(c, "INSERT OR REPLACE INTO ssh_keys (fingerprint, player, comment, added) VALUES (?, ?, ?, ?)",
+		key.Fingerprint, key.PlayerID, key.Comment, k.now())
+}
+
+func (k keys) Link(ctx context.Context, key store.Key, limit int) (stored store.Key, err error) {
+	var refused error
+	err = k.write(ctx, func(c *sqlite3.Conn) error {
+		stored, refused = store.Key{}, nil
+		_, exists, err := k.account(c, key.PlayerID)
+		if err != nil || !exists {
+			refused = store.ErrNoAccount
+			return err
+		}
+		owner, linked, err := k.owner(c, key.Fingerprint)
+		if err != nil {
+			return err
+		}
+		if linked && owner.ID != key.PlayerID {
+			refused = store.ErrKeyHeld
+			return nil
+		}
+		if !linked {
+			all, err := keysOf(c, key.PlayerID)
+			if err != nil {
+				return err
+			}
+			if limit > 0 && len(all) >= limit {
+				refused = store.ErrTooManyKeys
+				return nil
+			}
+			if err := k.link(c, key); err != nil {
+				return err
+			}
+		}
+		all, err := keysOf(c, key.PlayerID)
+		for _, k := range all {
+			if k.Fingerprint == key.Fingerprint {
+				stored = k
+			}
+		}
+		return err
+	})
+	if err == nil {
+		err = refused
+	}
+	return stored, err
+}
+
+func (k keys) Unlink(ctx context.Context, playerID, fingerprint string) (found bool, err error) {
+	err = k.write(ctx, func(c *sqlite3.Conn) error {
+		err := exec(c, "DELETE FROM ssh_keys WHERE fingerprint = ? AND player = ?", fingerprint, playerID)
+		found = c.Changes() > 0
+		return err
+	})
+	return found, err
+}
+
+func (k keys) Keys(ctx context.Context, playerID string) (all []store.Key, err error) {
+	err = k.read(ctx, func(c *sqlite3.Conn) error {
+		_, exists, err := k.account(c, playerID)
+		if all = nil; err != nil || !exists {
+			return err
+		}
+		all, err = keysOf(c, playerID)
+		return err
+	})
+	return all, err
+}
+
+// keysOf lists the keys of an account that exists.
+func keysOf(c *sqlite3.Conn, playerID string) (all []store.Key, err error) {
+	err = query(c, "SELECT fingerprint, comment, added FROM ssh_keys WHERE player = ? ORDER BY added, fingerprint", func(s *sqlite3.Stmt) error {
+		all = append(all, store.Key{Fingerprint: s.ColumnText(0), PlayerID: playerID, Comment: s.ColumnText(1), Added: timeAt(s, 2)})
+		return nil
+	}, playerID)
+	return all, err
+}
+
+// credentials implements store.Credentials.
+type credentials struct{ *db }
+
+func (s credentials) Add(ctx context.Context, credential store.Credential) (added bool, err error) {
+	err = s.write(ctx, func(c *sqlite3.Conn) error {
+		err := exec(c, "INSERT INTO ssh_credentials (name, digest, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+			credential.Name, credential.Digest, s.now())
+		added = c.Changes() > 0
+		return err
+	})
+	return added, err
+}
+
+func (s credentials) All(ctx context.Context) (all []store.Credential, err error) {
+	err = s.read(ctx, func(c *sqlite3.Conn) error {
+		all = nil
+		return query(c, "SELECT name, digest, created FROM ssh_credentials ORDER BY name", func(s *sqlite3.Stmt) error {
+			all = append(all, store.Credential{Name: s.ColumnText(0), Digest: s.ColumnText(1), Created: timeAt(s, 2)})
+			return nil
+		})
+	})
+	return all, err
+}
+
+func (s credentials) Remove(ctx context.Context, name string) (found bool, err error) {
+	err = s.write(ctx, func(c *sqlite3.Conn) error {
+		err := exec(c, "DELETE FROM ssh_credentials WHERE name = ?", name)
+		found = c.Changes() > 0
+		return err
+	})
+	return found, err
+}

@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// Ensure that a file of an earlier version gets the tables that a new file has, and
+// keeps what is in it.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	fresh, old := openDB(t, Options{Path: filepath.Join(t.TempDir(), "new.db")}), filepath.Join(t.TempDir(), "old.db")
+	s, err := Open(Options{Path: old})
+	require.NoError(t, err)
+	require.NoError(t, s.Boards.Hide(t.Context(), "player"))
+	require.NoError(t, s.Close())
+
+	c, err := sqlite3.OpenConn(old)
+	require.NoError(t, err)
+	require.NoError(t, sqlitex.ExecuteScript(c, "DROP TABLE ssh_keys; DROP TABLE ssh_credentials; PRAGMA user_version = 1", nil))
+	require.NoError(t, c.Close())
+
+	upgraded := openDB(t, Options{Path: old})
+	assert.Equal(t, tablesOf(t, fresh), tablesOf(t, upgraded))
+	assert.Equal(t, []int{1}, counted(t, upgraded, "SELECT count(*) FROM hidden"))
+	assert.Equal(t, []int{1 + len(upgrades)}, counted(t, upgraded, "PRAGMA user_version"))
+}
+
+// tablesOf returns the definition of each table and index, with its blanks made one.
+func tablesOf(t *testing.T, d *db) map[string]string {
+	t.Helper()
+	tables := map[string]string{}
+	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
+		return query(c, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", func(s *sqlite3.Stmt) error {
+			tables[s.ColumnText(0)] = strings.Join(strings.Fields(s.ColumnText(1)), " ")
+			return nil
+		})
+	}))
+	return tables
+}
+
+func counted(t *testing.T, d *db, text string) (numbers []int) {
+	t.Helper()
+	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
+		numbers = nil
+		return query(c, text, func(s *sqlite3.Stmt) error {
+			numbers = append(numbers, s.ColumnInt(0))
+			return nil
+		})
+	}))
+	return numbers
+}

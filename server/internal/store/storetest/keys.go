@@ -1,0 +1,344 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// The fingerprints of keys in these tests; they may contain slashes.
+const (
+	keyOne = "SHA256:+one/e1Xl3Ck4p8v0q4vPzpZxZ3Z9oZ4Z5Z6Z7Z8Z9a"
+	keyTwo = "SHA256:two"
+)
+
+// mustLink links a key to an account.
+func mustLink(t *testing.T, s *store.Store, playerID, fingerprint, comment string) store.Key {
+	t.Helper()
+	k, err := s.Keys.Link(t.Context(), store.Key{Fingerprint: fingerprint, PlayerID: playerID, Comment: comment}, 8)
+	require.NoError(t, err)
+	return k
+}
+
+// requireOwner requires that a key is linked to an account, the zero Account for none.
+func requireOwner(t *testing.T, s *store.Store, fingerprint string, want store.Account) {
+	t.Helper()
+	owner, found, err := s.Keys.Owner(t.Context(), fingerprint)
+	require.NoError(t, err)
+	require.Equal(t, want.ID != "", found)
+	require.Equal(t, want, owner)
+}
+
+// requireKeys requires that exactly these keys are linked to an account.
+func requireKeys(t *testing.T, s *store.Store, playerID string, want ...store.Key) {
+	t.Helper()
+	all, err := s.Keys.Keys(t.Context(), playerID)
+	require.NoError(t, err)
+	require.ElementsMatch(t, want, all)
+}
+
+// newKeyAccount returns an account to create with a key.
+func newKeyAccount(name string) store.Account {
+	return store.Account{ID: id.New(), Name: name, Secret: "no secret but " + name}
+}
+
+// Keys is the contract of store.Keys.
+func Keys(t *testing.T, open Open) {
+	t.Run("Link links a key to one account", func(t *testing.T) {
+		s := open(t)
+		ann, bob := mustCreate(t, s, newAccount("Ann"), keepAccounts), mustCreate(t, s, newAccount("Bob"), 0)
+		requireOwner(t, s, keyOne, store.Account{})
+		requireKeys(t, s, ann.ID)
+		one := mustLink(t, s, ann.ID, keyOne, "ann at home, with blanks")
+		assert.Equal(t, "ann at home, with blanks", one.Comment)
+		now, err := s.Time(t.Context())
+		require.NoError(t, err)
+		assert.WithinDuration(t, now, one.Added, time.Minute)
+		assert.Equal(t, one.Added.Truncate(time.Millisecond).UTC(), one.Added)
+		two := mustLink(t, s, ann.ID, keyTwo, "")
+		assert.Equal(t, one, mustLink(t, s, ann.ID, keyOne, "another comment"), "not changed")
+		requireOwner(t, s, keyOne, ann)
+		requireKeys(t, s, ann.ID, one, two)
+
+		_, err = s.Keys.Link(t.Context(), store.Key{Fingerprint: keyOne, PlayerID: bob.ID}, 8)
+		require.ErrorIs(t, err, store.ErrKeyHeld)
+		requireOwner(t, s, keyOne, ann)
+		requireKeys(t, s, bob.ID)
+
+		_, err = s.Keys.Link(t.Context(), store.Key{Fingerprint: "SHA256:other", PlayerID: id.New()}, 8)
+		require.ErrorIs(t, err, store.ErrNoAccount)
+		requireOwner(t, s, "SHA256:other", store.Account{})
+	})
+	t.Run("Unlink frees a key", func(t *testing.T) {
+		s := open(t)
+		ann, bob := mustCreate(t, s, newAccount("Ann"), keepAccounts), mustCreate(t, s, newAccount("Bob"), 0)
+		mustLink(t, s, ann.ID, keyOne, "")
+		two := mustLink(t, s, ann.ID, keyTwo, "")
+		for fingerprint, playerID := range map[string]string{keyOne: bob.ID, "SHA256:unknown": ann.ID} {
+			found, err := s.Keys.Unlink(t.Context(), playerID, fingerprint)
+			require.NoError(t, err)
+			assert.False(t, found)
+		}
+		requireOwner(t, s, keyOne, ann)
+		for _, want := range []bool{true, false} {
+			found, err := s.Keys.Unlink(t.Context(), ann.ID, keyOne)
+			require.NoError(t, err)
+			assert.Equal(t, want, found)
+		}
+		requireOwner(t, s, keyOne, store.Account{})
+		requireKeys(t, s, ann.ID, two)
+		one := mustLink(t, s, bob.ID, keyOne, "")
+		requireOwner(t, s, keyOne, bob)
+		requireKeys(t, s, bob.ID, one)
+	})
+	t.Run("the limit of Link holds", func(t *testing.T) {
+		s := open(t)
+		ann := mustCreate(t, s, newAccount("Ann"), 0)
+		var group sync.WaitGroup
+		for n := range 12 {
+			group.Go(func() {
+				_, err := s.Keys.Link(t.Context(), store.Key{Fingerprint: fmt.Sprint("SHA256:", n), PlayerID: ann.ID}, 5)
+				if err != nil {
+					assert.ErrorIs(t, err, store.ErrTooManyKeys)
+				}
+			})
+		}
+		group.Wait()
+		all, err := s.Keys.Keys(t.Context(), ann.ID)
+		require.NoError(t, err)
+		require.Len(t, all, 5)
+		again, err := s.Keys.Link(t.Context(), store.Key{Fingerprint: all[0].Fingerprint, PlayerID: ann.ID}, 5)
+		require.NoError(t, err)
+		assert.Equal(t, all[0], again, "is linked already")
+		linked := 0
+		for n := range 12 {
+			_, found, err := s.Keys.Owner(t.Context(), fmt.Sprint("SHA256:", n))
+			require.NoError(t, err)
+			if found {
+				linked++
+			}
+		}
+		assert.Equal(t, 5, linked)
+	})
+	t.Run("Create links the key", func(t *testing.T) {
+		s := open(t)
+		ann := newKeyAccount("Ann")
+		var stored store.Account
+		for n := range 2 { // The second repeats.
+			holder, err := s.Keys.Create(t.Context(), ann, keepAccounts, keyOne)
+			require.NoError(t, err)
+			assert.Equal(t, ann.Secret, holder.Secret)
+			if n == 0 {
+				stored = holder
+			}
+			assert.Equal(t, stored, holder)
+		}
+		requireAccounts(t, s, []string{ann.ID}, stored)
+		requireOwner(t, s, keyOne, stored)
+		all, err := s.Keys.Keys(t.Context(), ann.ID)
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		assert.Equal(t, keyOne, all[0].Fingerprint)
+
+		_, err = s.Keys.Create(t.Context(), newKeyAccount("Bob"), keepAccounts, keyOne)
+		require.ErrorIs(t, err, store.ErrKeyHeld)
+		holder, err := s.Accounts.Holder(t.Context(), "Bob")
+		require.NoError(t, err)
+		assert.Empty(t, holder, "the name is still free")
+	})
+	t.Run("Create with a name that is taken links nothing", func(t *testing.T) {
+		s := open(t)
+		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
+		holder, err := s.Keys.Create(t.Context(), newKeyAccount("ANN"), keepAccounts, keyOne)
+		require.NoError(t, err)
+		assert.Equal(t, ann, holder)
+		requireOwner(t, s, keyOne, store.Account{})
+		requireKeys(t, s, ann.ID)
+		bob := newKeyAccount("Bob")
+		stored, err := s.Keys.Create(t.Context(), bob, keepAccounts, keyOne)
+		require.NoError(t, err)
+		requireOwner(t, s, keyOne, stored)
+	})
+	t.Run("Create does not link a key again that was removed", func(t *testing.T) {
+		s := open(t)
+		ann := newKeyAccount("Ann")
+		_, err := s.Keys.Create(t.Context(), ann, keepAccounts, keyOne)
+		require.NoError(t, err)
+		_, err = s.Accounts.SetSecret(t.Context(), ann.ID, "a digest")
+		require.NoError(t, err)
+		_, err = s.Keys.Unlink(t.Context(), ann.ID, keyOne)
+		require.NoError(t, err)
+		holder, err := s.Keys.Create(t.Context(), ann, keepAccounts, keyOne)
+		require.NoError(t, err)
+		assert.Equal(t, "a digest", holder.Secret)
+		requireOwner(t, s, keyOne, store.Account{})
+	})
+	t.Run("one key creates one account", func(t *testing.T) {
+		s := open(t)
+		var (
+			group   sync.WaitGroup
+			mu      sync.Mutex
+			created = map[string]bool{}
+		)
+		names := []store.Account{newKeyAccount("Ann"), newKeyAccount("Bob"), newKeyAccount("Eve")}
+		for n := range 15 {
+			group.Go(func() {
+				holder, err := s.Keys.Create(t.Context(), names[n%len(names)], keepAccounts, keyOne)
+				if errors.Is(err, store.ErrKeyHeld) {
+					return
+				}
+				if assert.NoError(t, err) {
+					mu.Lock()
+					defer mu.Unlock()
+					created[holder.ID] = true
+				}
+			})
+		}
+		group.Wait()
+		require.Len(t, created, 1)
+		owner, found, err := s.Keys.Owner(t.Context(), keyOne)
+		require.NoError(t, err)
+		assert.True(t, found && created[owner.ID])
+		stored, err := s.Accounts.Get(t.Context(), []string{names[0].ID, names[1].ID, names[2].ID})
+		require.NoError(t, err)
+		assert.Len(t, stored, 1)
+	})
+	t.Run("Link and Create do not share a key", func(t *testing.T) {
+		s := open(t)
+		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
+		for n := range 20 {
+			key, eve := fmt.Sprint("SHA256:", n), newKeyAccount(fmt.Sprint("Eve ", n))
+			var group sync.WaitGroup
+			var linked, created error
+			group.Go(func() { _, linked = s.Keys.Link(t.Context(), store.Key{Fingerprint: key, PlayerID: ann.ID}, 0) })
+			group.Go(func() { _, created = s.Keys.Create(t.Context(), eve, keepAccounts, key) })
+			group.Wait()
+			for _, err := range []error{linked, created} {
+				if err != nil {
+					require.ErrorIs(t, err, store.ErrKeyHeld)
+				}
+			}
+			owner, found, err := s.Keys.Owner(t.Context(), key)
+			require.NoError(t, err)
+			require.Equal(t, linked == nil || created == nil, found)
+			require.False(t, linked == nil && created == nil)
+			require.Equal(t, linked == nil, owner.ID == ann.ID)
+		}
+	})
+	t.Run("calls end with their context", func(t *testing.T) {
+		s := open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for name, err := range CallKeys(ctx, s) {
+			assert.ErrorIs(t, err, context.Canceled, name)
+		}
+	})
+}
+
+// CallKeys calls all methods of store.Keys and store.Credentials and returns their
+// errors.
+func CallKeys(ctx context.Context, s *store.Store) map[string]error {
+	errs := map[string]error{}
+	a := newKeyAccount("Ann")
+	_, _, errs["Owner"] = s.Keys.Owner(ctx, keyOne)
+	_, errs["Create"] = s.Keys.Create(ctx, a, keepAccounts, keyOne)
+	_, errs["Link"] = s.Keys.Link(ctx, store.Key{Fingerprint: keyOne, PlayerID: a.ID}, 8)
+	_, errs["Unlink"] = s.Keys.Unlink(ctx, a.ID, keyOne)
+	_, errs["Keys"] = s.Keys.Keys(ctx, a.ID)
+	_, errs["Add"] = s.Credentials.Add(ctx, store.Credential{Name: "host", Digest: "digest"})
+	_, errs["All"] = s.Credentials.All(ctx)
+	_, errs["Remove"] = s.Credentials.Remove(ctx, "host")
+	return errs
+}
+
+// KeysExpire is the part of the contract of store.Keys that needs time to pass.
+func KeysExpire(t *testing.T, open OpenClock) {
+	t.Run("keys expire with their account", func(t *testing.T) {
+		s, forward := open(t)
+		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
+		one := mustLink(t, s, ann.ID, keyOne, "")
+		forward(keepAccounts - time.Hour)
+		two := mustLink(t, s, ann.ID, keyTwo, "")
+		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, ann.ID))
+		forward(keepAccounts - time.Hour)
+		requireOwner(t, s, keyOne, ann)
+		requireOwner(t, s, keyTwo, ann)
+		requireKeys(t, s, ann.ID, one, two)
+		forward(time.Hour)
+		requireOwner(t, s, keyOne, store.Account{})
+		requireKeys(t, s, ann.ID)
+		_, err := s.Keys.Link(t.Context(), store.Key{Fingerprint: keyOne, PlayerID: ann.ID}, 8)
+		require.ErrorIs(t, err, store.ErrNoAccount)
+
+		// Both are free for others.
+		bob := mustCreate(t, s, newAccount("Bob"), 0)
+		one = mustLink(t, s, bob.ID, keyOne, "")
+		eve, err := s.Keys.Create(t.Context(), newKeyAccount("Eve"), keepAccounts, keyTwo)
+		require.NoError(t, err)
+		requireOwner(t, s, keyTwo, eve)
+		forward(keepAccounts)
+		requireOwner(t, s, keyOne, bob)
+		requireKeys(t, s, bob.ID, one)
+		requireOwner(t, s, keyTwo, store.Account{})
+		_, err = s.Keys.Create(t.Context(), eve, keepAccounts, keyTwo)
+		require.ErrorIs(t, err, store.ErrNameHeld, "what expired does not come back")
+	})
+	t.Run("RenewLasting counts for keys", func(t *testing.T) {
+		s, forward := open(t)
+		ann := mustCreate(t, s, newAccount("Ann"), 0)
+		mustLink(t, s, ann.ID, keyOne, "")
+		forward(100 * keepAccounts)
+		requireOwner(t, s, keyOne, ann)
+		require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts))
+		forward(keepAccounts - time.Hour)
+		requireOwner(t, s, keyOne, ann)
+		forward(time.Hour)
+		requireOwner(t, s, keyOne, store.Account{})
+	})
+}
+
+// Credentials is the contract of store.Credentials.
+func Credentials(t *testing.T, open Open) {
+	t.Run("are kept by name", func(t *testing.T) {
+		s := open(t)
+		all := func() []store.Credential {
+			t.Helper()
+			all, err := s.Credentials.All(t.Context())
+			require.NoError(t, err)
+			return all
+		}
+		assert.Empty(t, all())
+		for _, c := range []store.Credential{{Name: "b", Digest: "digest b"}, {Name: "a", Digest: "digest a"}} {
+			added, err := s.Credentials.Add(t.Context(), c)
+			require.NoError(t, err)
+			assert.True(t, added)
+		}
+		added, err := s.Credentials.Add(t.Context(), store.Credential{Name: "a", Digest: "another"})
+		require.NoError(t, err)
+		assert.False(t, added)
+		both := all()
+		require.Len(t, both, 2)
+		now, err := s.Time(t.Context())
+		require.NoError(t, err)
+		for i, name := range []string{"a", "b"} {
+			assert.Equal(t, name, both[i].Name)
+			assert.Equal(t, "digest "+name, both[i].Digest)
+			assert.WithinDuration(t, now, both[i].Created, time.Minute)
+		}
+		for _, want := range []bool{true, false} {
+			found, err := s.Credentials.Remove(t.Context(), "a")
+			require.NoError(t, err)
+			assert.Equal(t, want, found)
+		}
+		assert.Equal(t, both[1:], all())
+	})
+}

@@ -29,7 +29,7 @@ func happened(g *pb.Game, e *pb.Event) string {
 	case *pb.Event_Joined:
 		return who + " sits down"
 	case *pb.Event_Undone:
-		return fmt.Sprintf("back to version %s", Comma(a.Undone.GetToVersion()))
+		return "undone, back to move " + Comma(e.GetPosition().GetMoveCount())
 	case *pb.Event_Resigned:
 		return who + " gives up"
 	case *pb.Event_TimedOut:

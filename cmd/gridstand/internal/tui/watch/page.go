@@ -1,47 +1,289 @@
-// Package watch is a stub.
 package watch
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"charm.land/bubbles/v2/help"
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
+// page shows one game at a time.
 type page struct {
-	env   *ui.Env
-	tasks *ui.Tasks
+	env     *ui.Env
+	tasks   *ui.Tasks
+	keys    *keys
+	game    *game    // nil if there is none
+	chooser *chooser // nil if the user chose the game
+	// replay is set until the game is there, to show it from its start.
+	replay bool
+	player player
+	// resultClosed is set if the user closed the result of the game.
+	resultClosed    bool
+	notice, problem string
 }
 
-func (p *page) Init() tea.Cmd { return nil }
+// defaultVariant is the variant of a game that is created here.
+const defaultVariant = "classic"
+
+func newPage(ctx context.Context, env *ui.Env) *page {
+	return &page{env: env, tasks: ui.NewTasks(ctx), keys: newKeys(), player: player{speed: 1}}
+}
+
+// New watches a game, by its whole id.
+func New(ctx context.Context, env *ui.Env, id string) ui.Page {
+	p := newPage(ctx, env)
+	p.game = newGame(env, p.tasks, id)
+	return p
+}
+
+// NewReplay shows a game from its start.
+func NewReplay(ctx context.Context, env *ui.Env, id string) ui.Page {
+	p := newPage(ctx, env)
+	p.game, p.replay = newGame(env, p.tasks, id), true
+	return p
+}
+
+// NewTV watches one live game after another.
+func NewTV(ctx context.Context, env *ui.Env) ui.Page { return NewFollow(ctx, env, "") }
+
+// NewFollow watches the games of a player, by name; without a name it is TV.
+func NewFollow(ctx context.Context, env *ui.Env, name string) ui.Page {
+	p := newPage(ctx, env)
+	p.chooser = &chooser{player: name}
+	return p
+}
+
+// Init implements ui.Page.
+func (p *page) Init() tea.Cmd {
+	if p.chooser == nil {
+		return p.game.watch()
+	}
+	return tea.Batch(p.chooser.find(p.env, p.tasks), p.tasks.After(checkTime, checkMsg{}))
+}
+
+// Tasks implements ui.Page.
+func (p *page) Tasks() *ui.Tasks { return p.tasks }
+
+// Keys implements ui.Page.
+func (p *page) Keys() help.KeyMap { return p.enable() }
+
+// Update implements ui.Page.
 func (p *page) Update(msg tea.Msg) tea.Cmd {
-	if k, ok := msg.(tea.KeyPressMsg); ok && k.Code == 'q' {
-		return ui.Back
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		p.notice, p.problem = "", ""
+		if p.game != nil {
+			p.game.problem = ""
+		}
+		return p.key(msg)
+	case checkMsg:
+		again := p.tasks.After(checkTime, checkMsg{})
+		if p.chooser.due(p.game, p.env.Now) {
+			return tea.Batch(again, p.chooser.find(p.env, p.tasks))
+		}
+		return again
+	case foundMsg:
+		return p.found(msg)
+	case playMsg:
+		return p.onPlay(msg)
+	}
+	if p.game == nil {
+		return nil
+	}
+	cmd := p.game.update(msg)
+	if p.replay && p.game.state.Board() != nil {
+		p.replay = false
+		return tea.Batch(cmd, p.game.seek(1), p.play())
+	}
+	if p.game.problem != "" {
+		p.stop()
+	}
+	return cmd
+}
+
+// found goes over to the game that was found, or waits for one.
+func (p *page) found(msg foundMsg) tea.Cmd {
+	to, problem := p.chooser.found(msg, p.game, p.env.Now)
+	p.problem = problem
+	switch {
+	case to != nil:
+		p.drop()
+		p.game = newGame(p.env, p.tasks, to.GetId())
+		return p.game.watch()
+	case msg.game == nil && msg.err == nil && p.chooser.player == "" && !p.game.running():
+		p.drop() // nothing is live
 	}
 	return nil
 }
-func (p *page) View(int, int) ui.View     { return ui.View{Body: "stub"} }
-func (p *page) Keys() help.KeyMap         { return p }
-func (p *page) ShortHelp() []key.Binding  { return nil }
-func (p *page) FullHelp() [][]key.Binding { return nil }
-func (p *page) Farewell() string          { return "" }
-func (p *page) Tasks() *ui.Tasks          { return p.tasks }
 
-func New(ctx context.Context, env *ui.Env, id string) ui.Page { return &page{env, ui.NewTasks(ctx)} }
-
-func NewTV(ctx context.Context, env *ui.Env) ui.Page { return &page{env, ui.NewTasks(ctx)} }
-
-func NewFollow(ctx context.Context, env *ui.Env, name string) ui.Page {
-	return &page{env, ui.NewTasks(ctx)}
+// drop takes the game off the page.
+func (p *page) drop() {
+	if p.game != nil {
+		p.game.leave()
+	}
+	p.game, p.resultClosed = nil, false
+	p.stop()
 }
 
-func NewWall(ctx context.Context, env *ui.Env, ids []string) ui.Page {
-	return &page{env, ui.NewTasks(ctx)}
+// key handles a key.
+func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
+	k, g := p.enable(), p.game
+	switch {
+	case ui.Pressed(msg, k.Leave):
+		return ui.Back
+	case ui.Pressed(msg, k.Next):
+		p.chooser.byUser = true
+		return p.chooser.find(p.env, p.tasks)
+	case ui.Pressed(msg, k.NewGame):
+		return ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}})
+	case ui.Pressed(msg, k.Rules):
+		return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()})
+	case ui.Pressed(msg, k.Copy):
+		p.notice = "Copied the id of the game, " + gamestate.ShortID(g.id) + " …"
+		return tea.SetClipboard(g.id)
+	case ui.Pressed(msg, k.Close):
+		p.resultClosed = true
+	case ui.Pressed(msg, k.Play):
+		if g.lookingBack() {
+			return p.play()
+		}
+		return tea.Batch(g.seek(1), p.play())
+	case ui.Pressed(msg, k.Pause):
+		p.stop()
+		if !g.lookingBack() {
+			g.pause()
+		}
+	case ui.Pressed(msg, k.Faster):
+		p.player.speed = min(p.player.speed*2, maxSpeed)
+	case ui.Pressed(msg, k.Slower):
+		p.player.speed = max(p.player.speed/2, 1)
+	default:
+		return p.seekKey(msg)
+	}
+	return nil
 }
 
-func NewReplay(ctx context.Context, env *ui.Env, id string) ui.Page {
-	return &page{env, ui.NewTasks(ctx)}
+// seekKey handles the keys that go to another move.
+func (p *page) seekKey(msg tea.KeyPressMsg) tea.Cmd {
+	k, g := p.keys, p.game
+	if g == nil {
+		return nil
+	}
+	to := g.position()
+	switch {
+	case ui.Pressed(msg, k.Back):
+		to--
+	case ui.Pressed(msg, k.Forward):
+		to++
+	case ui.Pressed(msg, k.Back10):
+		to -= 10
+	case ui.Pressed(msg, k.Forward10):
+		to += 10
+	case ui.Pressed(msg, k.Start):
+		to = 1
+	case ui.Pressed(msg, k.End), ui.Pressed(msg, k.Live):
+		to = g.state.Game.GetVersion()
+	default:
+		return nil
+	}
+	p.stop()
+	return p.seek(to)
+}
+
+// seek goes to a version, and shows the move that led there in motion if it is the next.
+func (p *page) seek(version int32) tea.Cmd {
+	g := p.game
+	next := version == g.position()+1
+	g.motion.Stop()
+	cmd := g.seek(version)
+	if !g.lookingBack() && !g.running() && p.chooser != nil {
+		p.chooser.next = p.env.Now.Add(resultTime) // time to read the result
+	}
+	if next && g.past.wanted == 0 {
+		return tea.Batch(cmd, g.move(g.shown()))
+	}
+	return cmd
+}
+
+// player plays a game from an older version on.
+type player struct {
+	speed int // 1, 2 or 4
+	run   int // counts the times that it began
+	on    bool
+}
+
+// Times of the player.
+const (
+	maxSpeed = 4
+	stepTime = 500 * time.Millisecond // from move to move at speed 1
+)
+
+// playMsg is the time of the next move.
+type playMsg struct{ run int }
+
+// playing reports whether the player runs.
+func (p *page) playing() bool { return p.player.on }
+
+// play starts the player.
+func (p *page) play() tea.Cmd {
+	p.player.run++
+	p.player.on = true
+	return p.playNext()
+}
+
+func (p *page) playNext() tea.Cmd {
+	return p.tasks.After(stepTime/time.Duration(p.player.speed), playMsg{p.player.run})
+}
+
+// stop stops the player.
+func (p *page) stop() { p.player.on = false }
+
+// onPlay goes to the next move.
+func (p *page) onPlay(msg playMsg) tea.Cmd {
+	g := p.game
+	if g == nil || !p.player.on || msg.run != p.player.run {
+		return nil
+	}
+	if g.past.wanted != 0 {
+		return p.playNext() // not loaded yet
+	}
+	if !g.lookingBack() {
+		p.stop()
+		return nil
+	}
+	cmd := p.seek(g.position() + 1)
+	if !g.lookingBack() {
+		p.stop()
+		return cmd
+	}
+	return tea.Batch(cmd, p.playNext())
+}
+
+// Farewell implements ui.Page: how the game stood.
+func (p *page) Farewell() string {
+	if p.game == nil {
+		return ""
+	}
+	return p.game.farewell()
+}
+
+// farewell says how the game stood, and how to come back to it.
+func (g *game) farewell() string {
+	s := &g.state
+	if s.Board() == nil {
+		return ""
+	}
+	follow := "Go on with " + g.env.Command("watch", gamestate.ShortID(g.id))
+	if s.Over() {
+		follow = "Verify it with " + g.env.Command("verify", gamestate.ShortID(g.id))
+	}
+	if s.Tribolo() != nil {
+		return fmt.Sprintf("%s: %s. %s", s.Variant(), s.Facts(), follow)
+	}
+	return fmt.Sprintf("%s: a %s game at %s. %s", s.Player(), s.Variant(), s.Facts(), follow)
 }

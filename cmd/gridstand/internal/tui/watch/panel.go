@@ -1,0 +1,105 @@
+package watch
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+)
+
+// tallPanel is the height from which on a panel beside the board has room for large
+// letters.
+const tallPanel = 8
+
+// panel is the text beside a board, or below it.
+type panel struct {
+	*gamestate.State
+	env           *ui.Env
+	width, height int
+	tall          bool
+	why           string // why TV shows this game
+}
+
+// scores are the numbers that matter most in 2048.
+func (x *panel) scores() []widget.Fact {
+	return []widget.Fact{{Label: "SCORE", Value: gamestate.Comma(x.Score()), Extra: x.Gain()}, {Label: "TILE", Value: x.BestTile()}}
+}
+
+// large draws text in large letters if they fit.
+func (x *panel) large(text string) string {
+	if drawn, ok := style.Large(text, x.width); ok {
+		text = drawn
+	}
+	return x.env.Theme.Accent().Bold(true).Render(text)
+}
+
+// play is the panel of a game that is played.
+func (x *panel) play() string {
+	t, why := x.env.Theme, x.env.Theme.Dim().Render(x.why)
+	switch {
+	case x.Tribolo() != nil && x.tall:
+		seats := x.SeatBlocks(t, x.width, x.env.Me, x.height >= 20)
+		return x.stack(strings.TrimSuffix(seats+"\n\n"+why, "\n\n"), x.TurnText(t, false))
+	case x.Tribolo() != nil:
+		return x.stack(x.SeatLines(t, x.width, x.env.Me) + "\n" + x.TurnText(t, false))
+	case x.tall:
+		return x.stack(strings.TrimSuffix(x.large(x.Player())+"\n"+why, "\n"), widget.Cards(t, x.width, x.scores()...))
+	default:
+		name := t.Accent().Bold(true).Render(x.Player()) + "  " + why
+		return x.stack(name + "\n" + widget.Inline(t, x.width, x.scores()...))
+	}
+}
+
+// stack puts blocks below each other, and what room they leave under them: the last moves
+// and the time of the last one.
+func (x *panel) stack(blocks ...string) string {
+	used := lipgloss.Height(strings.Join(blocks, "\n\n"))
+	return widget.Stack(x.height, append(blocks, x.log(x.height-used-3), x.since())...)
+}
+
+// log lists the last events, the newest first.
+func (x *panel) log(rows int) string {
+	var out []string
+	for i, entry := range x.Log[:min(len(x.Log), max(rows, 0))] {
+		gained := ""
+		if entry.Gained > 0 {
+			gained = "+" + gamestate.Comma(entry.Gained)
+		}
+		ink := x.env.Theme.Dim()
+		if i == 0 {
+			ink = x.env.Theme.Bold()
+		}
+		out = append(out, ink.Render(strings.TrimRight(fmt.Sprintf("%7s  %s  %8s", gamestate.Comma(entry.Move), entry.What, gained), " ")))
+	}
+	return strings.Join(out, "\n")
+}
+
+// since says which move this is and how old.
+func (x *panel) since() string {
+	age := x.env.Now.Sub(x.Game.GetUpdateTime().AsTime())
+	return x.env.Theme.Dim().Render(fmt.Sprintf("move %s, %s", gamestate.Comma(x.Moves()), gamestate.Ago(age)))
+}
+
+// result is the panel of a finished game.
+func (x *panel) result() string {
+	t := x.env.Theme
+	title := t.Bold().Render(x.Ending()) + t.Dim().Render("  "+gamestate.Ago(x.env.Now.Sub(x.Game.GetUpdateTime().AsTime())))
+	verify := t.Dim().Render("verify with ") + x.env.Command("verify", gamestate.ShortID(x.Game.GetId()))
+	if lipgloss.Width(verify) > x.width {
+		verify = t.Dim().Render("verify with") + "\n" + x.env.Command("verify", gamestate.ShortID(x.Game.GetId()))
+	}
+	score, facts := gamestate.Comma(x.Score()), fmt.Sprintf("%s  best tile %s, %s", x.Player(), x.BestTile(), gamestate.Plural(int(x.Moves()), "move"))
+	if x.Tribolo() != nil {
+		score, facts = gamestate.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.env.Me)
+		title = t.Bold().Render(x.Winners("")) + "  " + t.Dim().Render(x.Ending())
+	}
+	if x.height < panelLines {
+		return widget.Stack(x.height, title, t.Accent().Bold(true).Render(score)+"  "+facts)
+	}
+	return widget.Stack(x.height, title+"\n"+x.large(score), facts, verify)
+}

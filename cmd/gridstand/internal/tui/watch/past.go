@@ -1,0 +1,226 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+const (
+	// pastLimit is the number of versions of a game that are kept. The others are
+	// fetched again if the user goes there.
+	pastLimit = 1000
+	// pastChunk is the number of versions that are fetched at once.
+	pastChunk = 250
+	// loadTimeout bounds the time that this takes.
+	loadTimeout = 15 * time.Second
+	// logLength is the number of events that a panel may list.
+	logLength = 40
+)
+
+// frame is a game at one version.
+type frame struct {
+	version  int32
+	position *pb.Position
+	time     *timestamppb.Timestamp
+	before   *pb.Twenty48Board
+	marks    board.Marks
+	gained   int32
+	jump     *board.Jump
+	entry    gamestate.Entry // its line of the log; What is empty if it has none
+}
+
+// frameOf returns a game as it is now.
+func frameOf(s *gamestate.State) frame {
+	f := frame{
+		version: s.Game.GetVersion(), position: s.Game.GetPosition(), time: s.Game.GetUpdateTime(),
+		before: s.Before, marks: s.Marks, gained: s.Gained, jump: s.Jump,
+	}
+	if len(s.Log) > 0 && s.Log[0].Version == f.version {
+		f.entry = s.Log[0]
+	}
+	return f
+}
+
+// past holds versions of a game, and the one that the user looks at.
+type past struct {
+	frames map[int32]frame // by version, at most pastLimit
+	// at is the version that is shown, 0 for the newest: live.
+	at int32
+	// wanted is the version to go to when it is loaded, 0 for none.
+	wanted  int32
+	loading bool
+}
+
+// add keeps a version. If there are too many, it drops the one that is furthest from
+// where the user looks or wants to.
+func (p *past) add(f frame) {
+	p.frames[f.version] = f
+	center := f.version
+	if p.wanted != 0 {
+		center = p.wanted
+	} else if p.at != 0 {
+		center = p.at
+	}
+	for len(p.frames) > pastLimit {
+		furthest := center
+		for v := range p.frames {
+			if abs(v-center) > abs(furthest-center) {
+				furthest = v
+			}
+		}
+		delete(p.frames, furthest)
+	}
+}
+
+func abs(n int32) int32 { return max(n, -n) }
+
+// log lists the last events up to a version, the newest first.
+func (p *past) log(version int32) []gamestate.Entry {
+	var entries []gamestate.Entry
+	for v := version; len(entries) < logLength; v-- {
+		f, ok := p.frames[v]
+		if !ok {
+			break
+		}
+		if f.entry.What != "" {
+			entries = append(entries, f.entry)
+		}
+	}
+	return entries
+}
+
+// position is the version that the user looks at or waits for.
+func (g *game) position() int32 {
+	switch {
+	case g.past.wanted != 0:
+		return g.past.wanted
+	case g.past.at != 0:
+		return g.past.at
+	default:
+		return g.state.Game.GetVersion()
+	}
+}
+
+// seek goes to a version, which may have to be loaded first. From the newest one on the
+// game is live again.
+func (g *game) seek(version int32) tea.Cmd {
+	version = max(version, 1)
+	if version >= g.state.Game.GetVersion() {
+		g.past.at, g.past.wanted = 0, 0
+		return nil
+	}
+	if _, ok := g.past.frames[version]; ok {
+		g.past.at, g.past.wanted = version, 0
+		return nil
+	}
+	g.past.wanted = version
+	if g.past.loading {
+		return nil
+	}
+	return g.load(version)
+}
+
+// pause holds the picture at the newest version.
+func (g *game) pause() { g.past.at = g.state.Game.GetVersion() }
+
+// loadedMsg brings the versions of a game from first to last.
+type loadedMsg struct {
+	gameID      string
+	first, last int32
+	frames      []frame
+	err         error
+}
+
+// About implements ui.AboutGame.
+func (m loadedMsg) About() string { return m.gameID }
+
+// load fetches a version and those around it.
+func (g *game) load(version int32) tea.Cmd {
+	g.past.loading = true
+	first := (version-1)/pastChunk*pastChunk + 1
+	last := min(first+pastChunk-1, g.state.Game.GetVersion())
+	now, server := g.state.Game, g.env.Server
+	return g.tasks.Do(func(ctx context.Context) tea.Msg {
+		ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+		defer cancel()
+		after := max(first-2, 0) // one more, to know what the first one changed
+		s := gamestate.New(&pb.Game{Id: now.GetId(), Variant: now.GetVariant(), Seats: now.GetSeats(), Version: after})
+		stream := server.Watch(ctx, now.GetId(), ui.WatchOptions{After: &after, Preview: true})
+		loaded := loadedMsg{gameID: now.GetId(), first: first, last: last}
+		for s.Game.GetVersion() < last {
+			u, err := stream.Next()
+			if err == nil && u.Connection.State == client.Reconnecting {
+				err = u.Connection.Err
+			}
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				loaded.err = err
+				break
+			}
+			if s.Update(u, time.Time{}) && s.Game.GetVersion() >= first {
+				loaded.frames = append(loaded.frames, frameOf(&s))
+			}
+		}
+		return loaded
+	})
+}
+
+// loaded takes versions that were fetched, and goes to the one that the user waits for.
+func (g *game) loaded(msg loadedMsg) tea.Cmd {
+	g.past.loading = false
+	wanted := g.past.wanted
+	for _, f := range msg.frames {
+		if !g.state.WrongKind(f.position) {
+			g.past.add(f)
+		}
+	}
+	_, found := g.past.frames[wanted]
+	switch {
+	case wanted == 0:
+		return nil
+	case msg.err != nil:
+		g.past.wanted, g.problem = 0, ui.Explain(msg.err, ui.SameKey)
+		return nil
+	case !found && msg.first <= wanted && wanted <= msg.last: // or it would be fetched forever
+		g.past.wanted, g.problem = 0, "The server did not send this part of the game."
+		return nil
+	default:
+		return g.seek(wanted)
+	}
+}
+
+// lookingBack reports whether the user looks at an older version than the newest.
+func (g *game) lookingBack() bool { return g.past.at != 0 || g.past.wanted != 0 }
+
+// shown is the game as the user looks at it.
+func (g *game) shown() *gamestate.State {
+	s := g.state
+	f, ok := g.past.frames[g.past.at]
+	if g.past.at == 0 || !ok {
+		return &s
+	}
+	now := g.state.Game
+	s.Game.Game = &pb.Game{
+		Id: now.GetId(), Variant: now.GetVariant(), Status: pb.GameStatus_GAME_STATUS_ACTIVE,
+		Version: f.version, Position: f.position, UpdateTime: f.time, Ranked: now.GetRanked(),
+		Private: now.GetPrivate(), Watchers: now.GetWatchers(), CreateTime: now.GetCreateTime(),
+	}
+	for _, seat := range now.GetSeats() { // an event does not say who had given up by then
+		s.Game.Seats = append(s.Game.Seats, &pb.Seat{Occupant: seat.GetOccupant()})
+	}
+	s.Before, s.Marks, s.Gained, s.Jump, s.Log = f.before, f.marks, f.gained, f.jump, g.past.log(f.version)
+	return &s
+}

@@ -1,0 +1,194 @@
+package watch
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+)
+
+// panelLines is the height of the panel below the board.
+const panelLines = 6
+
+// View implements ui.Page.
+func (p *page) View(width, height int) ui.View {
+	t := p.env.Theme
+	if p.game == nil || p.game.state.Board() == nil {
+		return ui.View{Title: p.mode(), Left: p.left(""), Right: p.right(), Body: p.waiting(width), Status: p.status(width)}
+	}
+	s := p.game.shown()
+	v := ui.View{
+		Title: s.Variant(), Left: p.left(t.Bold().Render(s.Variant())), Right: p.right(), Status: p.status(width),
+	}
+	b := board.Moving(s.Board(), s.Before, p.game.motion.Progress())
+	l, ok := board.Fit(b, t, width, height, panelLines)
+	if !ok {
+		needsWidth, needsHeight := board.Needs(b, t)
+		v.Body = widget.TooSmall(p.env.Width, p.env.Height, needsWidth+p.env.Width-width, needsHeight+1+p.env.Height-height)
+		return v
+	}
+	x := panel{State: s, env: p.env, width: l.PanelWidth, height: l.PanelHeight, tall: l.Wide && l.PanelHeight >= tallPanel}
+	if p.chooser != nil {
+		x.why = p.chooser.why
+	}
+	text := x.play()
+	if p.resultOpen() {
+		text = x.result()
+	}
+	v.Body, _ = board.Join(l, b.Draw(l.Cell, t), widget.Block(text, l.PanelWidth, l.PanelHeight))
+	return v
+}
+
+// mode says how the page chooses its games, empty if the user chose one.
+func (p *page) mode() string {
+	switch {
+	case p.chooser == nil:
+		return ""
+	case p.chooser.player == "":
+		return "TV"
+	default:
+		return "following " + p.chooser.player
+	}
+}
+
+// left are the texts at the left of the header.
+func (p *page) left(game string) []string {
+	mode := p.mode()
+	switch {
+	case mode == "":
+		return []string{game}
+	case game == "":
+		return []string{p.env.Theme.Accent().Render(mode)}
+	default:
+		return []string{p.env.Theme.Accent().Render(mode) + "  " + game, game}
+	}
+}
+
+// right are the texts at the right of the header.
+func (p *page) right() []string {
+	if p.game == nil {
+		return nil
+	}
+	t, s := p.env.Theme, &p.game.state
+	badge := s.Badge(t, p.env.Now)
+	if p.game.lookingBack() {
+		badge = t.Accent().Render("‖ paused")
+		if p.playing() {
+			badge = t.Accent().Render(fmt.Sprintf("▶ replay %d×", p.player.speed))
+		}
+		return []string{badge}
+	}
+	if s.Board() == nil {
+		return []string{badge}
+	}
+	clock := s.ClockText(t, p.env.Now)
+	if clock != "" {
+		badge += "   " + clock
+	}
+	return []string{badge + "   " + t.Dim().Render(s.Watching()), badge}
+}
+
+// status is the line for news and problems.
+func (p *page) status(width int) string {
+	t := p.env.Theme
+	problem := p.problem
+	if p.game != nil {
+		switch {
+		case p.game.problem != "":
+			problem = p.game.problem
+		case problem == "":
+			problem = p.game.connectionProblem()
+		}
+	}
+	switch {
+	case problem != "" && p.game != nil && p.game.state.Board() != nil:
+		return t.Warn().Render("! " + problem)
+	case p.notice != "":
+		return t.Good().Render(p.notice)
+	case p.game == nil:
+		return ""
+	case p.game.lookingBack():
+		return p.timeline(width)
+	case p.chooser != nil && p.chooser.player != "" && !p.game.running():
+		return t.Dim().Render(p.absence())
+	default:
+		return ""
+	}
+}
+
+// timeline says which move is shown, and where in the game that is.
+func (p *page) timeline(width int) string {
+	t, g := p.env.Theme, p.game
+	s, newest := g.shown(), g.state.Game.GetVersion()
+	text := fmt.Sprintf("move %s of %s", gamestate.Comma(s.Moves()), gamestate.Comma(g.state.Moves()))
+	if g.past.wanted != 0 {
+		text = "loading …"
+	} else if before := g.past.frames[g.past.at-1]; before.position.GetMoveCount() > s.Moves() {
+		text += " (undone)"
+	}
+	text += fmt.Sprintf("  %d×", p.player.speed)
+	room := min(width-ansi.StringWidth(text)-3, 60)
+	if room < 8 {
+		return t.Bold().Render(text)
+	}
+	n := int(math.Round(float64(room-1) * float64(g.position()-1) / float64(max(newest-1, 1))))
+	return t.Accent().Render(strings.Repeat("━", n)+"●") + t.Faint().Render(strings.Repeat("─", room-1-n)) +
+		"  " + t.Bold().Render(text)
+}
+
+// resultOpen reports whether the panel shows the result of the game.
+func (p *page) resultOpen() bool {
+	return p.game != nil && p.game.state.Board() != nil && p.game.state.Over() && !p.game.lookingBack() && !p.resultClosed
+}
+
+// absence says that the player who is followed does not play.
+func (p *page) absence() string {
+	return fmt.Sprintf("%s is not playing (last move %s). Waiting for the next game …", p.chooser.player,
+		gamestate.Ago(p.env.Now.Sub(p.game.state.Game.GetUpdateTime().AsTime())))
+}
+
+// waiting is the page while there is no game to draw.
+func (p *page) waiting(width int) string {
+	t := p.env.Theme
+	title, ok := style.Large("GRIDSTAND", width)
+	if !ok {
+		title = "GRIDSTAND"
+	}
+	var lines []string
+	switch c := p.chooser; {
+	case p.problem != "":
+		lines = append(lines, t.Warn().Render(widget.Wrap(p.problem, width)))
+	case p.game != nil && p.game.problem != "":
+		lines = append(lines, t.Warn().Render(widget.Wrap(p.game.problem, width)))
+	case p.game != nil:
+		lines = append(lines, p.game.state.Badge(t, p.env.Now))
+		if problem := p.game.connectionProblem(); problem != "" {
+			lines = append(lines, t.Warn().Render(widget.Wrap(problem, width)))
+		}
+	case c.player != "" && c.next.IsZero():
+		lines = append(lines, t.Dim().Render("Looking for "+c.player+" …"))
+	case c.player != "":
+		lines = append(lines, t.Bold().Render(c.player+" is not playing."), "Waiting for the next game …")
+	case c.wait == 0:
+		lines = append(lines, t.Dim().Render("Looking for a live game …"))
+	default:
+		lines = append(lines, t.Bold().Render("No live games."))
+		if p.keys.NewGame.Enabled() {
+			lines = append(lines, widget.Choice(t, "n", "starts one"))
+		}
+	}
+	if c := p.chooser; c != nil && p.game == nil && c.wait > 0 {
+		left := max(int(math.Ceil(c.next.Sub(p.env.Now).Seconds())), 0)
+		lines = append(lines, "", t.Dim().Render(fmt.Sprintf("checking again in %d s", left)))
+	}
+	return lipgloss.NewStyle().Align(lipgloss.Center).Render(
+		t.Accent().Bold(true).Render(title) + "\n\n" + strings.Join(lines, "\n"))
+}

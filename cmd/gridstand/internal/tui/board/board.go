@@ -60,7 +60,7 @@ func Plain(p *pb.Position) string {
 const (
 	PanelWidth    = 42 // the widest
 	panelMinWidth = 26 // of one beside the board
-	PanelGap      = 2  // columns between board and panel
+	PanelGap      = 3  // columns between board and panel
 )
 
 // Layout is where a board and its panel go in a window.
@@ -129,7 +129,7 @@ func Needs(b Board, t style.Theme) (width, height int) {
 func Join(l Layout, board, panel string) (block string, boardX int) {
 	width := lipgloss.Width(board)
 	if l.Wide {
-		return lipgloss.JoinHorizontal(lipgloss.Top, board, lipgloss.NewStyle().PaddingLeft(PanelGap+1).Render(panel)), 0
+		return lipgloss.JoinHorizontal(lipgloss.Top, board, lipgloss.NewStyle().PaddingLeft(PanelGap).Render(panel)), 0
 	}
 	boardX = max(l.PanelWidth-width, 0) / 2
 	rows := []string{lipgloss.NewStyle().PaddingLeft(boardX).Render(board)}

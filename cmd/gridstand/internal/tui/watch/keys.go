@@ -21,20 +21,24 @@ func newKeys() *keys {
 	return &keys{
 		Next: ui.Bind("n", "next game", "n"), NewGame: ui.Bind("n", "new game", "n"),
 		Back: ui.Bind("←", "move back", "left", "h"), Forward: ui.Bind("→", "move forward", "right"),
-		Steps:  ui.Bind("← →", "move by move"),
+		Steps:  ui.Bind("← →", "step"),
 		Back10: ui.Bind("PgUp", "10 back", "pgup"), Forward10: ui.Bind("PgDn", "10 forward", "pgdown"),
 		Start: ui.Bind("Home", "first move", "home"), End: ui.Bind("End", "last move", "end"),
 		Play: ui.Bind("space", "play", "space"), Pause: ui.Bind("space", "pause", "space"),
 		Faster: ui.Bind("+", "faster", "+", "="), Slower: ui.Bind("-", "slower", "-"),
 		Live: ui.Bind("l", "live", "l"), Rules: ui.Bind("r", "rules", "r"),
-		Copy: ui.Bind("y", "copy the game's id", "y"), Close: ui.Bind("esc", "close the result", "esc"),
+		Copy: ui.Bind("y", "copy id", "y"), Close: ui.Bind("esc", "close result", "esc"),
 		Help: c.Help, Leave: c.Back,
 	}
 }
 
 // ShortHelp implements help.KeyMap.
 func (k *keys) ShortHelp() []key.Binding {
-	return []key.Binding{k.Close, k.Copy, k.Steps, k.Next, k.NewGame, k.Faster, k.Live, k.Rules, k.Play, k.Pause, k.Help, k.Leave}
+	short := []key.Binding{k.Rules, k.Steps, k.Faster, k.Live, k.Play, k.Pause, k.Next, k.NewGame, k.Close, k.Help, k.Leave}
+	if k.Close.Enabled() {
+		short = append([]key.Binding{k.Copy}, short...)
+	}
+	return short
 }
 
 // FullHelp implements help.KeyMap.

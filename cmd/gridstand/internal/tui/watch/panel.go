@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -40,15 +41,17 @@ func (x *panel) large(text string) string {
 
 // play is the panel of a game that is played.
 func (x *panel) play() string {
-	t, why := x.env.Theme, x.env.Theme.Dim().Render(x.why)
+	t, why := x.env.Theme, ""
+	if x.why != "" {
+		why = x.env.Theme.Dim().Render(x.why)
+	}
 	switch {
 	case x.Tribolo() != nil && x.tall:
-		seats := x.SeatBlocks(t, x.width, x.env.Me, x.height >= 20)
-		return x.stack(strings.TrimSuffix(seats+"\n\n"+why, "\n\n"), x.TurnText(t, false))
+		return x.stack(x.SeatBlocks(t, x.width, x.env.Me, x.height >= 20), x.TurnText(t, false), why)
 	case x.Tribolo() != nil:
 		return x.stack(x.SeatLines(t, x.width, x.env.Me) + "\n" + x.TurnText(t, false))
 	case x.tall:
-		return x.stack(strings.TrimSuffix(x.large(x.Player())+"\n"+why, "\n"), widget.Cards(t, x.width, x.scores()...))
+		return x.stack(widget.Lines(false, x.large(x.Player()), why), widget.Cards(t, x.width, x.scores()...))
 	default:
 		name := t.Accent().Bold(true).Render(x.Player()) + "  " + why
 		return x.stack(name + "\n" + widget.Inline(t, x.width, x.scores()...))
@@ -58,6 +61,7 @@ func (x *panel) play() string {
 // stack puts blocks below each other, and what room they leave under them: the last moves
 // and the time of the last one.
 func (x *panel) stack(blocks ...string) string {
+	blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
 	used := lipgloss.Height(strings.Join(blocks, "\n\n"))
 	return widget.Stack(x.height, append(blocks, x.log(x.height-used-3), x.since())...)
 }

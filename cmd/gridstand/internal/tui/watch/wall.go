@@ -35,7 +35,7 @@ type wallKeys struct{ Next, Previous, Number, Open, Help, Leave key.Binding }
 
 // ShortHelp implements help.KeyMap.
 func (k *wallKeys) ShortHelp() []key.Binding {
-	return []key.Binding{k.Number, k.Next, k.Open, k.Help, k.Leave}
+	return []key.Binding{k.Number, k.Open, k.Next, k.Help, k.Leave}
 }
 
 // FullHelp implements help.KeyMap.
@@ -101,10 +101,11 @@ func (w *wall) key(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Room between the games of a wall.
+// Measures of a wall.
 const (
-	wallGapX = 3
-	wallGapY = 1
+	wallGapX   = 3  // columns between two games
+	wallGapY   = 1  // rows between two games
+	titleWidth = 36 // columns of a title, if the board is narrower
 )
 
 // grid chooses the columns in which every game can be drawn, and of those the one with
@@ -177,23 +178,24 @@ func (w *wall) cell(g *game, width, height int) cell {
 		}
 		return cell{text: w.title(g, width) + "\n" + text, area: 1, ok: true}
 	}
-	seats := ""
+	below := 0 // rows for the seats
 	if s.Tribolo() != nil {
-		seats = s.SeatLines(t, min(width, board.PanelWidth), w.env.Me)
-	}
-	below := lipgloss.Height(seats)
-	if seats == "" {
-		below = 0
+		below = len(s.Game.GetSeats())
 	}
 	text, ok := board.Largest(drawing, t, width, height-1-below)
+	if small, has := board.Small(drawing, t); !ok && has {
+		drawing = small
+		text, ok = board.Largest(drawing, t, width, height-1-below)
+	}
 	if !ok {
 		needsWidth, needsHeight := board.Needs(drawing, t)
 		return cell{text: w.title(g, width) + "\n" + widget.TooSmall(width, height, needsWidth, needsHeight+1+below)}
 	}
 	area := lipgloss.Width(text) * lipgloss.Height(text)
-	parts := []string{w.title(g, min(width, max(lipgloss.Width(text), board.PanelWidth))), text}
-	if seats != "" {
-		parts = append(parts, seats)
+	width = min(width, max(lipgloss.Width(text), titleWidth))
+	parts := []string{w.title(g, width), lipgloss.PlaceHorizontal(width, lipgloss.Center, text)}
+	if below > 0 {
+		parts = append(parts, s.SeatLines(t, width, w.env.Me))
 	}
 	return cell{text: lipgloss.JoinVertical(lipgloss.Left, parts...), area: area, ok: true}
 }

@@ -1,0 +1,58 @@
+package board
+
+import (
+	"image"
+	"image/color"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Mini is a board of Tribolo in small: cells of one color without letters, two of them
+// above each other in a row. It needs colors.
+type Mini struct{ Tribolo }
+
+// Small is a board drawn smaller than in any of its own sizes, for watching. It returns
+// false if there is no such drawing.
+func Small(b Board, t style.Theme) (Board, bool) {
+	p, ok := b.(Tribolo)
+	return Mini{p}, ok && t.Colored()
+}
+
+// Sizes implements Board. Pitch counts half rows here.
+func (p Mini) Sizes(style.Theme) (sizes, tight []Size) {
+	sizes = []Size{{Width: 2, Pitch: 1}, {Width: 1, Pitch: 1}}
+	return sizes, sizes
+}
+
+// Measure implements Board.
+func (p Mini) Measure(c Size) (width, height int) {
+	return int(p.Board.GetColumns()) * c.Width, (int(p.Board.GetRows())*c.Pitch + 1) / 2
+}
+
+// Draw implements Board.
+func (p Mini) Draw(c Size, t style.Theme) string {
+	width, height := p.Measure(c)
+	canvas, columns := style.NewCanvas(width, height), int(p.Board.GetColumns())
+	for i, state := range p.Board.GetCells() {
+		row, column := i/columns, i%columns
+		canvas.Fill(image.Rect(column*c.Width, row*c.Pitch, (column+1)*c.Width, (row+1)*c.Pitch), p.paint(i, SeatOf(state), t))
+	}
+	return canvas.String()
+}
+
+// paint is the color of a cell and its owner, -1 for none.
+func (p Mini) paint(i, seat int, t style.Theme) color.Color {
+	colors, columns := t.Colors(), p.Board.GetColumns()
+	at := &pb.Cell{X: int32(i) % columns, Y: int32(i) / columns}
+	switch {
+	case p.Board.GetCells()[i] == pb.CellState_CELL_STATE_WALL:
+		return colors.Dim
+	case seat < 0:
+		return colors.Empty
+	case p.Jump != nil && (SameCell(p.Jump.To, at) || containsCell(p.Jump.Taken, at)):
+		return colors.Fresh[seat].Ground
+	default:
+		return colors.Owners[seat].Ground
+	}
+}

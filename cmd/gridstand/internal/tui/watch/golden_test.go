@@ -1,0 +1,130 @@
+package watch
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// shown makes a page that has shown a game for some moves.
+func shown(t *testing.T, env *ui.Env, g *pb.Game) *page {
+	t.Helper()
+	p := New(t.Context(), env, g.GetId()).(*page)
+	follow(p.game, g)
+	return p
+}
+
+// follow shows a game, and 12 moves that led to its version.
+func follow(g *game, to *pb.Game) {
+	live := client.Update{Connection: client.Connection{State: client.Live}}
+	directions := []pb.Direction{
+		pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_UP, pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_DOWN,
+	}
+	last := to.GetVersion()
+	start := tuitest.Game(to.GetPosition().GetTwenty48())
+	start.Id, start.Seats, start.Variant, start.Version = to.GetId(), to.GetSeats(), to.GetVariant(), last-12
+	start.Position, start.Watchers = to.GetPosition(), to.GetWatchers()
+	live.Game = start
+	g.state.Update(live, tuitest.Noon)
+	g.past.add(frameOf(&g.state))
+	live.Game = nil
+	for v := last - 11; v <= last && to.GetPosition().GetTwenty48() != nil; v++ {
+		e := tuitest.Moved(v, directions[v%4], to.GetPosition().GetTwenty48(), 12340-(last-v)*8)
+		e.GameId, e.Time = to.GetId(), timestamppb.New(to.GetUpdateTime().AsTime().Add(-time.Duration(last-v)*time.Second))
+		e.GetMoved().Gained = []int32{0, 4, 128, 16}[v%4]
+		e.GetMoved().GetSpawned().Index = 4
+		e.GetPosition().MoveCount = v - 1
+		live.Event = e
+		g.state.Update(live, tuitest.Noon)
+		g.past.add(frameOf(&g.state))
+	}
+	live.Event = nil
+	if to.GetPosition().GetTribolo() != nil || to.GetResult() != nil {
+		end := to
+		end.Version++
+		live.Game = end
+		log := g.state.Log
+		g.state.Update(live, tuitest.Noon)
+		g.state.Log = log
+	}
+}
+
+// tribolo is a game of Tribolo in its middle.
+func tribolo() *pb.Game {
+	b := &pb.TriboloBoard{Rows: 19, Columns: 19}
+	for i := range 19 * 19 {
+		state := pb.CellState_CELL_STATE_EMPTY
+		switch row, column := i/19, i%19; {
+		case row == 3 && column%5 == 2, row == 14 && column%7 == 3:
+			state = pb.CellState_CELL_STATE_WALL
+		case row+column < 13 && row*column > 5:
+			state = pb.CellState_CELL_STATE_BLUE
+		case row > 8 && column < 9 && row-column < 9:
+			state = pb.CellState_CELL_STATE_RED
+		case row > 5 && column > 10 && row+column < 29:
+			state = pb.CellState_CELL_STATE_GREEN
+		}
+		b.Cells = append(b.Cells, state)
+	}
+	b.LegalMoves = []*pb.TriboloMove{{Cell: &pb.Cell{X: 12, Y: 4}, Taken: []*pb.Cell{{X: 11, Y: 5}, {X: 10, Y: 6}}}}
+	turn := int32(1)
+	g := tuitest.Game(nil)
+	g.Id, g.Variant = "triboloabcdefghijklmnopqrs", "tribolo"
+	g.Seats = append(g.Seats, &pb.Seat{Occupant: &pb.Seat_Bot{Bot: "greedy"}}, &pb.Seat{Occupant: &pb.Seat_Bot{Bot: "minimax"}})
+	g.Position = &pb.Position{MoveCount: 41, Scores: []int32{47, 36, 71}, Turn: &turn, Board: &pb.Position_Tribolo{Tribolo: b}}
+	return g
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	tuitest.Golden(t, "tv", func(env *ui.Env) ui.Page {
+		p := shown(t, env, tuitest.Game(tuitest.Board(4, 4)))
+		p.chooser = &chooser{why: "the most watched live game"}
+		return p
+	})
+	tuitest.Golden(t, "tribolo", func(env *ui.Env) ui.Page { return shown(t, env, tribolo()) })
+	tuitest.Golden(t, "result", func(env *ui.Env) ui.Page {
+		g := tuitest.Game(tuitest.Board(4, 4))
+		g.Status, g.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
+		return shown(t, env, g)
+	})
+	tuitest.Golden(t, "replay", func(env *ui.Env) ui.Page {
+		p := shown(t, env, tuitest.Game(tuitest.Board(4, 4)))
+		p.game.past.at = 609
+		return p
+	})
+	tuitest.Golden(t, "empty", func(env *ui.Env) ui.Page {
+		p := NewTV(t.Context(), env).(*page)
+		p.chooser.wait, p.chooser.next = firstWait, tuitest.Noon.Add(3*time.Second)
+		return p
+	})
+	tuitest.Golden(t, "wall", func(env *ui.Env) ui.Page {
+		return someWall(t, env)
+	})
+}
+
+// someWall is a wall of three games of 2048 and one of Tribolo.
+func someWall(t *testing.T, env *ui.Env) *wall {
+	t.Helper()
+	w := NewWall(t.Context(), env, []string{"first", "second", "third", "fourth"}).(*wall)
+	for i, name := range []string{"ada", "bob", "Grace Hopper"} {
+		g := tuitest.Game(tuitest.Board(4, 4))
+		if i == 1 {
+			g = tuitest.Game(tuitest.Board(5, 5))
+			g.Variant = "5x5"
+			g.UpdateTime = timestamppb.New(tuitest.Noon.Add(-13 * time.Minute))
+		}
+		g.Id, g.Seats[0].GetPlayer().Name = w.games[i].id, name
+		follow(w.games[i], g)
+	}
+	g := tribolo()
+	g.Id = w.games[3].id
+	follow(w.games[3], g)
+	return w
+}

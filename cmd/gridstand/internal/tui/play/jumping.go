@@ -1,0 +1,168 @@
+package play
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// jumping is the mode of Tribolo: a cursor, and a jump to it.
+type jumping struct {
+	arrows
+	Jump, Targets key.Binding
+	cursor        *pb.Cell
+	targets       bool // legal destinations are shown
+}
+
+func newJumping(b *pb.TriboloBoard) *jumping {
+	return &jumping{
+		arrows:  newArrows(),
+		Jump:    ui.Bind("enter", "jump", "enter", "space"),
+		Targets: ui.Bind("t", "targets", "t"),
+		cursor:  &pb.Cell{X: b.GetColumns() / 2, Y: b.GetRows() / 2},
+	}
+}
+
+// Keys implements Mode.
+func (m *jumping) Keys() (short, full []key.Binding) {
+	return []key.Binding{ui.Bind("↑↓←→", "cursor"), m.Jump, m.Targets},
+		append(m.all(), ui.Bind("enter space click", "jump"), ui.Bind("t", "show where jumps lead"))
+}
+
+// Key implements Mode.
+func (m *jumping) Key(s *gamestate.State, msg tea.KeyPressMsg) Act {
+	columns, rows := s.Tribolo().GetColumns(), s.Tribolo().GetRows()
+	switch m.direction(msg) {
+	case pb.Direction_DIRECTION_UP:
+		m.cursor = &pb.Cell{X: m.cursor.GetX(), Y: (m.cursor.GetY() + rows - 1) % rows}
+		return Act{}
+	case pb.Direction_DIRECTION_DOWN:
+		m.cursor = &pb.Cell{X: m.cursor.GetX(), Y: (m.cursor.GetY() + 1) % rows}
+		return Act{}
+	case pb.Direction_DIRECTION_LEFT:
+		m.cursor = &pb.Cell{X: (m.cursor.GetX() + columns - 1) % columns, Y: m.cursor.GetY()}
+		return Act{}
+	case pb.Direction_DIRECTION_RIGHT:
+		m.cursor = &pb.Cell{X: (m.cursor.GetX() + 1) % columns, Y: m.cursor.GetY()}
+		return Act{}
+	}
+	switch {
+	case ui.Pressed(msg, m.Targets):
+		m.targets = !m.targets
+	case ui.Pressed(msg, m.Jump):
+		return m.jump(s)
+	}
+	return Act{}
+}
+
+// Click implements Mode.
+func (m *jumping) Click(s *gamestate.State, c board.Size, x, y int) Act {
+	at, ok := board.Tribolo{Board: s.Tribolo()}.CellAt(c, x, y)
+	if !ok {
+		return Act{}
+	}
+	m.cursor = at
+	return m.jump(s)
+}
+
+// jump is a jump to the cursor, if one leads there.
+func (m *jumping) jump(s *gamestate.State) Act {
+	to := m.cursor
+	legal := func(s *gamestate.State) bool { return board.MoveTo(s.Tribolo(), to) != nil }
+	if !legal(s) {
+		return Act{Say: m.noJump(s)}
+	}
+	return Act{Move: &Move{Move: client.Jump(to), Legal: legal}}
+}
+
+// noJump says why no jump leads to the cursor, the longest text first.
+func (m *jumping) noJump(s *gamestate.State) []string {
+	name := board.CellName(m.cursor)
+	if i := m.cursor.GetY()*s.Tribolo().GetColumns() + m.cursor.GetX(); s.Tribolo().GetCells()[i] != pb.CellState_CELL_STATE_EMPTY {
+		return []string{"No jump to " + name + ": a jump goes to an empty cell.", name + " is not empty."}
+	}
+	return []string{
+		"No jump to " + name + ": it needs a line of one opponent's cells from there to yours.",
+		"No line of others' cells from " + name + " to yours.",
+		"No line from " + name + " to your cells.",
+	}
+}
+
+// Board implements Mode.
+func (m *jumping) Board(s *gamestate.State, mine bool) board.Board {
+	b := board.Tribolo{Board: s.Tribolo(), Jump: s.Jump, Hints: m.targets, Lit: mine}
+	if !s.Over() {
+		b.Cursor = m.cursor
+	}
+	return b
+}
+
+// PanelLines implements Mode.
+func (m *jumping) PanelLines() int { return 7 }
+
+// Panel implements Mode.
+func (m *jumping) Panel(l look) []string {
+	turn := widget.Lines(false, l.TurnText(l.env.Theme, l.mine), m.hint(l))
+	if l.wide {
+		return []string{l.SeatBlocks(l.env.Theme, l.width, l.env.Me, l.height > 18), turn, l.unranked()}
+	}
+	return []string{l.SeatLines(l.env.Theme, l.width, l.env.Me) + "\n" + widget.Lines(false, turn, l.unranked())}
+}
+
+// hint says what a jump to the cursor would do, if targets are shown.
+func (m *jumping) hint(l look) string {
+	if !m.targets || l.Over() || l.Turn() < 0 {
+		return ""
+	}
+	jump := board.MoveTo(l.Tribolo(), m.cursor)
+	if jump == nil {
+		return l.env.Theme.Dim().Render(widget.Wrap(pickText(l.width, m.noJump(l.State)...), l.width))
+	}
+	return l.env.Theme.Accent().Render(board.CellName(m.cursor)+" takes ") + l.env.Theme.Bold().Render(takes(l.Tribolo(), jump))
+}
+
+// takes says how many cells a move takes, and whose: "5: 3 R, 2 G".
+func takes(b *pb.TriboloBoard, m *pb.TriboloMove) string {
+	count := make([]int, len(board.OwnerLetters))
+	for _, c := range m.GetTaken() {
+		if seat := board.SeatOf(b.GetCells()[c.GetY()*b.GetColumns()+c.GetX()]); seat >= 0 {
+			count[seat]++
+		}
+	}
+	var parts []string
+	for seat, n := range count {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, board.OwnerLetters[seat]))
+		}
+	}
+	return fmt.Sprintf("%d: %s", len(m.GetTaken()), strings.Join(parts, ", "))
+}
+
+// Result implements Mode.
+func (m *jumping) Result(l look) (title, facts string) {
+	return l.Winners(l.env.Me), l.Standings(l.env.Theme, l.env.Me)
+}
+
+// Intro implements Mode.
+func (m *jumping) Intro() []string {
+	return []string{
+		"Arrows move the cursor, Enter jumps there.",
+		"All cells between it and one of yours become yours.",
+		"t shows where jumps lead, r the rules.",
+	}
+}
+
+// Ahead implements Mode.
+func (m *jumping) Ahead() int { return 0 }
+
+// Solvers implements Mode.
+func (m *jumping) Solvers() []string { return nil }

@@ -1,0 +1,32 @@
+package play
+
+import (
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// aboutGame is the id of the game that a message is about.
+type aboutGame string
+
+// About implements ui.AboutGame.
+func (a aboutGame) About() string { return string(a) }
+
+type (
+	// resignedMsg is the answer to giving the game up.
+	resignedMsg struct {
+		aboutGame
+		event *pb.Event
+		err   error
+	}
+	// createdMsg brings a new game.
+	createdMsg struct {
+		game *pb.Game
+		err  error
+	}
+	// unmarkMsg ends the marks of a version.
+	unmarkMsg struct {
+		aboutGame
+		version int32
+	}
+	// clickMsg is a click on the board.
+	clickMsg struct{ act func() Act }
+)

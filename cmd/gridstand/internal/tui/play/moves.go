@@ -1,0 +1,290 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// request is a call that changes the game. One is in flight at a time.
+type request struct {
+	move   *Move    // to make, nil for none
+	solver *solving // that chooses a move, nil for none
+	undo   bool     // takes moves back: to a version, or the last one if that is nil
+	to     *int32
+	join   *int32 // seat to take back from its stand-in
+
+	since  time.Time    // when it was sent
+	before *pb.Position // when it was sent
+
+	fetching bool // it was refused: the game is being fetched
+	again    bool // it is made again then
+}
+
+// answerMsg is the answer to a request: an event, or a game.
+type answerMsg struct {
+	aboutGame
+	request *request
+	event   *pb.Event
+	game    *pb.Game
+	err     error
+}
+
+// push queues a move.
+func (p *Model) push(m *Move) tea.Cmd {
+	switch {
+	case p.Over() || p.starting:
+		return nil
+	case p.shared() && !p.mine():
+		p.say("It is not your turn.")
+		return nil
+	case p.inFlight != nil && len(p.queue) >= p.mode.Ahead():
+		p.dropped = p.mode.Ahead() > 0
+		return nil
+	}
+	p.queue = append(p.queue, &request{move: m})
+	return p.send()
+}
+
+// first queues a request in place of all others.
+func (p *Model) first(r *request) tea.Cmd {
+	p.queue = []*request{r}
+	return p.send()
+}
+
+// send sends the first request of the queue, unless one is in flight. It skips moves that
+// have become illegal.
+func (p *Model) send() tea.Cmd {
+	if p.inFlight != nil || p.starting {
+		return nil
+	}
+	for len(p.queue) > 0 && p.queue[0].move != nil && !p.queue[0].move.Legal(&p.State) {
+		p.queue = p.queue[1:]
+	}
+	if len(p.queue) == 0 || p.Over() {
+		p.queue, p.dropped = nil, false
+		return nil
+	}
+	r := p.queue[0]
+	p.queue, p.inFlight = p.queue[1:], r
+	r.since, r.before, r.fetching = p.env.Now, p.Game.GetPosition(), false
+	server, game, version := p.env.Server, p.opened, p.Game.GetVersion()
+	return p.tasks.Do(func(ctx context.Context) tea.Msg {
+		a := answerMsg{aboutGame: aboutGame(game.GetId()), request: r}
+		switch {
+		case r.join != nil:
+			a.game, a.err = server.Join(ctx, game.GetId(), r.join)
+		case r.undo:
+			a.event, a.err = server.Undo(ctx, game, version, r.to)
+		case r.solver != nil:
+			a.event, a.err = r.solver.move(ctx, server, game, version, r.before)
+		default:
+			a.event, a.err = server.Move(ctx, game, version, r.move.Move, false)
+		}
+		return a
+	})
+}
+
+// answered handles the answer to the request in flight.
+func (p *Model) answered(msg answerMsg) tea.Cmd {
+	r := msg.request
+	conflict := errors.Is(msg.err, client.ErrVersionConflict) || errors.Is(msg.err, client.ErrGameOver)
+	refused := errors.Is(msg.err, client.ErrIllegalMove) && p.mode.Ahead() == 0 || errors.Is(msg.err, client.ErrNotYourTurn)
+	if conflict || refused {
+		// Another client of the user was faster. The request stays in flight until the
+		// board is known.
+		r.fetching, r.again = true, conflict
+		return p.tasks.Fetch(p.env.Server, string(msg.aboutGame))
+	}
+	p.inFlight = nil
+	p.slow = p.env.Now.Sub(r.since) > slowCall
+	var changed bool
+	switch {
+	case errors.Is(msg.err, client.ErrIllegalMove):
+		return p.send()
+	case errors.Is(msg.err, client.ErrUndoNotAllowed):
+		p.say("There is no move to undo.")
+		return p.send()
+	case msg.err != nil && r.solver != nil && r.solver != p.solving: // it was stopped
+		return p.send()
+	case msg.err != nil:
+		p.queue, p.solving = nil, nil
+		p.fail(msg.err)
+		return nil
+	case msg.game != nil:
+		changed = p.Replace(msg.game)
+	default:
+		changed = p.Apply(msg.event)
+	}
+	p.problem, p.notice = "", nil
+	return tea.Batch(p.changed(changed, msg.event), p.after(r), p.send())
+}
+
+// fetched handles the game as it is now, and retries the request that met a conflict.
+func (p *Model) fetched(msg ui.FetchedMsg) tea.Cmd {
+	r := p.inFlight
+	fetching := r != nil && r.fetching
+	if fetching {
+		p.inFlight = nil
+	}
+	if msg.Err != nil {
+		if fetching {
+			p.queue, p.solving = nil, nil
+		}
+		p.fail(msg.Err)
+		return nil
+	}
+	changed := p.changed(p.Replace(msg.Game), nil)
+	if !fetching {
+		return changed
+	}
+	switch {
+	case r.solver != nil:
+	case r.move != nil && r.again && (p.mode.Ahead() > 0 || sameTurn(r.before, msg.Game.GetPosition())):
+		p.queue = slices.Insert(p.queue, 0, r)
+	case !p.Over():
+		p.say("The game has changed since.")
+	}
+	return tea.Batch(changed, p.after(r), p.send())
+}
+
+// sameTurn reports whether the same seat is to move on the same board.
+func sameTurn(a, b *pb.Position) bool {
+	return a.Turn != nil && b.Turn != nil && a.GetTurn() == b.GetTurn() &&
+		slices.Equal(a.GetTribolo().GetCells(), b.GetTribolo().GetCells())
+}
+
+// updated handles an update of the stream, or its end.
+func (p *Model) updated(msg ui.UpdateMsg) tea.Cmd {
+	if msg.Err != nil {
+		if !errors.Is(msg.Err, io.EOF) {
+			p.Lost = true
+			p.fail(msg.Err)
+		}
+		return nil
+	}
+	changed := p.State.Update(msg.Update, p.env.Now)
+	return tea.Batch(p.tasks.Next(msg.GameID, msg.Stream), p.changed(changed, msg.Update.Event))
+}
+
+// changed follows a change of the game: it is shown in motion or marked for a moment, the
+// user is told if it is their turn, and the end is looked up on the leaderboard. The event
+// is nil if the change is not known.
+func (p *Model) changed(changed bool, e *pb.Event) tea.Cmd {
+	p.keys.allowUndo(p.alone())
+	if !changed {
+		return nil
+	}
+	cmds := []tea.Cmd{p.ring()}
+	if e.GetUndone() != nil && p.shared() {
+		cmds = append(cmds, p.tasks.Fetch(p.env.Server, p.opened.GetId())) // for the seats as they were
+	}
+	p.motion.Stop()
+	if p.Before != nil && len(p.queue) == 0 && !p.slow {
+		cmds = append(cmds, p.motion.Start(p.env, p.tasks))
+	}
+	if p.env.Theme.Colored() {
+		cmds = append(cmds, p.tasks.After(markTime, unmarkMsg{aboutGame(p.opened.GetId()), p.Game.GetVersion()}))
+	}
+	if p.Over() {
+		p.queue, p.question, p.solving, p.places = nil, nil, nil, places{}
+		cmds = append(cmds, lookUp(p.tasks, p.env.Server, p.opened, 1))
+	}
+	return tea.Batch(cmds...)
+}
+
+// frame shows the next frame of a motion.
+func (p *Model) frame(msg ui.FrameMsg) tea.Cmd {
+	cmd := p.motion.Update(msg, p.env, p.tasks)
+	if p.motion.Progress() >= 1 && p.Before != nil {
+		p.Unmark()
+	}
+	return cmd
+}
+
+// wantUndo takes the last move back, after a question if the game is ranked.
+func (p *Model) wantUndo() tea.Cmd {
+	undo := func() tea.Cmd { return p.first(&request{undo: true}) }
+	switch {
+	case p.Moves() == 0:
+		p.say("There is no move to undo.")
+		return nil
+	case p.Game.GetRanked():
+		p.question = askUnranked("Undo the last move?", "undo it", undo)
+		return nil
+	default:
+		return undo()
+	}
+}
+
+// wantRestart goes back to the first board, after a question.
+func (p *Model) wantRestart() tea.Cmd {
+	if p.Game.GetVersion() <= 1 {
+		p.say("This is the beginning.")
+		return nil
+	}
+	begin := int32(1)
+	p.question = askUnranked("Start again on the same board?", "restart",
+		func() tea.Cmd { return p.first(&request{undo: true, to: &begin}) })
+	return nil
+}
+
+// takeBack takes the user's seat back from its stand-in.
+func (p *Model) takeBack() tea.Cmd {
+	if p.inFlight != nil {
+		return nil
+	}
+	seat := p.held().GetIndex()
+	return p.first(&request{join: &seat})
+}
+
+// wantSolver lets a solver play, after a question if the game counts and has points.
+func (p *Model) wantSolver(name string) tea.Cmd {
+	solve := func() tea.Cmd {
+		s, err := newSolving(p.opened, name)
+		if err != nil {
+			p.problem = err.Error()
+			return nil
+		}
+		p.solving, p.queue = s, nil
+		return p.solveOn(s)
+	}
+	if !p.Game.GetRanked() || p.Score() == 0 {
+		return solve()
+	}
+	p.question = askUnranked("Let "+name+" play?", "let it play", solve)
+	return nil
+}
+
+// solverKey handles a key while a solver plays: any but those of its pace stop it.
+func (p *Model) solverKey(msg tea.KeyPressMsg) {
+	if !p.solving.setPace(msg, p.keys) {
+		p.say(p.solving.solver.Name() + " has stopped.")
+		p.solving, p.queue = nil, nil
+	}
+}
+
+// solveOn makes the next move of a solver, unless it was stopped.
+func (p *Model) solveOn(by *solving) tea.Cmd {
+	if by != p.solving || p.Over() {
+		return nil
+	}
+	p.queue = append(p.queue, &request{solver: by})
+	return p.send()
+}
+
+// after asks for the next move of the solver that made the last one.
+func (p *Model) after(r *request) tea.Cmd {
+	if r.solver == nil || r.solver != p.solving {
+		return nil
+	}
+	return p.tasks.After(r.solver.pace, solveMsg{r.solver})
+}

@@ -1,0 +1,456 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	up    = pb.Direction_DIRECTION_UP
+	down  = pb.Direction_DIRECTION_DOWN
+	left  = pb.Direction_DIRECTION_LEFT
+	right = pb.Direction_DIRECTION_RIGHT
+)
+
+// limit is the time after which a test gives up waiting.
+const limit = 10 * time.Second
+
+// call is a move that reached the server, which the test answers.
+type call struct {
+	version int32
+	move    client.Move
+	answer  chan<- answer
+}
+
+type answer struct {
+	event *pb.Event
+	err   error
+}
+
+// asked is a server that hands every move to the test.
+func asked() (*tuitest.Server, <-chan call) {
+	calls := make(chan call)
+	return &tuitest.Server{OnMove: func(ctx context.Context, version int32, m client.Move, _ bool) (*pb.Event, error) {
+		reply := make(chan answer, 1)
+		select {
+		case calls <- call{version, m, reply}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		select {
+		case a := <-reply:
+			return a.event, a.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}}, calls
+}
+
+// take waits for the next move.
+func take(t *testing.T, calls <-chan call) call {
+	t.Helper()
+	select {
+	case c := <-calls:
+		return c
+	case <-time.After(limit):
+		require.Fail(t, "no move reached the server")
+		return call{}
+	}
+}
+
+// start opens the page of a game.
+func start(t *testing.T, env *ui.Env, g *pb.Game) (*Model, *tuitest.Driver) {
+	t.Helper()
+	p := New(t.Context(), env, g, client.GameOptions{}).(*Model)
+	return p, tuitest.Drive(t, env, p)
+}
+
+// newPlay opens a game of 2048.
+func newPlay(t *testing.T, s *tuitest.Server) (*Model, *tuitest.Driver) {
+	t.Helper()
+	return start(t, tuitest.Env(s), tuitest.Game(tuitest.Board(4, 4)))
+}
+
+// TestKeysQueue types ahead of a slow server: no key is lost, each move is made at the
+// version that the one before led to, and moves that became illegal are skipped.
+func TestKeysQueue(t *testing.T) {
+	t.Parallel()
+	s, calls := asked()
+	p, d := newPlay(t, s)
+	d.Press("up", "a", "l", "s", "k") // k is up again
+	assert.Len(t, p.queue, 4)
+
+	first := take(t, calls)
+	assert.Equal(t, call{613, client.Slide(up), first.answer}, first)
+	board := tuitest.Board(4, 4)
+	board.LegalMoves = []pb.Direction{right, up} // so left and down are not
+	first.answer <- answer{event: tuitest.Moved(614, up, board, 12344)}
+	d.Until("the reply", func() bool { return p.Game.GetVersion() == 614 })
+	assert.EqualValues(t, 12344, p.Score())
+	assert.Equal(t, "+4", p.Gain())
+
+	second := take(t, calls)
+	assert.EqualValues(t, 614, second.version)
+	assert.Equal(t, client.Slide(right), second.move, "left was illegal")
+	refused := p.inFlight
+	second.answer <- answer{err: client.FromError(&client.Error{Reason: pb.ReasonIllegalMove, Message: "nothing would move"})}
+	d.Until("the refusal", func() bool { return p.inFlight != refused })
+
+	third := take(t, calls)
+	assert.EqualValues(t, 614, third.version)
+	assert.Equal(t, client.Slide(up), third.move)
+	third.answer <- answer{event: tuitest.Moved(615, up, tuitest.Board(4, 4), 12348)}
+	d.Until("the last reply", func() bool { return p.inFlight == nil })
+	assert.Empty(t, p.queue)
+	assert.Empty(t, p.problem)
+}
+
+// TestQueue_Bounded says so when it drops a key.
+func TestQueue_Bounded(t *testing.T) {
+	t.Parallel()
+	s, calls := asked()
+	p, d := newPlay(t, s)
+	for range queueLimit + 1 {
+		d.Press("up")
+	}
+	assert.Len(t, p.queue, queueLimit)
+	assert.False(t, p.dropped)
+	d.Press("up")
+	assert.Len(t, p.queue, queueLimit)
+	assert.Contains(t, d.Screen(), "dropped")
+	take(t, calls)
+}
+
+// TestNoAnswer says how long the server has not answered, and counts the keys that wait.
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	s, calls := asked()
+	p, d := newPlay(t, s)
+	d.Press("up")
+	take(t, calls)
+	p.inFlight.since = tuitest.Noon.Add(-3 * time.Second)
+	assert.Contains(t, d.Screen(), "No answer for 3 s.")
+	d.Press("up")
+	assert.Contains(t, d.Screen(), "No answer for 3 s; queued keys: 1.")
+}
+
+// TestConflict moves while another client of the same player does: the board is fetched and
+// the move made there.
+func TestConflict(t *testing.T) {
+	t.Parallel()
+	s, calls := asked()
+	s.OnGame = func() (*pb.Game, error) {
+		g := tuitest.Game(tuitest.Board(4, 4))
+		g.Version = 620
+		g.Position.Scores = []int32{20000}
+		return g, nil
+	}
+	p, d := newPlay(t, s)
+	d.Press("left", "down")
+	take(t, calls).answer <- answer{err: &client.Error{Reason: pb.ReasonVersionConflict}}
+	d.Until("the board", func() bool { return p.Game.GetVersion() == 620 })
+	again := take(t, calls)
+	assert.EqualValues(t, 620, again.version)
+	assert.Equal(t, client.Slide(left), again.move, "the move that met the conflict is not lost")
+	again.answer <- answer{event: tuitest.Moved(621, left, tuitest.Board(4, 4), 20004)}
+	d.Until("the reply", func() bool { return p.Game.GetVersion() == 621 })
+	assert.Equal(t, client.Slide(down), take(t, calls).move)
+}
+
+// TestStreamAndReplies lets the higher version win, from the stream or from a reply.
+func TestStreamAndReplies(t *testing.T) {
+	t.Parallel()
+	s, calls := asked()
+	watch := tuitest.NewStream()
+	s.Streams = map[string]*tuitest.Stream{tuitest.GameID: watch}
+	p, d := newPlay(t, s)
+	d.Press("left")
+	mine := take(t, calls)
+
+	watch.Push(client.Update{Event: tuitest.Moved(614, left, tuitest.Board(4, 4), 12344)})
+	d.Until("the event", func() bool { return p.Game.GetVersion() == 614 })
+	assert.Len(t, p.Log, 1)
+	assert.Equal(t, 0, p.Marks.Spawned)
+	mine.answer <- answer{event: tuitest.Moved(614, left, tuitest.Board(4, 4), 12344)}
+	d.Until("the reply", func() bool { return p.inFlight == nil })
+	assert.Len(t, p.Log, 1, "the same event counts once")
+	d.Until("the marks to go", func() bool { return p.Marks.Spawned < 0 })
+
+	watch.Push(client.Update{Event: tuitest.Moved(615, right, tuitest.Board(4, 4), 12348)})
+	d.Until("another client's move", func() bool { return p.Game.GetVersion() == 615 })
+	old := tuitest.Game(tuitest.Board(4, 4))
+	old.Version, old.Watchers = 614, 9
+	watch.Push(client.Update{Game: old, Skipped: 3})
+	d.Until("an old snapshot", func() bool { return p.Game.GetWatchers() == 9 })
+	assert.EqualValues(t, 615, p.Game.GetVersion())
+	assert.Contains(t, d.Screen(), "skipped 3")
+	watch.Push(client.Update{Connection: client.Connection{State: client.Reconnecting, Delay: 2 * time.Second}})
+	d.Until("the loss", func() bool { return p.Connection().State == client.Reconnecting })
+	assert.Contains(t, d.Screen(), "reconnecting (2 s)")
+}
+
+// TestEndAndNext plays to the end, waits for the result to be recorded, and goes on with a
+// new game without a question.
+func TestEndAndNext(t *testing.T) {
+	t.Parallel()
+	s, calls := asked()
+	looks := 0
+	recorded := ui.Place{Rank: 2, Total: 9, Score: 12340, GameID: tuitest.GameID}
+	s.OnPlace = func(w pb.Window) (ui.Place, error) {
+		if w == pb.Window_WINDOW_DAY {
+			looks++ // one look at a time
+		}
+		if looks < 3 { // the first is that of the beginning
+			return ui.Place{Total: 8}, nil
+		}
+		return recorded, nil
+	}
+	s.OnNewGame = newGame
+	watch := tuitest.NewStream()
+	s.Streams = map[string]*tuitest.Stream{tuitest.GameID: watch}
+	p, d := newPlay(t, s)
+	d.Until("the places", func() bool { return p.places.day != nil })
+	d.Press("up", "left", "left")
+	take(t, calls).answer <- answer{event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)}
+	d.Until("the end", p.Over)
+	assert.Empty(t, p.queue, "nothing is played after the end")
+	assert.Nil(t, p.places.day)
+	watch.Push(client.Update{Event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)})
+	watch.End()
+	d.Until("the rank", func() bool { return p.places.day != nil })
+	assert.Equal(t, &recorded, p.places.day)
+	screen := d.Screen()
+	for _, text := range []string{"No moves left", "█", "#2 of 9 today", "#2 of 9 all time", "gridstand watch kx3fq2ab", "1024"} {
+		assert.Contains(t, screen, text)
+	}
+	assert.NotContains(t, screen, tuitest.GameID, "whole ids are not shown")
+	assert.Equal(t, "ada ended a classic game with 12,340 points (best tile 1024, 613 moves), #2 of 9 today, "+
+		"#2 of 9 all time. Verify it with gridstand verify "+tuitest.GameID, p.Farewell())
+
+	d.Press("up") // not a move any more
+	assert.Nil(t, p.inFlight)
+	d.Press("esc")
+	assert.NotContains(t, d.Screen(), "No moves left")
+	assert.Contains(t, d.Screen(), "12,340")
+	d.Press("w")
+	d.Until("the replay", func() bool { return len(d.Left) > 0 })
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Replay: tuitest.GameID}}, d.Left[0])
+	d.Press("n")
+	assert.Nil(t, p.question)
+	d.Until("the new game", func() bool { return p.opened.GetId() != tuitest.GameID })
+	assert.False(t, p.Over())
+	assert.Contains(t, d.Screen(), "ended with 12,340 points")
+	d.Send(answerMsg{aboutGame: tuitest.GameID, err: errors.New("late")}) // news of the old game
+	assert.Empty(t, p.problem)
+}
+
+// newGame is a new game of 2048 in the test's server.
+func newGame(string, client.GameOptions) (*pb.Game, error) {
+	g := tuitest.Game(tuitest.Board(4, 4))
+	g.Id = "zzzzzzzzzzzzzzzzzzzzzzzzzz"
+	return g, nil
+}
+
+// TestNewGame_Asks ends the running game by resigning, after a question that Enter does
+// not answer.
+func TestNewGame_Asks(t *testing.T) {
+	t.Parallel()
+	s, _ := asked()
+	resigned := false
+	s.OnResign = func() (*pb.Event, error) {
+		resigned = true
+		return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil
+	}
+	s.OnNewGame = newGame
+	p, d := newPlay(t, s)
+	d.Press("S")
+	require.NotNil(t, p.question)
+	assert.Contains(t, d.Screen(), "y give up, new game")
+	assert.Contains(t, d.Screen(), "Its 12,340 points count.")
+	d.Press("up", "x", "enter", "space") // neither yes nor no
+	require.NotNil(t, p.question)
+	assert.Nil(t, p.inFlight)
+	d.Press("n")
+	require.Nil(t, p.question)
+	d.Press("n", "esc", "n", "y")
+	d.Until("the new game", func() bool { return p.opened.GetId() != tuitest.GameID })
+	assert.True(t, resigned)
+	assert.False(t, p.starting)
+}
+
+// TestRefusals shows what failed, and goes on if it can.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	s, calls := asked()
+	noSeat := &client.Error{Reason: pb.ReasonNotSeated, Message: "no seat"}
+	s.OnResign = func() (*pb.Event, error) { return nil, noSeat }
+	s.OnNewGame = func(string, client.GameOptions) (*pb.Game, error) {
+		return nil, &client.Error{Reason: pb.ReasonTooManyGames, Message: "too many games"}
+	}
+	p, d := newPlay(t, s)
+	d.Press("up", "up")
+	take(t, calls).answer <- answer{err: noSeat}
+	d.Until("the refusal", func() bool { return p.problem != "" })
+	assert.Contains(t, d.Screen(), "no seat")
+	assert.Empty(t, p.queue)
+	d.Press("n", "y")
+	d.Until("the second refusal", func() bool { return p.problem == "too many games" })
+	assert.False(t, p.starting)
+	d.Send(ui.UpdateMsg{GameID: tuitest.GameID, Err: &client.Error{Reason: pb.ReasonBadToken}})
+	assert.Contains(t, d.Screen(), "no longer has")
+	assert.NotContains(t, p.Farewell(), "Resume")
+	assert.Contains(t, d.Screen(), "ended")
+}
+
+// TestLeave asks before a game is lost, and only then.
+func TestLeave(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		local *ui.Local
+		over  bool
+		asks  bool
+	}{
+		"server":               {},
+		"local, kept":          {local: &ui.Local{Resume: "gridstand play --local --resume"}},
+		"local, lost":          {local: &ui.Local{}, asks: true},
+		"local, lost but over": {local: &ui.Local{}, over: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := asked()
+			p, d := newPlay(t, s)
+			d.Env.Local = c.local
+			if c.over {
+				p.Apply(tuitest.Ended(614, pb.Result_REASON_NO_MOVES))
+			}
+			d.Press("q")
+			if c.asks {
+				require.NotNil(t, p.question)
+				assert.Contains(t, d.Screen(), "cannot be resumed")
+				d.Press("enter", "n")
+				assert.Nil(t, p.question)
+				d.Press("q", "y")
+			}
+			d.Until("the end", func() bool { return len(d.Left) > 0 })
+			assert.Equal(t, []tea.Msg{ui.BackMsg{}}, d.Left)
+			switch {
+			case c.local == nil:
+				assert.Equal(t, "ada left a classic game at 12,340 points (best tile 1024, 612 moves). "+
+					"Resume it with gridstand play "+tuitest.GameID, p.Farewell())
+			case c.local.Resume != "":
+				assert.Contains(t, p.Farewell(), "Resume it with gridstand play --local --resume")
+			default:
+				assert.NotContains(t, p.Farewell(), "Resume")
+			}
+		})
+	}
+}
+
+// TestRules opens the rules of the variant; copying the id gives the whole one.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	s, _ := asked()
+	_, d := newPlay(t, s)
+	d.Press("r")
+	d.Until("the rules", func() bool { return len(d.Left) > 0 })
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Rules: "classic"}}, d.Left[0])
+	d.Press("y")
+	assert.Contains(t, d.Screen(), tuitest.GameID)
+}
+
+// TestIntro tells a player without a score how to play, until they have moved.
+func TestIntro(t *testing.T) {
+	t.Parallel()
+	s, calls := asked()
+	places := ui.Place{Total: 8}
+	s.OnPlace = func(pb.Window) (ui.Place, error) { return places, nil }
+	begin := func() *pb.Game {
+		g := tuitest.Game(tuitest.Board(4, 4))
+		g.Version, g.Position.MoveCount, g.Position.Scores = 1, 0, []int32{0}
+		return g
+	}
+	p, d := start(t, tuitest.Env(s), begin())
+	assert.NotContains(t, d.Screen(), "Arrow keys slide", "not before the place is known")
+	d.Until("the places", func() bool { return p.places.all != nil })
+	for _, line := range p.mode.Intro() {
+		assert.Contains(t, d.Screen(), line)
+	}
+	for version := int32(2); version <= 3; version++ {
+		d.Press("up")
+		take(t, calls).answer <- answer{event: tuitest.Moved(version, up, tuitest.Board(4, 4), 4)}
+		d.Until("the move", func() bool { return p.Game.GetVersion() == version })
+	}
+	assert.NotContains(t, d.Screen(), "Arrow keys slide")
+
+	places.Rank, places.Score = 3, 100
+	p, d = start(t, tuitest.Env(s), begin())
+	d.Until("the places", func() bool { return p.places.all != nil })
+	assert.NotContains(t, d.Screen(), "Arrow keys slide")
+}
+
+// TestSize draws windows of all sizes, also those that are too small.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	s, _ := asked()
+	_, d := newPlay(t, s)
+	for width := 0; width < 130; width += 7 {
+		for height := 0; height < 45; height += 4 {
+			d.Env.Width, d.Env.Height = width, height
+			d.Press("?") // the driver draws
+		}
+	}
+	d.Env.Width, d.Env.Height = 10, 3
+	assert.NotContains(t, d.Screen(), "1024")
+	d.Env.Width, d.Env.Height = 100, 30
+	assert.Contains(t, d.Screen(), "1024")
+}
+
+// TestMotion shows moves in motion unless the terminal, the connection or the user asks
+// for less.
+func TestMotion(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set   func(d *tuitest.Driver, p *Model)
+		moves bool
+	}{
+		"fast":      {moves: true},
+		"still":     {set: func(d *tuitest.Driver, _ *Model) { d.Env.Theme.Still = true }},
+		"no colors": {set: func(d *tuitest.Driver, _ *Model) { d.Env.Theme.Profile = colorprofile.ASCII }},
+		"slow":      {set: func(_ *tuitest.Driver, p *Model) { p.inFlight.since = tuitest.Noon.Add(-300 * time.Millisecond) }},
+		"queued":    {set: func(d *tuitest.Driver, _ *Model) { d.Press("left") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, calls := asked()
+			p, d := newPlay(t, s)
+			d.Env.Theme.Still = false
+			d.Press("up")
+			if c.set != nil {
+				c.set(d, p)
+			}
+			take(t, calls).answer <- answer{event: tuitest.Moved(614, up, tuitest.Board(4, 4), 12344)}
+			d.Until("the move", func() bool { return p.Game.GetVersion() == 614 })
+			assert.Equal(t, c.moves, p.motion.Progress() < 1)
+			if !c.moves {
+				return
+			}
+			d.Until("the end of the motion", func() bool { return p.motion.Progress() >= 1 })
+			assert.Equal(t, -1, p.Marks.Spawned, "nothing is marked after a motion")
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package play
+
+import (
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// seated is a game in which the user has one seat or several.
+type seated struct {
+	gamestate.State
+	env *ui.Env
+}
+
+// seat is the index of the user's first seat.
+func (s *seated) seat() int {
+	for i, seat := range s.Game.GetSeats() {
+		if s.env.Owns(seat) {
+			return i
+		}
+	}
+	return 0
+}
+
+// shared reports whether the game has several seats, which take turns.
+func (s *seated) shared() bool { return len(s.Game.GetSeats()) > 1 }
+
+// mine reports whether it is the user's turn in a shared game.
+func (s *seated) mine() bool {
+	seat := s.Seat(s.Turn())
+	return s.shared() && !s.Over() && s.env.Owns(seat) && seat.GetStandIn() == ""
+}
+
+// held is the first of the user's seats that a stand-in holds, nil for none.
+func (s *seated) held() *pb.Seat {
+	for _, seat := range s.Game.GetSeats() {
+		if s.env.Owns(seat) && seat.GetStandIn() != "" && !seat.GetResigned() && !s.Over() {
+			return seat
+		}
+	}
+	return nil
+}
+
+// alone reports whether no other player has or may take a seat, so that moves can be taken
+// back.
+func (s *seated) alone() bool {
+	for _, seat := range s.Game.GetSeats() {
+		if seat.GetOpen() != nil || seat.GetPlayer() != nil && !s.env.Owns(seat) {
+			return false
+		}
+	}
+	return true
+}
+
+// nextOptions are those of a new game like this one. In a shared game it has the same
+// seats: the user's and the bots' as they are, the others open.
+func (s *seated) nextOptions(options client.GameOptions) client.GameOptions {
+	if !s.shared() {
+		return options
+	}
+	options.Private, options.TurnLimit, options.Seats = s.Game.GetPrivate(), s.Game.GetTurnLimit().AsDuration(), nil
+	for _, seat := range s.Game.GetSeats() {
+		request := &pb.SeatRequest{Occupant: &pb.SeatRequest_Open{Open: &pb.Open{}}}
+		switch {
+		case s.env.Owns(seat):
+			request.Occupant = &pb.SeatRequest_Caller{Caller: &pb.Caller{}}
+		case seat.GetBot() != "":
+			request.Occupant = &pb.SeatRequest_Bot{Bot: seat.GetBot()}
+		}
+		options.Seats = append(options.Seats, request)
+	}
+	return options
+}

@@ -1,0 +1,103 @@
+package play
+
+import (
+	"slices"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// queueLimit is the number of moves of 2048 that may wait for the one in flight.
+const queueLimit = 64
+
+// sliding is the mode of 2048.
+type sliding struct{ arrows }
+
+func newSliding() *sliding { return &sliding{newArrows()} }
+
+// Keys implements Mode.
+func (m *sliding) Keys() (short, full []key.Binding) {
+	return []key.Binding{ui.Bind("↑↓←→", "slide")}, m.all()
+}
+
+// Key implements Mode.
+func (m *sliding) Key(_ *gamestate.State, msg tea.KeyPressMsg) Act {
+	d := m.direction(msg)
+	if d == pb.Direction_DIRECTION_UNSPECIFIED {
+		return Act{}
+	}
+	return Act{Move: &Move{Move: client.Slide(d), Legal: func(s *gamestate.State) bool {
+		return slices.Contains(s.Twenty48().GetLegalMoves(), d)
+	}}}
+}
+
+// Click implements Mode.
+func (m *sliding) Click(*gamestate.State, board.Size, int, int) Act { return Act{} }
+
+// Board implements Mode.
+func (m *sliding) Board(s *gamestate.State, _ bool) board.Board { return s.Board() }
+
+// PanelLines implements Mode.
+func (m *sliding) PanelLines() int { return 4 }
+
+// Panel implements Mode.
+func (m *sliding) Panel(l look) []string {
+	t := l.env.Theme
+	scores := []widget.Fact{
+		{Label: "SCORE", Value: gamestate.Comma(l.Score()), Extra: l.Gain()},
+		{Label: "BEST", Value: l.places.best(l.State, l.seat)},
+	}
+	moves := widget.Fact{Label: "MOVES", Value: gamestate.Comma(l.Moves())}
+	tile := widget.Fact{Label: "TILE", Value: l.BestTile()}
+	rank := widget.Fact{Label: "RANK", Value: placeText(l.places.day, "today")}
+	if l.wide {
+		return []string{
+			widget.Cards(t, l.width, scores...),
+			widget.Columns(t, l.width, moves, tile) + "\n" + widget.Columns(t, l.width*2, rank),
+			widget.Lines(false, t.Bold().Render(l.Player()), l.unranked()),
+		}
+	}
+	who := t.Bold().Render(l.Player())
+	if why := l.unranked(); why != "" {
+		who += "  " + why
+	}
+	return []string{
+		widget.Inline(t, l.width, scores...) + "\n" + widget.Inline(t, l.width, moves, tile) +
+			"\n" + widget.Inline(t, l.width, rank) + "\n" + who,
+	}
+}
+
+// Result implements Mode.
+func (m *sliding) Result(l look) (title, facts string) {
+	return l.Ending(), l.env.Theme.Dim().Render("best tile " + l.BestTile() + ", " + gamestate.Plural(int(l.Moves()), "move"))
+}
+
+// Intro implements Mode.
+func (m *sliding) Intro() []string {
+	return []string{
+		"Arrow keys slide all tiles at once.",
+		"Two equal tiles that meet become one.",
+		"Build a 2048; r shows the rules.",
+	}
+}
+
+// Ahead implements Mode.
+func (m *sliding) Ahead() int { return queueLimit }
+
+// Solvers implements Mode.
+func (m *sliding) Solvers() []string { return []string{"greedy", "rote", "montecarlo", "expectimax"} }
+
+// unranked says that the game is not ranked, and why; empty if it is.
+func (l look) unranked() string {
+	if why := l.Unranked(); why != "" {
+		return l.env.Theme.Warn().Render(widget.Wrap("unranked: "+why, l.width))
+	}
+	return ""
+}

@@ -97,10 +97,11 @@ type guestError string
 
 func (e guestError) Error() string { return string(e) }
 
-// quitIfEmpty ends the program with an error if it has no page to show.
+// quitIfEmpty ends the program with an error if it has no page to show. Otherwise the
+// page that wanted another one stays.
 func (m *Model) quitIfEmpty(err error) tea.Cmd {
 	if len(m.pages) > 0 {
-		return nil
+		return m.top().Update(ui.ResumedMsg{})
 	}
 	m.err = err
 	return tea.Quit

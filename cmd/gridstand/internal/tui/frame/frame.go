@@ -88,13 +88,16 @@ func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 	if v.Dialog != "" && !fits && v.Brief != "" {
 		status = env.Theme.Bold().Render(v.Brief)
 	}
-	switch {
-	case f.status:
-		lines = append(lines, status, footer)
-	case status != "":
-		lines = append(lines, status)
-	default:
+	if status == "" && !f.status {
 		lines = append(lines, footer)
+	} else {
+		// A long status wraps over the last rows of the body.
+		wrapped := strings.Split(lipgloss.Wrap(status, inner, ""), "\n")
+		wrapped = wrapped[:min(len(wrapped), f.body)]
+		lines = append(lines[:len(lines)-len(wrapped)+1], wrapped...)
+		if f.status {
+			lines = append(lines, footer)
+		}
 	}
 	for i, line := range lines {
 		lines[i] = strings.Repeat(" ", margin) + ansi.Truncate(line, inner, "…")

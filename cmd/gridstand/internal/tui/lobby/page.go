@@ -1,36 +1,320 @@
-// Package lobby is a stub.
+// Package lobby has the pages from which games are found and started: the lobby with its
+// lists, and the rules of a variant.
 package lobby
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
+	"time"
 
-	"charm.land/bubbles/v2/help"
-	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
+// refreshTime is the time between two requests for the lists.
+const refreshTime = 2 * time.Second
+
+// previewDelay is the time that a game must be selected for before it is watched, so that
+// scrolling through a list opens no streams.
+const previewDelay = 150 * time.Millisecond
+
+// textLimit is the longest text of a server that is shown whole, in characters.
+const textLimit = 24
+
+// The panes with a list.
+const (
+	paneLive = iota
+	paneMine
+	paneScores
+	panes
+)
+
+// windows are those of the leaderboard.
+var windows = []struct {
+	window pb.Window
+	name   string
+}{{pb.Window_WINDOW_DAY, "day"}, {pb.Window_WINDOW_WEEK, "week"}, {pb.Window_WINDOW_ALL_TIME, "all time"}}
+
+// page is the lobby: live games, the user's own, and the leaderboard, refreshed while the
+// page is shown.
 type page struct {
 	env   *ui.Env
 	tasks *ui.Tasks
+	keys  keys
+
+	lists  ui.Lists // as the server sent them
+	loaded bool
+	games  [paneScores][]*pb.Game // filtered and sorted, as shown
+	// pane has the focus; cursors select a game in each pane.
+	pane    int
+	cursors [panes]cursor
+	filter  textinput.Model
+	// variant is that of the leaderboard, empty for the selected game's.
+	variant string
+	window  int // index of windows
+
+	preview preview
+	form    *form // of a new game, nil if it is closed
+	// hidden is set while another page is shown.
+	hidden bool
+	// problem is why the lists are old; notice is the reply to a key.
+	problem, notice string
 }
 
-func (p *page) Init() tea.Cmd { return nil }
+// New returns the lobby.
+func New(ctx context.Context, env *ui.Env) ui.Page {
+	filter := textinput.New()
+	filter.Prompt, filter.CharLimit = "", 26
+	filter.SetWidth(27)
+	return &page{env: env, tasks: ui.NewTasks(ctx), keys: newKeys(), filter: filter}
+}
+
+// The messages of the lobby's tasks.
+type (
+	// listsMsg brings the lists; once is set if a key asked for them.
+	listsMsg struct {
+		lists ui.Lists
+		err   error
+		once  bool
+	}
+	refreshMsg struct{}
+	// previewMsg comes when a game was selected for long enough to be watched.
+	previewMsg struct{ id string }
+)
+
+// Init implements ui.Page.
+func (p *page) Init() tea.Cmd { return p.load(false) }
+
+// Tasks implements ui.Page.
+func (p *page) Tasks() *ui.Tasks { return p.tasks }
+
+// Farewell implements ui.Page.
+func (p *page) Farewell() string { return "" }
+
+// Typing implements ui.Typing.
+func (p *page) Typing() bool { return p.filter.Focused() }
+
+// load asks for the lists.
+func (p *page) load(once bool) tea.Cmd {
+	me, variant, window := p.env.Me, p.board(), windows[p.window].window
+	known := p.lists.Variants
+	return p.tasks.Do(func(ctx context.Context) tea.Msg {
+		lists, err := p.env.Server.Lists(ctx, me, variant, window, known)
+		return listsMsg{lists: lists, err: err, once: once}
+	})
+}
+
+// board is the variant of the leaderboard.
+func (p *page) board() string {
+	return cmp.Or(p.variant, p.current().GetVariant(), "classic")
+}
+
+// Update implements ui.Page.
 func (p *page) Update(msg tea.Msg) tea.Cmd {
-	if k, ok := msg.(tea.KeyPressMsg); ok && k.Code == 'q' {
-		return ui.Back
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		p.notice = ""
+		return p.key(msg)
+	case listsMsg:
+		return p.listed(msg)
+	case refreshMsg:
+		if p.hidden {
+			return nil
+		}
+		return p.load(false)
+	case ui.ResumedMsg:
+		return p.resume()
+	case previewMsg:
+		return p.preview.watch(msg.id, p.env, p.tasks)
+	case ui.UpdateMsg:
+		return p.preview.update(msg, p.env, p.tasks)
+	}
+	if p.filter.Focused() {
+		var cmd tea.Cmd
+		p.filter, cmd = p.filter.Update(msg)
+		return cmd
 	}
 	return nil
 }
-func (p *page) View(int, int) ui.View     { return ui.View{Body: "stub"} }
-func (p *page) Keys() help.KeyMap         { return p }
-func (p *page) ShortHelp() []key.Binding  { return nil }
-func (p *page) FullHelp() [][]key.Binding { return nil }
-func (p *page) Farewell() string          { return "" }
-func (p *page) Tasks() *ui.Tasks          { return p.tasks }
 
-func New(ctx context.Context, env *ui.Env) ui.Page { return &page{env, ui.NewTasks(ctx)} }
-func NewRules(ctx context.Context, env *ui.Env, variant string) ui.Page {
-	return &page{env, ui.NewTasks(ctx)}
+// open leaves for another page. Until the lobby is shown again it asks for nothing.
+func (p *page) open(r ui.Route) tea.Cmd {
+	p.hidden = true
+	p.preview.leave()
+	return ui.Open(r)
 }
+
+// resume takes up what open stopped.
+func (p *page) resume() tea.Cmd {
+	if !p.hidden {
+		return nil
+	}
+	p.hidden, p.preview = false, preview{}
+	return tea.Batch(p.load(false), p.follow())
+}
+
+// listed takes in the lists.
+func (p *page) listed(msg listsMsg) tea.Cmd {
+	var again tea.Cmd
+	if !msg.once && !p.hidden {
+		again = p.tasks.After(refreshTime, refreshMsg{})
+	}
+	if msg.err != nil {
+		p.problem = ui.Explain(msg.err, "Retrying …")
+		return again
+	}
+	first := !p.loaded
+	p.problem, p.lists, p.loaded = "", msg.lists, true
+	p.arrange()
+	if first && len(p.games[paneLive]) == 0 && len(p.games[paneMine]) > 0 {
+		p.pane = paneMine
+	}
+	return tea.Batch(again, p.selected())
+}
+
+// arrange filters and sorts the lists; the cursors stay on their games.
+func (p *page) arrange() {
+	p.games[paneLive] = order(p.filtered(p.lists.Live), p.env.Now)
+	p.games[paneMine] = runningFirst(p.filtered(p.lists.Mine))
+	for pane, games := range p.games {
+		ids := make([]string, 0, len(games))
+		for _, g := range games {
+			ids = append(ids, g.GetId())
+		}
+		p.cursors[pane].set(ids)
+	}
+	var ids []string
+	for _, e := range p.lists.Scores {
+		ids = append(ids, e.GetGameId())
+	}
+	p.cursors[paneScores].set(ids)
+}
+
+// filtered are the games whose variant, players or id contain the filter.
+func (p *page) filtered(games []*pb.Game) []*pb.Game {
+	want := strings.ToLower(p.filter.Value())
+	var kept []*pb.Game
+	for _, g := range games {
+		if strings.Contains(strings.ToLower(g.GetVariant()+" "+gamestate.PlayerName(g)+" "+g.GetId()), want) {
+			kept = append(kept, g)
+		}
+	}
+	return kept
+}
+
+// current is the selected game of the list with the focus, or of the live ones beside the
+// leaderboard; nil for none.
+func (p *page) current() *pb.Game {
+	pane := p.pane
+	if pane == paneScores {
+		pane = paneLive
+	}
+	if at := p.cursors[pane].at; at < len(p.games[pane]) {
+		return p.games[pane][at]
+	}
+	return nil
+}
+
+// selected follows a change of what is selected, or shown of the leaderboard.
+func (p *page) selected() tea.Cmd {
+	cmd := p.follow()
+	stale := p.board() != p.lists.Variant || windows[p.window].window != p.lists.Window
+	if p.loaded && stale {
+		cmd = tea.Batch(cmd, p.load(true))
+	}
+	return cmd
+}
+
+// follow shows the selected game in the preview, and watches it a little later.
+func (p *page) follow() tea.Cmd {
+	g := p.current()
+	if g.GetId() == p.preview.id {
+		return nil
+	}
+	p.preview.show(g, p.env.Now)
+	if g == nil || p.hidden {
+		return nil
+	}
+	return p.tasks.After(previewDelay, previewMsg{g.GetId()})
+}
+
+// cursor is the selected item of a list. It stays on its item when the list changes, and
+// on its row if the item is gone.
+type cursor struct {
+	ids []string
+	at  int
+}
+
+func (c *cursor) set(ids []string) {
+	if c.at < len(c.ids) {
+		if i := slices.Index(ids, c.ids[c.at]); i >= 0 {
+			c.at = i
+		}
+	}
+	c.ids = ids
+	c.move(0)
+}
+
+// move goes n items down, or up if n is negative.
+func (c *cursor) move(n int) { c.at = max(min(c.at+n, len(c.ids)-1), 0) }
+
+// preview is the selected game, live.
+type preview struct {
+	id     string
+	state  gamestate.State
+	cancel context.CancelFunc // ends the stream, nil if there is none
+}
+
+// show replaces the game, nil for none.
+func (v *preview) show(g *pb.Game, now time.Time) {
+	v.leave()
+	v.id, v.state = g.GetId(), gamestate.New(g)
+	// The list is new, so until the stream says something else the connection is good.
+	v.state.Update(client.Update{Connection: client.Connection{State: client.Live}}, now)
+}
+
+// watch begins to watch the game, if it is still the one with that id.
+func (v *preview) watch(id string, env *ui.Env, tasks *ui.Tasks) tea.Cmd {
+	if id == "" || id != v.id || v.cancel != nil {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(tasks.Ctx)
+	v.cancel = cancel
+	return tasks.Next(id, env.Server.Watch(ctx, id, ui.WatchOptions{Preview: true}))
+}
+
+func (v *preview) update(msg ui.UpdateMsg, env *ui.Env, tasks *ui.Tasks) tea.Cmd {
+	if msg.GameID != v.id || msg.Err != nil || v.cancel == nil {
+		return nil
+	}
+	v.state.Update(msg.Update, env.Now)
+	return tasks.Next(msg.GameID, msg.Stream)
+}
+
+// leave ends the stream.
+func (v *preview) leave() {
+	if v.cancel != nil {
+		v.cancel()
+	}
+	v.cancel = nil
+}
+
+// variantOf returns the variant with an id, nil if the server offers none.
+func variantOf(variants []*pb.Variant, id string) *pb.Variant {
+	for _, v := range variants {
+		if v.GetId() == id {
+			return v
+		}
+	}
+	return nil
+}
+
+// clean is a short text of a server, safe for a terminal.
+func clean(text string) string { return client.CleanText(text, textLimit) }

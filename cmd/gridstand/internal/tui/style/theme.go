@@ -88,3 +88,18 @@ func (t Theme) Owner(seat int) lipgloss.Style {
 	}
 	return s
 }
+
+// Bar is the style of the selected row of a list, stronger if the list gets the keys.
+func (t Theme) Bar(focused bool) lipgloss.Style {
+	p := t.Palette()
+	switch {
+	case p == nil:
+		return lipgloss.NewStyle().Bold(focused)
+	case focused:
+		return lipgloss.NewStyle().Bold(true).Background(p.Faint)
+	case p.Card != nil:
+		return lipgloss.NewStyle().Background(p.Card)
+	default:
+		return lipgloss.NewStyle()
+	}
+}

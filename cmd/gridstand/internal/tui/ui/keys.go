@@ -26,5 +26,5 @@ func Bind(name, what string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(name, what))
 }
 
-// Pressed reports whether a message is a key of a binding.
-func Pressed(msg tea.KeyPressMsg, b key.Binding) bool { return key.Matches(msg, b) }
+// Pressed reports whether a message is a key of one of the bindings.
+func Pressed(msg tea.KeyPressMsg, b ...key.Binding) bool { return key.Matches(msg, b...) }

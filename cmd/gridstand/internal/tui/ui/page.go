@@ -102,7 +102,8 @@ type (
 	ReplaceMsg struct{ Route Route }
 	// BackMsg closes the page. The program ends after its last one.
 	BackMsg struct{}
-	// ResumedMsg tells a page that it is shown again, since the one on top of it closed.
+	// ResumedMsg tells a page that it is shown again, since the one on top of it closed, or
+	// still, since the one that it wanted could not open.
 	ResumedMsg struct{}
 )
 

@@ -1,0 +1,71 @@
+package lobby
+
+import (
+	"charm.land/lipgloss/v2"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// example draws a move of a variant, the board before and after it; empty if this program
+// cannot draw its kind, or not in width columns.
+func example(t style.Theme, v *pb.Variant, width int) string {
+	switch v.GetKind() {
+	case pb.Kind_KIND_TWENTY48:
+		return merge(t, width)
+	case pb.Kind_KIND_TRIBOLO:
+		return jump(t, width)
+	default:
+		return ""
+	}
+}
+
+// merge draws a slide to the left in which two tiles merge.
+func merge(t style.Theme, width int) string {
+	row := func(tiles ...int32) *pb.Twenty48Board { return &pb.Twenty48Board{Rows: 1, Columns: 4, Tiles: tiles} }
+	before := row(0, 2, 2, 8)
+	after := board.Marks{Spawned: 3, Merged: board.MergedBy(before, pb.Direction_DIRECTION_LEFT)}
+	return steps(t, width, "← slides everything to the left: the two 2s merge, and a new 2 appears.",
+		board.Twenty48{Board: before, Marks: board.NoMarks},
+		board.Twenty48{Board: row(4, 8, 0, 2), Marks: after})
+}
+
+// jump draws a jump of blue over two cells of red.
+func jump(t style.Theme, width int) string {
+	const (
+		none, blue, red, green = pb.CellState_CELL_STATE_EMPTY, pb.CellState_CELL_STATE_BLUE,
+			pb.CellState_CELL_STATE_RED, pb.CellState_CELL_STATE_GREEN
+	)
+	rows := func(cells ...pb.CellState) *pb.TriboloBoard {
+		return &pb.TriboloBoard{Rows: 3, Columns: 5, Cells: cells}
+	}
+	cell := func(x int32) *pb.Cell { return &pb.Cell{X: x, Y: 1} }
+	before := rows(
+		none, none, green, none, none,
+		blue, red, red, none, green,
+		none, green, none, none, red)
+	after := rows(
+		none, none, green, none, none,
+		blue, blue, blue, blue, green,
+		none, green, none, none, red)
+	return steps(t, width, "Blue names 3,1: from there a line of red's cells leads to one of blue's. "+
+		"All between become blue, and so does 3,1.",
+		board.Tribolo{Board: before, Cursor: cell(3)},
+		board.Tribolo{Board: after, Jump: &board.Jump{To: cell(3), Taken: []*pb.Cell{cell(1), cell(2)}}})
+}
+
+// steps draws two boards side by side, or one above the other if they are too wide, with
+// a text below.
+func steps(t style.Theme, width int, text string, before, after board.Board) string {
+	const height = 5
+	const arrow = "  →  "
+	first, ok := board.Largest(before, t, (width-len(arrow))/2, height)
+	second, too := board.Largest(after, t, (width-len(arrow))/2, height)
+	if !ok || !too {
+		return ""
+	}
+	drawn := lipgloss.JoinHorizontal(lipgloss.Center, first, t.Bold().Render(arrow), second)
+	return lipgloss.JoinVertical(lipgloss.Left, drawn, "", t.Dim().Render(widget.Wrap(text, width)))
+}

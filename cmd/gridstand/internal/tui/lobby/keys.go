@@ -1,0 +1,257 @@
+package lobby
+
+import (
+	"fmt"
+
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// keys are the keys of the lobby.
+type keys struct {
+	Up, Down, PageUp, PageDown, Home, End          key.Binding
+	Pane, PaneBack, Window, Variant                key.Binding
+	Open, New, Join, TV, Filter, Rules, Copy, Quit key.Binding
+	Clear                                          key.Binding
+}
+
+func newKeys() keys {
+	return keys{
+		Up: ui.Bind("↑", "up", "up"), Down: ui.Bind("↓", "down", "down"),
+		PageUp: ui.Bind("pgup", "page up", "pgup"), PageDown: ui.Bind("pgdn", "page down", "pgdown"),
+		Home: ui.Bind("home", "first", "home"), End: ui.Bind("end", "last", "end"),
+		Pane: ui.Bind("tab", "next list", "tab"), PaneBack: ui.Bind("shift-tab", "previous list", "shift+tab"),
+		Window: ui.Bind("← →", "day, week, all time", "left", "right"), Variant: ui.Bind("v", "next leaderboard", "v"),
+		Open: ui.Bind("enter", "open", "enter"), New: ui.Bind("n", "new game", "n"),
+		Join: ui.Bind("j", "join", "j"), TV: ui.Bind("t", "TV", "t"), Filter: ui.Bind("/", "filter", "/"),
+		Rules: ui.Bind("r", "rules", "r"), Copy: ui.Bind("y", "copy the game's id", "y"),
+		Quit: ui.Bind("q", "quit", "q"), Clear: ui.Bind("esc", "clear the filter", "esc"),
+	}
+}
+
+// keyMap is what the footer and the help show of the keys.
+type keyMap struct {
+	short []key.Binding
+	full  [][]key.Binding
+}
+
+// ShortHelp implements help.KeyMap.
+func (k keyMap) ShortHelp() []key.Binding { return k.short }
+
+// FullHelp implements help.KeyMap.
+func (k keyMap) FullHelp() [][]key.Binding { return k.full }
+
+// Keys implements ui.Page.
+func (p *page) Keys() help.KeyMap {
+	k := p.keys
+	if p.form != nil {
+		return p.form.keyMap()
+	}
+	if p.filter.Focused() {
+		short := []key.Binding{ui.Bind("enter", "keep the filter"), ui.Bind("esc", "clear it")}
+		return keyMap{short: short, full: [][]key.Binding{short}}
+	}
+	what, _ := p.opens()
+	enter := ui.Bind("enter", what)
+	enter.SetEnabled(what != "")
+	short, own := []key.Binding{ui.Bind("tab", "list"), k.Filter, k.TV, k.Rules}, []key.Binding{k.New, k.Join}
+	if p.env.Guest != "" {
+		own = nil
+	} else {
+		if p.waiting() != nil {
+			short = append(short, k.Join)
+		}
+		short = append(short, ui.Bind("n", "new"))
+	}
+	short = append(short, enter, ui.NewCommon().Help, k.Quit)
+	return keyMap{short: short, full: [][]key.Binding{
+		append(own, ui.Bind("enter", "play on, join, watch"), k.TV, k.Rules, k.Copy, k.Filter, k.Clear),
+		{ui.Bind("↑ ↓", "select"), ui.Bind("pgup pgdn", "page"), k.Pane, k.PaneBack, k.Window, k.Variant, k.Quit},
+	}}
+}
+
+// key handles a key.
+func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
+	k := p.keys
+	switch {
+	case p.filter.Focused():
+		return p.typed(msg)
+	case p.form != nil:
+		return p.inForm(msg)
+	case ui.Pressed(msg, k.Quit):
+		return ui.Back
+	case ui.Pressed(msg, k.Pane):
+		p.pane = (p.pane + 1) % panes
+	case ui.Pressed(msg, k.PaneBack):
+		p.pane = (p.pane + panes - 1) % panes
+	case ui.Pressed(msg, k.Window):
+		n := 1
+		if msg.Code == tea.KeyLeft {
+			n = len(windows) - 1
+		}
+		p.window = (p.window + n) % len(windows)
+	case ui.Pressed(msg, k.Variant):
+		p.nextVariant()
+	case ui.Pressed(msg, k.Filter):
+		return p.filter.Focus()
+	case ui.Pressed(msg, k.Clear):
+		p.filter.Reset()
+		p.arrange()
+	case ui.Pressed(msg, k.Copy):
+		return p.copy()
+	case ui.Pressed(msg, k.TV, k.Rules, k.New, k.Join, k.Open):
+		return p.leave(msg)
+	default:
+		p.move(msg)
+	}
+	return p.selected()
+}
+
+// move moves the cursor of the list with the focus.
+func (p *page) move(msg tea.KeyPressMsg) {
+	const screenful = 10
+	c, k := &p.cursors[p.pane], p.keys
+	switch {
+	case ui.Pressed(msg, k.Up):
+		c.move(-1)
+	case ui.Pressed(msg, k.Down):
+		c.move(1)
+	case ui.Pressed(msg, k.PageUp):
+		c.move(-screenful)
+	case ui.Pressed(msg, k.PageDown):
+		c.move(screenful)
+	case ui.Pressed(msg, k.Home):
+		c.move(-len(c.ids))
+	case ui.Pressed(msg, k.End):
+		c.move(len(c.ids))
+	}
+}
+
+// leave handles the keys that open another page or the form of a new game.
+func (p *page) leave(msg tea.KeyPressMsg) tea.Cmd {
+	k := p.keys
+	switch {
+	case ui.Pressed(msg, k.TV):
+		return p.open(ui.Route{TV: true})
+	case ui.Pressed(msg, k.Rules):
+		return p.open(ui.Route{Rules: p.board()})
+	case ui.Pressed(msg, k.Open):
+		if what, route := p.opens(); what != "" {
+			return p.open(route)
+		}
+		return nil
+	case p.env.Guest != "": // n and j
+		p.notice = p.env.Guest
+		return nil
+	case ui.Pressed(msg, k.Join):
+		g := p.waiting()
+		if g == nil {
+			p.notice = "No game waits for players. n starts one."
+			return nil
+		}
+		return p.open(ui.Route{Join: g.GetId()})
+	case len(p.lists.Variants) > 0:
+		p.form = newForm(p.env, p.lists.Variants, p.board())
+	}
+	return nil
+}
+
+// opens says what Enter does, and which page it opens.
+func (p *page) opens() (what string, r ui.Route) {
+	if p.pane == paneScores {
+		c := p.cursors[paneScores]
+		if c.at >= len(c.ids) || c.ids[c.at] == "" {
+			return "", r
+		}
+		return "replay", ui.Route{Replay: c.ids[c.at]}
+	}
+	g := p.current()
+	switch {
+	case g == nil:
+		return "", r
+	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
+		return "replay", ui.Route{Replay: g.GetId()}
+	case p.env.Seated(g):
+		return "play", ui.Route{Play: g.GetId()}
+	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && p.env.Guest == "":
+		return "join", ui.Route{Join: g.GetId()}
+	default:
+		return "watch", ui.Route{Watch: []string{g.GetId()}}
+	}
+}
+
+// waiting is the game to join: the selected one, or the first that waits for players; nil
+// if none does.
+func (p *page) waiting() *pb.Game {
+	games := p.games[paneLive]
+	if g := p.current(); g != nil {
+		games = append([]*pb.Game{g}, games...)
+	}
+	for _, g := range games {
+		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && !p.env.Seated(g) {
+			return g
+		}
+	}
+	return nil
+}
+
+// copy puts the selected game's id into the clipboard of the terminal.
+func (p *page) copy() tea.Cmd {
+	c := p.cursors[p.pane]
+	if c.at >= len(c.ids) || c.ids[c.at] == "" {
+		return nil
+	}
+	p.notice = fmt.Sprintf("Copied the id of game %s.", gamestate.ShortID(c.ids[c.at]))
+	return tea.SetClipboard(c.ids[c.at])
+}
+
+// nextVariant shows the leaderboard of the next variant.
+func (p *page) nextVariant() {
+	for i, v := range p.lists.Variants {
+		if v.GetId() == p.board() {
+			p.variant = p.lists.Variants[(i+1)%len(p.lists.Variants)].GetId()
+			return
+		}
+	}
+}
+
+// typed handles a key of the filter.
+func (p *page) typed(msg tea.KeyPressMsg) tea.Cmd {
+	var cmd tea.Cmd
+	switch msg.Code {
+	case tea.KeyEnter:
+		p.filter.Blur()
+	case tea.KeyEscape:
+		p.filter.Blur()
+		p.filter.Reset()
+	case tea.KeyUp, tea.KeyDown:
+		p.move(msg)
+	default:
+		p.filter, cmd = p.filter.Update(msg)
+	}
+	p.arrange()
+	return tea.Batch(cmd, p.selected())
+}
+
+// inForm handles a key while the form of a new game is open.
+func (p *page) inForm(msg tea.KeyPressMsg) tea.Cmd {
+	k := p.keys
+	switch {
+	case ui.Pressed(msg, k.Clear, k.Quit):
+		p.form = nil
+	case ui.Pressed(msg, k.Open):
+		game := p.form.game()
+		p.form = nil
+		return p.open(ui.Route{New: &game})
+	case ui.Pressed(msg, k.Rules):
+		return p.open(ui.Route{Rules: p.form.variant})
+	default:
+		return p.form.update(msg)
+	}
+	return nil
+}

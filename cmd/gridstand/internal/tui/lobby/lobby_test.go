@@ -1,0 +1,217 @@
+package lobby
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// open starts the lobby with its lists, for ada unless change makes it another's.
+func open(t *testing.T, change func(env *ui.Env)) (*page, *tuitest.Driver) {
+	t.Helper()
+	env := tuitest.Env(&tuitest.Server{
+		OnLists: func(me, variant string, w pb.Window) (ui.Lists, error) { return lists(t, me, variant, w), nil },
+	})
+	if change != nil {
+		change(env)
+	}
+	d := tuitest.New(t, env, New)
+	p := d.Page.(*page)
+	d.Until("the lists", func() bool { return p.loaded })
+	return p, d
+}
+
+// TestKeys opens every page by its keys.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys []string
+		want ui.Route
+	}{
+		"play on":                    {[]string{"down", "down", "enter"}, ui.Route{Play: tuitest.GameID}},
+		"take a seat":                {[]string{"enter"}, ui.Route{Join: waitingID}},
+		"take a seat from afar":      {[]string{"down", "down", "j"}, ui.Route{Join: waitingID}},
+		"play on after moving about": {[]string{"end", "home", "down", "down", "up", "enter"}, ui.Route{Play: triboloID}},
+		"watch":                      {[]string{"end", "enter"}, ui.Route{Watch: []string{deadID}}},
+		"replay the own game":        {[]string{"tab", "end", "enter"}, ui.Route{Replay: doneID}},
+		"replay a record":            {[]string{"tab", "tab", "down", "enter"}, ui.Route{Replay: recordID[:25] + "1"}},
+		"TV":                         {[]string{"t"}, ui.Route{TV: true}},
+		"rules":                      {[]string{"r"}, ui.Route{Rules: "tribolo"}},
+		"rules of a new game":        {[]string{"n", "right", "r"}, ui.Route{Rules: "classic"}},
+		"filter":                     {[]string{"/", "v", "t", "enter", "enter"}, ui.Route{Watch: []string{idleID}}},
+		"clear the filter":           {[]string{"/", "v", "t", "esc", "down", "enter"}, ui.Route{Watch: []string{deadID}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, d := open(t, nil)
+			d.Press(c.keys...)
+			d.Until("another page", func() bool { return len(d.Left) > 0 })
+			assert.Equal(t, ui.OpenMsg{Route: c.want}, d.Left[0])
+		})
+	}
+}
+
+// TestQuit leaves the lobby, after the form was closed by esc.
+func TestQuit(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Press("n")
+	require.NotNil(t, p.form)
+	d.Press("esc")
+	require.Nil(t, p.form)
+	d.Press("q")
+	d.Until("leaving", func() bool { return len(d.Left) > 0 })
+	assert.Equal(t, ui.BackMsg{}, d.Left[0])
+}
+
+// TestNewGame describes a game in the form.
+func TestNewGame(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Press("n") // of the selected game's variant
+	require.Equal(t, "tribolo", p.form.variant)
+	d.Press("left", "right", "down", "right", "right", "down", "right", "down", "down", "left", "down", "right", "enter")
+	d.Until("another page", func() bool { return len(d.Left) > 0 })
+	g := d.Left[0].(ui.OpenMsg).Route.New
+	require.NotNil(t, g)
+	assert.Equal(t, "tribolo", g.Variant)
+	assert.True(t, g.Options.Private)
+	assert.Equal(t, 30*time.Second, g.Options.TurnLimit)
+	require.Len(t, g.Options.Seats, 3)
+	assert.NotNil(t, g.Options.Seats[0].GetCaller())
+	assert.Equal(t, "random", g.Options.Seats[1].GetBot())
+	assert.Equal(t, "minimax", g.Options.Seats[2].GetBot())
+}
+
+// TestNewGame_manySeats offers no seats of a variant that says it has billions.
+func TestNewGame_manySeats(t *testing.T) {
+	t.Parallel()
+	f := newForm(tuitest.Env(nil), []*pb.Variant{{Id: "crowd", Seats: math.MaxInt32}}, "crowd")
+	assert.Empty(t, f.game().Options.Seats)
+}
+
+// TestScores changes the leaderboard's variant and time.
+func TestScores(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Until("the selected game's leaderboard", func() bool { return p.lists.Variant == "tribolo" })
+	d.Press("v")
+	d.Until("the next leaderboard", func() bool { return p.lists.Variant == "classic" })
+	d.Press("left")
+	d.Until("all time", func() bool { return p.lists.Window == pb.Window_WINDOW_ALL_TIME })
+	d.Env.Width, d.Env.Height = 120, 36
+	assert.Contains(t, d.Screen(), "─ Top classic ─")
+	assert.Contains(t, d.Screen(), "day week ‹all time›")
+}
+
+// TestSizes draws the lobby in windows of any size.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	for width := 0; width < 240; width += 17 {
+		for height := 0; height < 70; height += 7 {
+			d.Env.Width, d.Env.Height = width, height
+			d.Screen()
+		}
+	}
+	d.Press("n")
+	require.NotNil(t, p.form)
+	d.Env.Width, d.Env.Height = 3, 3
+	d.Screen()
+}
+
+// TestOrder lists games without a move for long last, and keeps the cursor on its game.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	assert.Equal(t, []string{waitingID, triboloID, tuitest.GameID, idleID, deadID}, p.cursors[paneLive].ids)
+	d.Press("down", "down")
+	later := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
+	for _, g := range later.Live {
+		if g.GetId() == idleID { // moves again
+			g.UpdateTime = later.Live[2].GetUpdateTime()
+			g.CreateTime = g.GetUpdateTime()
+		}
+	}
+	d.Send(listsMsg{lists: later, once: true})
+	assert.Equal(t, []string{waitingID, idleID, triboloID, tuitest.GameID, deadID}, p.cursors[paneLive].ids)
+	assert.Equal(t, tuitest.GameID, p.current().GetId())
+	later.Live = slices.DeleteFunc(slices.Clone(later.Live), func(g *pb.Game) bool { return g.GetId() == tuitest.GameID })
+	d.Send(listsMsg{lists: later, once: true})
+	assert.Equal(t, deadID, p.current().GetId(), "the row stays if its game is gone")
+}
+
+// TestLive counts games with a move in the last 30 seconds, and shows how long the others
+// have been idle.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	_, d := open(t, nil)
+	screen := d.Screen()
+	assert.Contains(t, screen, "● 2 live  ◌ 1 waiting")
+	assert.Regexp(t, `○ classic  bob +36,228  13 min`, screen)
+	assert.Regexp(t, `● classic  ada +12,340     4 s`, screen)
+	assert.Regexp(t, `VARIANT  PLAYERS +SCORE +IDLE`, screen)
+}
+
+// TestGuest tells a user who can only watch why.
+func TestGuest(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, func(env *ui.Env) { env.Me, env.Guest = "", "Playing needs an SSH key." })
+	for _, key := range []string{"n", "j"} {
+		d.Press(key)
+		assert.Nil(t, p.form)
+		assert.Contains(t, d.Screen(), "! Playing needs an SSH key.")
+	}
+	d.Env.Guest = "You came without an SSH key, so you can watch but not play."
+	d.Env.Width, d.Env.Height = 40, 12
+	d.Press("n")
+	assert.Contains(t, d.Screen(), "! You came without an SSH key, so you\n can watch but not play.", "wraps at words")
+	d.Press("enter")
+	d.Until("another page", func() bool { return len(d.Left) > 0 })
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{waitingID}}}, d.Left[0])
+}
+
+// TestCopy copies the whole id, which no list shows.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Press("end")
+	assert.NotContains(t, d.Screen(), deadID)
+	cmd := p.copy()
+	require.NotNil(t, cmd)
+	assert.Contains(t, d.Screen(), "Copied the id of game deaddead.")
+	assert.Equal(t, deadID, fmt.Sprint(cmd()))
+}
+
+// TestPreview watches the selected game without being in its audience, and only while the
+// lobby is shown.
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Until("the preview", func() bool { return p.preview.cancel != nil })
+	d.Press("t")
+	assert.True(t, p.hidden)
+	assert.Nil(t, p.preview.cancel)
+	d.Send(ui.ResumedMsg{})
+	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
+}
+
+// TestProblem says what is wrong, and retries.
+func TestProblem(t *testing.T) {
+	t.Parallel()
+	_, d := open(t, nil)
+	d.Send(listsMsg{err: errors.New("no such thing"), once: true})
+	assert.Contains(t, d.Screen(), "! no such thing")
+	d.Send(listsMsg{lists: lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY), once: true})
+	assert.NotContains(t, d.Screen(), "! no such thing")
+}

@@ -1,0 +1,230 @@
+package lobby
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// waitLimit is the time after which a game that waits for players is listed after the
+// games that move.
+const waitLimit = 10 * time.Minute
+
+// idle is the time since the last event of a game.
+func idle(g *pb.Game, now time.Time) time.Duration {
+	return max(now.Sub(g.GetUpdateTime().AsTime()), 0)
+}
+
+// moving reports whether a game is played and had a move in the last gamestate.LiveTime.
+func moving(g *pb.Game, now time.Time) bool {
+	return g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE && idle(g, now) < gamestate.LiveTime
+}
+
+// order sorts games: those that wait for players, those that move, and those that do not,
+// the longest idle at the end. Games that move keep their places: the newest is the first.
+func order(games []*pb.Game, now time.Time) []*pb.Game {
+	class := func(g *pb.Game) int {
+		switch {
+		case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && idle(g, now) < waitLimit:
+			return 0
+		case moving(g, now):
+			return 1
+		default:
+			return 2
+		}
+	}
+	slices.SortStableFunc(games, func(a, b *pb.Game) int {
+		if c := cmp.Compare(class(a), class(b)); c != 0 {
+			return c
+		}
+		if class(a) == 2 {
+			return b.GetUpdateTime().AsTime().Compare(a.GetUpdateTime().AsTime())
+		}
+		return b.GetCreateTime().AsTime().Compare(a.GetCreateTime().AsTime())
+	})
+	return games
+}
+
+// runningFirst puts finished games behind the others.
+func runningFirst(games []*pb.Game) []*pb.Game {
+	slices.SortStableFunc(games, func(a, b *pb.Game) int { return cmp.Compare(finished(a), finished(b)) })
+	return games
+}
+
+// finished is 1 if a game is over, else 0.
+func finished(g *pb.Game) int {
+	if g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
+		return 1
+	}
+	return 0
+}
+
+// openSeats is the number of seats that wait for players.
+func openSeats(g *pb.Game) int {
+	n := 0
+	for _, s := range g.GetSeats() {
+		if s.GetOpen() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// sign is the symbol of a game's state.
+func sign(t style.Theme, g *pb.Game, now time.Time) widget.Value {
+	switch {
+	case finished(g) == 1:
+		return widget.Value{Text: "■", Style: t.Dim()}
+	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
+		return widget.Value{Text: "◌", Style: t.Accent()}
+	case moving(g, now):
+		return widget.Value{Text: "●", Style: t.Good()}
+	default:
+		return widget.Value{Text: "○", Style: t.Dim()}
+	}
+}
+
+// The widths of columns.
+const (
+	variantWidth = 7
+	scoreWidth   = 7
+	timeWidth    = 7
+	watchWidth   = 4
+	nameMin      = 14 // of the players, else the column of watchers is left out
+)
+
+// gameTable is the list of a pane: live games, or the user's own.
+func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table {
+	names, last := "PLAYERS", "IDLE"
+	if mine {
+		names, last = "STATE", "LAST"
+	}
+	table := widget.Table{Columns: []widget.Column{
+		{Width: 1, Tight: true},
+		{Title: "VARIANT", Width: variantWidth},
+		{Title: names},
+		{Title: "SCORE", Width: scoreWidth, Right: true, Tight: true},
+		{Title: last, Width: timeWidth, Right: true},
+	}}
+	watchers := !mine && table.Left(width)-watchWidth-2 >= nameMin
+	if watchers {
+		table.Columns = append(table.Columns, widget.Column{Title: "◉", Width: watchWidth, Right: true})
+	}
+	for _, g := range games {
+		row := gameRow(env, g, mine)
+		if watchers {
+			row = append(row, widget.Value{Text: count(g.GetWatchers()), Style: env.Theme.Dim()})
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table
+}
+
+func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
+	t := env.Theme
+	text := lipgloss.NewStyle()
+	if !mine && !moving(g, env.Now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE || mine && finished(g) == 1 {
+		text = t.Dim()
+	}
+	score := widget.Value{Text: gamestate.Comma(gamestate.HighestScore(g)), Style: text}
+	if n := openSeats(g); n > 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+		score = widget.Value{Text: strconv.Itoa(n) + " open", Style: t.Accent()}
+	}
+	name := widget.Value{Text: players(g), Style: text}
+	if mine {
+		name = mineState(env, g)
+	}
+	return []widget.Value{
+		sign(t, g, env.Now),
+		{Text: clean(g.GetVariant()), Style: text},
+		name, score,
+		{Text: gamestate.Span(idle(g, env.Now)), Style: t.Dim()},
+	}
+}
+
+// players are the occupants of a game's seats.
+func players(g *pb.Game) string {
+	text := ""
+	for _, s := range g.GetSeats() {
+		if s.GetOpen() == nil {
+			if text != "" {
+				text += ", "
+			}
+			text += gamestate.SeatName(s)
+		}
+	}
+	return cmp.Or(text, "open")
+}
+
+// mineState says how one of the user's games stands.
+func mineState(env *ui.Env, g *pb.Game) widget.Value {
+	s := gamestate.New(g)
+	switch {
+	case finished(g) == 1:
+		return widget.Value{Text: s.Ending(), Style: env.Theme.Dim()}
+	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
+		return widget.Value{Text: "waiting"}
+	case len(g.GetSeats()) > 1 && env.Owns(s.Seat(s.Turn())):
+		return widget.Value{Text: "your turn", Style: env.Theme.Good()}
+	default:
+		return widget.Value{Text: "running"}
+	}
+}
+
+// count is a number, empty for 0.
+func count(n int32) string {
+	if n == 0 {
+		return ""
+	}
+	return gamestate.Comma(n)
+}
+
+// scoreTable is the leaderboard.
+func scoreTable(env *ui.Env, entries []*pb.Entry, width int) widget.Table {
+	const whenWidth, whenMin = 8, 38
+	columns := []widget.Column{{Title: "#", Width: 3, Right: true}, {Title: "PLAYER"}, {Title: "SCORE", Width: 9, Right: true}}
+	when := width >= whenMin
+	if when {
+		columns = append(columns, widget.Column{Title: "AGO", Width: whenWidth, Right: true})
+	}
+	table := widget.Table{Columns: columns}
+	for _, e := range entries {
+		text := lipgloss.NewStyle()
+		if env.Me != "" && e.GetPlayer().GetId() == env.Me {
+			text = env.Theme.Good().Bold(true)
+		}
+		row := []widget.Value{
+			{Text: strconv.Itoa(int(e.GetRank())), Style: env.Theme.Dim()},
+			{Text: client.CleanName(e.GetPlayer().GetName()), Style: text},
+			{Text: gamestate.Comma(e.GetScore()), Style: text},
+		}
+		if when {
+			ago := ""
+			if e.GetTime() != nil {
+				ago = gamestate.Span(env.Now.Sub(e.GetTime().AsTime()))
+			}
+			row = append(row, widget.Value{Text: ago, Style: env.Theme.Dim()})
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table
+}
+
+// position says which row of a list is selected, empty for a list without rows.
+func position(c cursor) string {
+	if len(c.ids) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", c.at+1, len(c.ids))
+}

@@ -1,0 +1,171 @@
+package lobby
+
+import (
+	"context"
+
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/viewport"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// rules is the page with the rules of a variant.
+type rules struct {
+	env   *ui.Env
+	tasks *ui.Tasks
+	id    string
+	// variant is nil until the server sent it.
+	variant *pb.Variant
+	err     error
+	text    viewport.Model
+}
+
+// rulesMsg brings the variants of the server.
+type rulesMsg struct {
+	variants []*pb.Variant
+	err      error
+}
+
+// NewRules returns the page with the rules of a variant, by its id.
+func NewRules(ctx context.Context, env *ui.Env, variant string) ui.Page {
+	return &rules{env: env, tasks: ui.NewTasks(ctx), id: variant, text: viewport.New()}
+}
+
+// Init implements ui.Page.
+func (p *rules) Init() tea.Cmd {
+	p.err = nil
+	return p.tasks.Do(func(ctx context.Context) tea.Msg {
+		variants, err := p.env.Server.Variants(ctx)
+		return rulesMsg{variants, err}
+	})
+}
+
+// Update implements ui.Page.
+func (p *rules) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case rulesMsg:
+		p.variant, p.err = variantOf(msg.variants, p.id), msg.err
+		if p.variant == nil && p.err == nil {
+			p.err = client.ErrVariantNotFound
+		}
+	case tea.KeyPressMsg:
+		k := rulesKeys
+		switch {
+		case ui.Pressed(msg, k.Back):
+			return ui.Back
+		case ui.Pressed(msg, k.Retry) && p.err != nil:
+			return p.Init()
+		case ui.Pressed(msg, k.Top):
+			p.text.GotoTop()
+		case ui.Pressed(msg, k.Bottom):
+			p.text.GotoBottom()
+		default:
+			var cmd tea.Cmd
+			p.text, cmd = p.text.Update(msg)
+			return cmd
+		}
+	}
+	return nil
+}
+
+// The keys of the page. Those of the viewport are its own.
+var rulesKeys = struct{ Back, Retry, Top, Bottom key.Binding }{
+	Back: ui.Bind("q", "back", "q", "esc"), Retry: ui.Bind("r", "retry", "r"),
+	Top: ui.Bind("home", "top", "home"), Bottom: ui.Bind("end", "bottom", "end"),
+}
+
+// Keys implements ui.Page.
+func (p *rules) Keys() help.KeyMap {
+	k := rulesKeys
+	retry := k.Retry
+	retry.SetEnabled(p.err != nil)
+	return keyMap{
+		short: []key.Binding{retry, ui.Bind("↑ ↓", "scroll"), ui.NewCommon().Help, k.Back},
+		full:  [][]key.Binding{{ui.Bind("↑ ↓", "scroll"), ui.Bind("pgup pgdn", "page"), k.Top, k.Bottom, k.Back}},
+	}
+}
+
+// rulesWidth is the widest text, in columns.
+const rulesWidth = 72
+
+// View implements ui.Page.
+func (p *rules) View(width, height int) ui.View {
+	t := p.env.Theme
+	v := ui.View{Title: "Rules", Left: []string{t.Bold().Render("rules")}}
+	if p.variant == nil {
+		text := t.Dim().Render("Loading …")
+		if p.err != nil {
+			text = t.Bad().Render(widget.Wrap("! "+ui.Explain(p.err, "r retries."), width))
+		}
+		v.Body = text
+		return v
+	}
+	const around = 4
+	inner := max(min(width-around, rulesWidth), 1)
+	content := p.content(inner)
+	paneHeight := min(lipgloss.Height(content)+2, height)
+	p.text.SetWidth(inner)
+	p.text.SetHeight(max(paneHeight-2, 1))
+	p.text.SetContent(content)
+	frame := widget.Pane{Titles: []string{client.CleanText(p.variant.GetTitle(), rulesWidth)}, Focused: true, Corner: clean(p.variant.GetId())}
+	if !p.text.AtBottom() {
+		frame.Foot = "↓ more"
+	} else if !p.text.AtTop() {
+		frame.Foot = "↑ more"
+	}
+	v.Body = frame.Draw(t, p.text.View(), inner+around, paneHeight)
+	return v
+}
+
+// content is all that the page says.
+func (p *rules) content(width int) string {
+	t, v := p.env.Theme, p.variant
+	blocks := []string{
+		t.Bold().Render(widget.Wrap(client.CleanText(v.GetSummary(), 200), width)),
+		widget.Wrap(client.CleanText(v.GetRules(), 4000), width),
+	}
+	if drawn := example(t, v, width); drawn != "" {
+		blocks = append(blocks, drawn)
+	}
+	bots := ""
+	for i, bot := range v.GetBots() {
+		if i > 0 {
+			bots += ", "
+		}
+		bots += clean(bot)
+	}
+	facts := gamestate.Plural(int(v.GetSeats()), "seat")
+	if bots != "" {
+		facts += "; bots that may sit there: " + bots
+	}
+	blocks = append(blocks, t.Dim().Render(widget.Wrap(facts, width)))
+	return lipgloss.JoinVertical(lipgloss.Left, interleave(blocks)...)
+}
+
+// interleave puts an empty line between blocks, without those that are empty.
+func interleave(blocks []string) []string {
+	var lines []string
+	for _, b := range blocks {
+		if b == "" {
+			continue
+		}
+		if len(lines) > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, b)
+	}
+	return lines
+}
+
+// Farewell implements ui.Page.
+func (p *rules) Farewell() string { return "" }
+
+// Tasks implements ui.Page.
+func (p *rules) Tasks() *ui.Tasks { return p.tasks }

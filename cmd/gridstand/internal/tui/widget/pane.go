@@ -1,0 +1,168 @@
+package widget
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+)
+
+// Pane is a framed part of a page.
+type Pane struct {
+	// Titles stand in the upper edge, the active one marked; the others are panes that the
+	// same keys lead to.
+	Titles []string
+	Active int
+	// Corner and Foot stand at the right of the upper and the lower edge.
+	Corner, Foot string
+	// Focused is set if the pane gets the keys.
+	Focused bool
+	// Flush leaves no columns between the content and the edges, for a table.
+	Flush bool
+}
+
+// Draw puts content into the pane, cut or filled to width × height with the frame.
+func (p Pane) Draw(t style.Theme, content string, width, height int) string {
+	edge, active := t.Faint(), t.Bold()
+	if p.Focused {
+		edge, active = t.Accent(), t.Accent().Bold(true)
+	}
+	var titles []string
+	for i, title := range p.Titles {
+		if i == p.Active {
+			title = active.Render(title)
+		} else {
+			title = t.Dim().Render(title)
+		}
+		titles = append(titles, title)
+	}
+	side, gap := edge.Render("│"), " "
+	if p.Flush {
+		gap = ""
+	}
+	room := max(width-2-2*len(gap), 0)
+	lines := []string{edgeLine(edge, "╭", "╮", strings.Join(titles, edge.Render(" ─ ")), p.Corner, width)}
+	for line := range strings.SplitSeq(Block(content, room, max(height-2, 0)), "\n") {
+		lines = append(lines, side+gap+line+gap+side)
+	}
+	return strings.Join(append(lines, edgeLine(edge, "╰", "╯", "", p.Foot, width)), "\n")
+}
+
+// edgeLine is an edge of a pane with a text at its left and one at its right. The right
+// one is left out if there is no room.
+func edgeLine(edge lipgloss.Style, from, to, left, right string, width int) string {
+	const around = 6 // corners, and a line and a space on both sides
+	label := func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return edge.Render("─") + " " + text + " "
+	}
+	left = label(ansi.Truncate(left, max(width-around, 0), "…"))
+	right = label(right)
+	gap := width - 3 - ansi.StringWidth(left) - ansi.StringWidth(right)
+	if gap < 0 {
+		right, gap = "", width-3-ansi.StringWidth(left)
+	}
+	return edge.Render(from) + left + edge.Render(strings.Repeat("─", max(gap, 0))) + right + edge.Render("─"+to)
+}
+
+// Column is a column of a table.
+type Column struct {
+	Title string
+	// Width in columns of the window; 0 for what the others leave.
+	Width int
+	// Right aligns the column to the right, as for numbers.
+	Right bool
+	// Tight leaves one column behind it instead of two.
+	Tight bool
+}
+
+// Value is a text of a table and its style.
+type Value struct {
+	Text  string
+	Style lipgloss.Style
+}
+
+// Table is a list of rows under column heads, in a pane that is Flush. It holds no state,
+// unlike the table of package bubbles, which does not scroll to a row that SetCursor
+// selected, aligns numbers to the left, and breaks the bar of the selected row at every
+// styled cell.
+type Table struct {
+	Columns []Column
+	Rows    [][]Value
+	// Selected is the row with the cursor.
+	Selected int
+	// Focused is set if keys move the cursor.
+	Focused bool
+}
+
+// gap is the number of empty columns behind a column.
+func (c Column) gap() int {
+	if c.Tight {
+		return 1
+	}
+	return 2
+}
+
+// Left is the width of the column without a width, in a table of width columns.
+func (b Table) Left(width int) int {
+	left := width - 2
+	for i, c := range b.Columns {
+		left -= c.Width
+		if i < len(b.Columns)-1 {
+			left -= c.gap()
+		}
+	}
+	return max(left, 0)
+}
+
+// Draw draws the rows around the selected one, in width × height.
+func (b Table) Draw(t style.Theme, width, height int) string {
+	left := b.Left(width)
+	heads := make([]Value, 0, len(b.Columns))
+	for _, c := range b.Columns {
+		heads = append(heads, Value{c.Title, t.Dim()})
+	}
+	plain := lipgloss.NewStyle()
+	lines := []string{b.line(heads, left, " ", plain)}
+	room := max(height-1, 1)
+	first := max(min(b.Selected-room/2, len(b.Rows)-room), 0)
+	for i := first; i < min(first+room, len(b.Rows)); i++ {
+		mark, ground := " ", plain
+		if i == b.Selected {
+			ground = t.Bar(b.Focused)
+			if b.Focused {
+				mark = "▸"
+			}
+		}
+		lines = append(lines, b.line(b.Rows[i], left, mark, ground))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// line is a row, with left columns for the column without a width.
+func (b Table) line(values []Value, left int, mark string, ground lipgloss.Style) string {
+	var out strings.Builder
+	out.WriteString(ground.Render(mark))
+	for i, c := range b.Columns {
+		width := c.Width
+		if width == 0 {
+			width = left
+		}
+		text := Cell(values[i].Text, width)
+		if c.Right {
+			text = strings.TrimRight(text, " ")
+			text = strings.Repeat(" ", max(width-ansi.StringWidth(text), 0)) + text
+		}
+		out.WriteString(values[i].Style.Inherit(ground).Render(text))
+		gap := c.gap()
+		if i == len(b.Columns)-1 {
+			gap = 1
+		}
+		out.WriteString(ground.Render(strings.Repeat(" ", gap)))
+	}
+	return out.String()
+}

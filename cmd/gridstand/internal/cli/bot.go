@@ -116,7 +116,7 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 		return err
 	}
 	columns := []column{
-		{title: "GAME"},
+		{title: "GAME", id: true},
 		{title: "SCORE", right: true},
 		{title: "TILE", right: true, drop: 1},
 		{title: "MOVES", right: true},
@@ -144,7 +144,7 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 			tile = strconv.Itoa(int(result.BestTile))
 		}
 		rows = append(rows, []string{
-			shortID(result.GameID), comma(result.Score), tile, comma(int32(result.Moves)), fmt.Sprintf("%.1f", result.MovesPerSecond),
+			result.GameID, comma(result.Score), tile, comma(int32(result.Moves)), fmt.Sprintf("%.1f", result.MovesPerSecond),
 		})
 	}
 	p.progress(0, 0, "")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,26 @@ func (p *program) completeGamesAt(cmd *cobra.Command, args []string, at pb.GameS
 		for _, g := range reply.GetGames() {
 			found = append(found, cobra.CompletionWithDesc(clean(g.GetId(), 26),
 				tui.PlayerName(g)+", "+variantOf(g)+", "+comma(highest(g.GetPosition().GetScores()))))
+		}
+		return err
+	})
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completePlayers completes the name of a player of a live game.
+func (p *program) completePlayers(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var found []string
+	p.complete(cmd, args, func(ctx context.Context, c *client.Client) error {
+		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE})
+		for _, g := range reply.GetGames() {
+			for _, seat := range g.GetSeats() {
+				if seat.GetPlayer() == nil {
+					continue
+				}
+				if called := client.CleanName(seat.GetPlayer().GetName()); !slices.Contains(found, called) {
+					found = append(found, called)
+				}
+			}
 		}
 		return err
 	})

@@ -170,6 +170,29 @@ func (p *program) game(ctx context.Context, c *client.Client, text string) (clie
 	return c.Game(ctx, whole)
 }
 
+// player returns the player with a name, which may have an @ before it.
+func (p *program) player(ctx context.Context, c *client.Client, text string) (*pb.Player, error) {
+	called := strings.TrimSpace(strings.TrimPrefix(text, atPlayer))
+	if called == "" {
+		return nil, usage.Errorf("a player is given by name, such as %sada", atPlayer)
+	}
+	player, err := c.PlayerByName(ctx, called)
+	switch {
+	case errors.Is(err, client.ErrPlayerNotFound):
+		return nil, missingf("there is no player %q. Names are in the lists of %s games --status all and %s top",
+			clean(called, maxNameShown), name, name)
+	case errors.Is(err, client.ErrInvalid):
+		return nil, fmt.Errorf("the server at %s is too old to find players by name", c.Target())
+	}
+	return player, err
+}
+
+// atPlayer begins an argument that names a player instead of a game.
+const atPlayer = "@"
+
+// maxNameShown is how much of a name that is not known is repeated.
+const maxNameShown = 40
+
 // variant returns the variant of that id.
 func variant(ctx context.Context, c *client.Client, text string) (*pb.Variant, error) {
 	reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -16,9 +17,9 @@ import (
 
 // gamesOptions are the flags of games.
 type gamesOptions struct {
-	status, order, variant string
-	mine, waiting          bool
-	limit                  int
+	status, order, variant, player string
+	mine, waiting                  bool
+	limit                          int
 }
 
 // statuses and orders are the values of the flags.
@@ -46,7 +47,9 @@ func (p *program) gamesCommand() *cobra.Command {
 				return usage.Errorf("--waiting and --status cannot be combined")
 			case o.waiting:
 				o.status = "waiting"
-			case o.mine && !cmd.Flags().Changed("status"):
+			case o.mine && o.player != "":
+				return usage.Errorf("--mine and --player cannot be combined")
+			case (o.mine || o.player != "") && !cmd.Flags().Changed("status"):
 				o.status = "all"
 			}
 			return p.games(cmd.Context(), o)
@@ -59,10 +62,12 @@ func (p *program) gamesCommand() *cobra.Command {
 	flags.StringVar(&o.variant, "variant", "", "only games of this `variant`")
 	flags.BoolVar(&o.waiting, "waiting", false, "only games that wait for players; take a seat with "+name+" join")
 	flags.BoolVar(&o.mine, "mine", false, "only your own games, including private ones")
+	flags.StringVar(&o.player, "player", "", "only games of the player with this `name`")
 	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
 	fixedCompletion(cmd, "status", "live", "waiting", "finished", "all")
 	fixedCompletion(cmd, "order", "recent", "score", "watchers")
 	_ = cmd.RegisterFlagCompletionFunc("variant", p.completeVariants)
+	_ = cmd.RegisterFlagCompletionFunc("player", p.completePlayers)
 	return cmd
 }
 
@@ -76,7 +81,7 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 	if request.OrderBy, ok = orders[o.order]; !ok {
 		return usage.Errorf("--order must be recent, score or watchers, not %q", o.order)
 	}
-	if o.order != "recent" && (o.status != "live" || o.mine) {
+	if o.order != "recent" && (o.status != "live" || o.mine || o.player != "") {
 		return usage.Errorf("--order %s is only for a list of all live games", o.order)
 	}
 	if o.limit < 0 {
@@ -98,6 +103,15 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 		}
 		request.PlayerId = "me"
 	}
+	whose := "No " + o.status + " games."
+	if o.player != "" {
+		player, err := p.player(ctx, c, o.player)
+		if err != nil {
+			return err
+		}
+		request.PlayerId = player.GetId()
+		whose = client.CleanName(player.GetName()) + " has no such games."
+	}
 	games, more, err := pages(o.limit, func(size int32, token string) ([]*pb.Game, string, error) {
 		request.PageSize, request.PageToken = size, token
 		reply, err := c.Games.ListGames(ctx, request)
@@ -114,7 +128,13 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 		if o.status == "waiting" {
 			start += " tribolo --seats me,open,open"
 		}
-		p.notef("%s Start one: %s", map[bool]string{true: "You have no such games.", false: "No " + o.status + " games."}[o.mine], start)
+		if o.mine {
+			whose = "You have no such games."
+		}
+		if o.player == "" {
+			whose += " Start one: " + start
+		}
+		p.notef("%s", whose)
 		return nil
 	}
 	if err := p.printGames(games); err != nil {
@@ -168,7 +188,7 @@ func pages[T proto.Message](limit int, page func(size int32, token string) ([]T,
 // printGames writes games as a table.
 func (p *program) printGames(games []*pb.Game) error {
 	columns := []column{
-		{title: "GAME"},
+		{title: "GAME", id: true},
 		{title: "VARIANT", drop: 1},
 		{title: "PLAYER", flexible: true},
 		{title: "SCORE", right: true},
@@ -185,7 +205,7 @@ func (p *program) printGames(games []*pb.Game) error {
 			tile = strconv.Itoa(int(highest(board.GetTiles())))
 		}
 		rows[i] = []string{
-			shortID(g.GetId()), variantOf(g), tui.PlayerName(g),
+			g.GetId(), variantOf(g), tui.PlayerName(g),
 			comma(highest(g.GetPosition().GetScores())),
 			tile, comma(g.GetPosition().GetMoveCount()), comma(g.GetWatchers()),
 			status(g.GetStatus()), p.ago(g.GetUpdateTime()),

@@ -159,7 +159,9 @@ func TestHostileServer(t *testing.T) {
 		require.NoError(t, u.store.Save(u.server, client.Credential{PlayerID: evilOne, Name: "ada", Token: evilToken}))
 		for _, args := range [][]string{
 			{"variants"},
+			{"variants", "classic"},
 			{"games"},
+			{"games", "--player", "ada"},
 			{"games", "--limit", "0"},
 			{"top"},
 			{"top", "--limit", "0"},

@@ -93,6 +93,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 	if err != nil {
 		return localServer{}, usage.Errorf("--local starts one server, at a host:port, not at %.40q", p.flags.server)
 	}
+	p.noteOtherServer(address)
 	elsewhere := fmt.Sprintf("Try another address: %s play --local --server localhost:2049", name)
 	if findLocal(ctx, address) {
 		if o.fresh || o.share || o.data != "" {
@@ -149,6 +150,18 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 		l.others = net.JoinHostPort(ownHost(), port)
 	}
 	return l, nil
+}
+
+// noteOtherServer says so if $GRIDSTAND_SERVER is another server than that of --local.
+func (p *program) noteOtherServer(address string) {
+	variable := p.getenv(serverVariable)
+	if p.flags.server != "" || variable == "" {
+		return
+	}
+	if normal, err := client.NormalTarget(variable); err != nil || normal != address {
+		p.notef("--local plays on a server of its own at %s, not on $%s, which is %s. To play there, omit --local.",
+			address, serverVariable, clean(variable, 80))
+	}
 }
 
 // listen listens at an address of this machine that other machines cannot reach, or at

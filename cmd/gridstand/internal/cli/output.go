@@ -95,11 +95,6 @@ func variantOf(g *pb.Game) string { return clean(g.GetVariant(), 24) }
 // clean makes a server's text safe for a terminal.
 func clean(text string, limit int) string { return client.CleanText(text, limit) }
 
-// shortID returns an id as tables show it.
-func shortID(id string) string { return clean(id, shortIDLength) }
-
-const shortIDLength = 8
-
 func comma(n int32) string { return humanize.Comma(int64(n)) }
 
 // highest returns the largest of a game's scores or tiles; 0 if there are none.

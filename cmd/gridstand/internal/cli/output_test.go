@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"unicode"
 
@@ -24,4 +25,29 @@ func TestHarmless(t *testing.T) {
 	var back map[string]string
 	require.NoError(t, json.Unmarshal(escaped, &back))
 	assert.Equal(t, map[string]string{text: text}, back)
+}
+
+// Ensure that a table shows as much of ids as tells them apart, and no control
+// characters.
+func TestTable_IDs(t *testing.T) {
+	t.Parallel()
+	const a, b, c = "abcdefgh234567abcdefgh2345", "abcdefgh2x4567abcdefgh2345", "zbcdefgh234567abcdefgh2345"
+	for _, test := range []struct{ ids, want []string }{
+		{[]string{a, c}, []string{"abcdef", "zbcdef"}},
+		{[]string{a, a, c}, []string{"abcdef", "abcdef", "zbcdef"}},
+		{[]string{a, b, c}, []string{"abcdefgh23", "abcdefgh2x", "zbcdefgh23"}},
+		{[]string{"", "abc", "\x1b[2Jabcdefgh"}, []string{"", "abc", "[2Jabc"}},
+		{[]string{a + "a", a + "b"}, []string{a, a}},
+	} {
+		var rows [][]string
+		for _, id := range test.ids {
+			rows = append(rows, []string{id, "x"})
+		}
+		text := table([]column{{title: "GAME", id: true}, {title: "X"}}, rows, 0, false)
+		var got []string
+		for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n")[1:] {
+			got = append(got, strings.TrimSpace(strings.TrimSuffix(line, "x")))
+		}
+		assert.Equal(t, test.want, got)
+	}
 }

@@ -164,6 +164,25 @@ func TestPlayLocal_Share(t *testing.T) {
 	s.ends(exitOK)
 }
 
+// Ensure that play --local says which server it ignores.
+func TestPlayLocal_OtherServer(t *testing.T) {
+	t.Parallel()
+	for variable, noted := range map[string]bool{
+		"": false, "localhost": false, "localhost:2048": false,
+		"localhost:2049": true, "gridstand.example": true, "one,two": true, "no server": true,
+	} {
+		var out, err output
+		p := newUser(t, variable, "ada").program(&out, &err)
+		p.noteOtherServer("localhost:2048")
+		assert.Equal(t, noted, strings.Contains(err.String(), "$GRIDSTAND_SERVER, which is "+variable+". To play there, omit --local.\n"), "%q: %s", variable, err.String())
+		p = newUser(t, variable, "ada").program(&out, &err)
+		p.flags.server = "localhost:2048"
+		before := err.String()
+		p.noteOtherServer("localhost:2048")
+		assert.Equal(t, before, err.String(), "--server says it")
+	}
+}
+
 func TestPlayLocal_Wrong(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, freeAddress(t), "ada")

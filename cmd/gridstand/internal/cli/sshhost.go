@@ -249,7 +249,7 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 	case "top":
 		return p.top(ctx, cmp.Or(first(command.Args), defaultVariant), pb.Window_WINDOW_ALL_TIME, false, defaultLimit)
 	case "variants":
-		return p.variants(ctx)
+		return p.variants(ctx, first(command.Args))
 	case "tv", "watch":
 		return p.watchScreen(ctx, command.Args)
 	case "play":

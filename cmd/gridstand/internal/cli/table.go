@@ -1,15 +1,20 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/gridstand/gridstand/internal/id"
 )
 
 // column is a column of a table.
 type column struct {
 	title string
+	// id columns have ids, of which as much is shown as tells them apart.
+	id bool
 	// right aligns it to the right, as numbers are.
 	right bool
 	// drop is the order in which columns are left out if the table is too wide: the
@@ -29,6 +34,9 @@ const minFlexible = 8
 func table(columns []column, rows [][]string, width int, bold bool) string {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
+		if c.id {
+			rows = withShortIDs(rows, i)
+		}
 		widths[i] = ansi.StringWidth(c.title)
 		for _, row := range rows {
 			widths[i] = max(widths[i], ansi.StringWidth(row[i]))
@@ -63,6 +71,30 @@ func table(columns []column, rows [][]string, width int, bold bool) string {
 		line(row, lipgloss.NewStyle())
 	}
 	return out.String()
+}
+
+// minShortID is the shortest prefix of an id that a command takes.
+const minShortID = 6
+
+// withShortIDs returns rows with the ids of a column cut to the same length: the
+// shortest at which different ids stay different.
+func withShortIDs(rows [][]string, column int) [][]string {
+	whole := map[string]bool{}
+	for _, row := range rows {
+		whole[row[column]] = true
+	}
+	for length := minShortID; ; length++ {
+		short := make([][]string, len(rows))
+		seen := map[string]bool{}
+		for i, row := range rows {
+			short[i] = slices.Clone(row)
+			short[i][column] = clean(row[column], length)
+			seen[short[i][column]] = true
+		}
+		if len(seen) == len(whole) || length >= id.Length {
+			return short
+		}
+	}
 }
 
 // fit returns the columns that are shown, and narrows the flexible ones in widths.

@@ -147,10 +147,11 @@ func TestSSH_Commands(t *testing.T) {
 		args, want string
 		code       int
 	}{
-		{"games", id[:8] + "  classic  ada ", exitOK},
+		{"games", id[:6] + "  classic  ada ", exitOK},
 		{"top", "no scores on this board yet", exitOK},
 		{"top nonsense", "there is no variant \"nonsense\"", exitMissing},
 		{"variants", "tribolo   11×16 ", exitOK},
+		{"variants tribolo", "Blue, red and green begin", exitOK},
 		{"help", "  tv  ", exitOK},
 		{"", "this needs a terminal: ssh -t <host>", exitUsage},
 		{"play vt100", "this needs a terminal: ssh -t <host> play vt100", exitUsage},

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
@@ -132,7 +134,7 @@ func (p *program) printEntries(entries []*pb.Entry, marked string) error {
 		{title: "RANK", right: true},
 		{title: "PLAYER", flexible: true},
 		{title: "SCORE", right: true},
-		{title: "GAME", drop: 2},
+		{title: "GAME", id: true, drop: 2},
 		{title: "WHEN", drop: 1},
 	}
 	rows := make([][]string, len(entries))
@@ -142,7 +144,7 @@ func (p *program) printEntries(entries []*pb.Entry, marked string) error {
 			player += " ◂ you"
 		}
 		rows[i] = []string{
-			comma(e.GetRank()), player, comma(e.GetScore()), shortID(e.GetGameId()), p.ago(e.GetTime()),
+			comma(e.GetRank()), player, comma(e.GetScore()), e.GetGameId(), p.ago(e.GetTime()),
 		}
 	}
 	return p.printTable(columns, rows)
@@ -150,18 +152,26 @@ func (p *program) printEntries(entries []*pb.Entry, marked string) error {
 
 func (p *program) variantsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "variants", Short: "List the variants",
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.variants(cmd.Context()) },
+		Use: "variants [variant]", Short: "List the variants, or print the rules of one",
+		ValidArgsFunction: p.completeVariants,
+		RunE:              func(cmd *cobra.Command, args []string) error { return p.variants(cmd.Context(), first(args)) },
 	}
 }
 
-// variants lists the variants.
-func (p *program) variants(ctx context.Context) error {
+// variants lists the variants, or prints the rules of one.
+func (p *program) variants(ctx context.Context, what string) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
 		return err
 	}
 	defer hangUp()
+	if what != "" {
+		v, err := variant(ctx, c, what)
+		if err != nil {
+			return err
+		}
+		return p.printRules(v)
+	}
 	reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
 	if err != nil {
 		return err
@@ -185,3 +195,30 @@ func (p *program) variants(ctx context.Context) error {
 	}
 	return p.printTable(columns, rows)
 }
+
+// maxRulesWidth is the width of a line of rules on a wide terminal.
+const maxRulesWidth = 80
+
+// printRules writes the rules of a variant for reading.
+func (p *program) printRules(v *pb.Variant) error {
+	if p.flags.json {
+		return p.printMessage(v)
+	}
+	width := maxRulesWidth
+	if p.terminal(p.out) && p.width() > 0 {
+		width = min(width, p.width())
+	}
+	title := fmt.Sprintf("%s (%s), %s×%s", clean(v.GetTitle(), 40), clean(v.GetId(), 24), comma(v.GetRows()), comma(v.GetColumns()))
+	if n := v.GetSeats(); n > 1 {
+		title += fmt.Sprintf(", %d seats", n)
+	}
+	rules := cmp.Or(clean(v.GetRules(), maxRules), clean(v.GetSummary(), maxRules))
+	text := title + "\n\n" + ansi.Wordwrap(rules, width, "") + "\n"
+	if p.over == nil {
+		text += "\nPlay it: " + name + " play " + clean(v.GetId(), 24) + "\n"
+	}
+	return p.printf("%s", text)
+}
+
+// maxRules is the longest text of rules that is shown.
+const maxRules = 4_000

@@ -20,16 +20,25 @@ import (
 func (p *program) watchCommand() *cobra.Command {
 	var from int32
 	cmd := &cobra.Command{
-		Use:   "watch [game]...",
+		Use:   "watch [game|@player]...",
 		Short: "Watch a game, live, or several side by side",
 		Long: `Watch a game, live. Without a game it is TV: it shows the most watched live game,
 or else the one with the highest score, and the next one when that ends. Up to four
-games are shown side by side if the terminal is large enough.
+games are shown side by side if the terminal is large enough. @ada is the game that
+the player ada plays now.
 
 Without a terminal, or with --json or --from, it prints events until the game ends.
+With @ada it goes on with that player's next game until you interrupt it.
 --json prints one WatchResponse per line; with --from 0 that is the transcript that
 ` + name + ` verify - reads.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if strings.HasPrefix(typed, atPlayer) {
+				players, directive := p.completePlayers(cmd, nil, typed)
+				for i := range players {
+					players[i] = atPlayer + players[i]
+				}
+				return players, directive
+			}
 			found, directive := p.completeGames(cmd, nil, typed)
 			return slices.DeleteFunc(found, func(game string) bool {
 				id, _, _ := strings.Cut(game, "\t")
@@ -53,6 +62,12 @@ Without a terminal, or with --json or --from, it prints events until the game en
 			if len(args) > 1 {
 				return usage.Errorf("several games need a terminal; without one, or with --json or --from, name one game")
 			}
+			if who := first(args); strings.HasPrefix(who, atPlayer) {
+				if after != nil {
+					return usage.Errorf("--from is for one game: name it instead of %s", clean(who, maxNameShown))
+				}
+				return p.followLines(cmd.Context(), who)
+			}
 			return p.watchLines(cmd.Context(), first(args), after)
 		},
 	}
@@ -69,7 +84,7 @@ func (p *program) watchScreen(ctx context.Context, what []string) error {
 	defer hangUp()
 	var ids []string
 	for _, text := range what {
-		g, err := p.game(ctx, c, text)
+		g, err := p.gameToWatch(ctx, c, text)
 		if err != nil {
 			return err
 		}
@@ -115,6 +130,11 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 	}
 	w := c.Watch(ctx, client.WatchOptions{GameID: g.GetId(), AfterVersion: after, EveryEvent: after != nil})
 	defer w.Close()
+	return p.printUpdates(&g, w)
+}
+
+// printUpdates writes the updates of a game, which it keeps up to date, until it ends.
+func (p *program) printUpdates(g *client.Game, w *client.Watch) error {
 	for {
 		u, err := w.Next()
 		switch {
@@ -126,7 +146,7 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 		if u.Connection.State == client.Reconnecting {
 			p.noteRetry(u.Connection.Delay, u.Connection.Err)
 		}
-		if err := p.printUpdate(&g, u); err != nil {
+		if err := p.printUpdate(g, u); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// followEvery is how often a follower looks which game a player plays.
+const followEvery = time.Second
+
+// gameToWatch returns the game that the user means: by its id, or the one that a player
+// plays now.
+func (p *program) gameToWatch(ctx context.Context, c *client.Client, text string) (client.Game, error) {
+	if !strings.HasPrefix(text, atPlayer) {
+		return p.game(ctx, c, text)
+	}
+	player, err := p.player(ctx, c, text)
+	if err != nil {
+		return client.Game{}, err
+	}
+	g, found, err := c.CurrentGame(ctx, player.GetId())
+	if err == nil && !found {
+		called := client.CleanName(player.GetName())
+		err = missingf("%s plays no public game now. Past games: %s games --player %q", called, name, called)
+	}
+	return g, err
+}
+
+// followLines prints the updates of the game that a player plays, and of the next ones.
+func (p *program) followLines(ctx context.Context, who string) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	player, err := p.player(ctx, c, who)
+	if err != nil {
+		return err
+	}
+	ticker := time.NewTicker(followEvery)
+	defer ticker.Stop()
+	for noted := false; ; {
+		g, found, err := c.CurrentGame(ctx, player.GetId())
+		switch {
+		case transient(err):
+			p.noteRetry(followEvery, err)
+		case err != nil:
+			return err
+		case found:
+			if err := p.followGame(ctx, c, player, g); err != nil {
+				return err
+			}
+			noted = false
+		case !noted:
+			p.notef("%s plays no public game now; waiting for the next one.", client.CleanName(player.GetName()))
+			noted = true
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// followGame prints the updates of a game until it ends, or the player has left it for
+// another one.
+func (p *program) followGame(ctx context.Context, c *client.Client, player *pb.Player, g client.Game) error {
+	watching, leave := context.WithCancel(ctx)
+	var looker sync.WaitGroup
+	defer looker.Wait()
+	defer leave()
+	left := make(chan struct{})
+	gameID := g.GetId()
+	looker.Go(func() {
+		if p.leftFor(watching, c, player.GetId(), gameID) {
+			close(left)
+			leave()
+		}
+	})
+	w := c.Watch(watching, client.WatchOptions{GameID: gameID})
+	defer w.Close()
+	err := p.printUpdates(&g, w)
+	select {
+	case <-left:
+		return ctx.Err()
+	default:
+		return err
+	}
+}
+
+// leftFor waits until the player has left a game for another one, and returns false if
+// ctx ends before. Errors are left to the Watch.
+func (p *program) leftFor(ctx context.Context, c *client.Client, playerID, gameID string) bool {
+	ticker := time.NewTicker(followEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return false
+		}
+		other, found, err := c.CurrentGame(ctx, playerID)
+		if err != nil || !found || other.GetId() == gameID {
+			continue
+		}
+		this, err := c.Game(ctx, gameID)
+		if err == nil && other.GetUpdateTime().AsTime().Sub(this.GetUpdateTime().AsTime()) >= p.leaveAfter {
+			return true
+		}
+	}
+}
+
+// transient reports whether a call that failed may succeed later.
+func transient(err error) bool {
+	return errors.Is(err, client.ErrUnreachable) || errors.Is(err, client.ErrServerUnavailable) ||
+		errors.Is(err, client.ErrStorageUnavailable) || errors.Is(err, client.ErrRateLimited)
+}

@@ -47,8 +47,14 @@ type chooser struct {
 	unknown bool
 }
 
+// name is the name of the player to follow, safe for a terminal.
+func (c *chooser) name() string { return client.CleanName(c.player) }
+
 // checkMsg comes every checkTime.
 type checkMsg struct{}
+
+// ended leaves the result of a game on the screen for a while.
+func (c *chooser) ended(now time.Time) { c.next = now.Add(resultTime) }
 
 // foundMsg brings the game to show, nil if there is none.
 type foundMsg struct {
@@ -62,12 +68,10 @@ func (c *chooser) due(g *game, now time.Time) bool {
 	switch {
 	case c.finding || c.unknown || now.Before(c.next):
 		return false
-	case g == nil:
-		return true
-	case g.lookingBack():
+	case g != nil && g.lookingBack():
 		return false
 	case !g.running():
-		return now.Sub(g.endedAt) >= resultTime
+		return true
 	case c.player == "":
 		return c.idle(g, now) >= idleTime
 	default:
@@ -122,7 +126,7 @@ func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, prob
 	switch {
 	case errors.Is(msg.err, client.ErrPlayerNotFound):
 		c.unknown = true
-		return nil, fmt.Sprintf("There is no player named %q. The lobby and the leaderboards show the names of players.", c.player)
+		return nil, fmt.Sprintf("There is no player named %q. The lobby and the leaderboards show the names of players.", c.name())
 	case msg.err != nil && g.running():
 		return nil, ui.Explain(msg.err, ui.SameKey)
 	case msg.err != nil:

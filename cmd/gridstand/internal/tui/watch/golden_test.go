@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
@@ -96,7 +97,11 @@ func TestGolden(t *testing.T) {
 	})
 	tuitest.Golden(t, "replay", func(env *ui.Env) ui.Page {
 		p := shown(t, env, tuitest.Game(tuitest.Board(4, 4)))
-		p.game.past.at = 609
+		f := p.game.past.frames[609]
+		f.version, p.game.past.at = 307, 307
+		f.position = proto.CloneOf(f.position)
+		f.position.MoveCount = 306
+		p.game.past.add(f)
 		return p
 	})
 	tuitest.Golden(t, "empty", func(env *ui.Env) ui.Page {

@@ -95,7 +95,11 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 	if p.game == nil {
 		return nil
 	}
+	running := p.game.running()
 	cmd := p.game.update(msg)
+	if p.chooser != nil && running && !p.game.running() {
+		p.chooser.ended(p.env.Now)
+	}
 	if p.replay && p.game.state.Board() != nil {
 		p.replay = false
 		return tea.Batch(cmd, p.game.seek(1), p.play())
@@ -202,7 +206,7 @@ func (p *page) seek(version int32) tea.Cmd {
 	g.motion.Stop()
 	cmd := g.seek(version)
 	if !g.lookingBack() && !g.running() && p.chooser != nil {
-		p.chooser.next = p.env.Now.Add(resultTime) // time to read the result
+		p.chooser.ended(p.env.Now)
 	}
 	if next && g.past.wanted == 0 {
 		return tea.Batch(cmd, g.move(g.shown()))

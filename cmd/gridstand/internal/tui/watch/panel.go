@@ -58,8 +58,8 @@ func (x *panel) play() string {
 	}
 }
 
-// stack puts blocks below each other, and what room they leave under them: the last moves
-// and the time of the last one.
+// stack puts blocks below each other, then the last moves in the room that is left, and
+// the time of the last one.
 func (x *panel) stack(blocks ...string) string {
 	blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
 	used := lipgloss.Height(strings.Join(blocks, "\n\n"))
@@ -92,7 +92,7 @@ func (x *panel) since() string {
 // result is the panel of a finished game.
 func (x *panel) result() string {
 	t := x.env.Theme
-	title := t.Bold().Render(x.Ending()) + t.Dim().Render("  "+gamestate.Ago(x.env.Now.Sub(x.Game.GetUpdateTime().AsTime())))
+	title := t.Bold().Render(x.Ending())
 	verify := t.Dim().Render("verify with ") + x.env.Command("verify", gamestate.ShortID(x.Game.GetId()))
 	if lipgloss.Width(verify) > x.width {
 		verify = t.Dim().Render("verify with") + "\n" + x.env.Command("verify", gamestate.ShortID(x.Game.GetId()))
@@ -102,8 +102,12 @@ func (x *panel) result() string {
 		score, facts = gamestate.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.env.Me)
 		title = t.Bold().Render(x.Winners("")) + "  " + t.Dim().Render(x.Ending())
 	}
-	if x.height < panelLines {
+	switch {
+	case x.height < panelLines:
 		return widget.Stack(x.height, title, t.Accent().Bold(true).Render(score)+"  "+facts)
+	case x.tall:
+		return x.stack(title, x.large(score), facts, verify)
+	default:
+		return widget.Stack(x.height, title+"\n"+x.large(score), facts, verify)
 	}
-	return widget.Stack(x.height, title+"\n"+x.large(score), facts, verify)
 }

@@ -149,7 +149,7 @@ func (m loadedMsg) About() string { return m.gameID }
 func (g *game) load(version int32) tea.Cmd {
 	g.past.loading = true
 	first := (version-1)/pastChunk*pastChunk + 1
-	last := min(first+pastChunk-1, g.state.Game.GetVersion())
+	last := first + min(pastChunk-1, g.state.Game.GetVersion()-first)
 	now, server := g.state.Game, g.env.Server
 	return g.tasks.Do(func(ctx context.Context) tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, loadTimeout)

@@ -71,7 +71,7 @@ func (p *page) mode() string {
 	case p.chooser.player == "":
 		return "TV"
 	default:
-		return "following " + p.chooser.player
+		return "following " + p.chooser.name()
 	}
 }
 
@@ -167,7 +167,7 @@ func (p *page) resultOpen() bool {
 
 // absence says that the player who is followed does not play.
 func (p *page) absence() string {
-	return fmt.Sprintf("%s is not playing (last move %s). Waiting for the next game …", p.chooser.player,
+	return fmt.Sprintf("%s is not playing (last move %s). Waiting for the next game …", p.chooser.name(),
 		gamestate.Ago(p.env.Now.Sub(p.game.state.Game.GetUpdateTime().AsTime())))
 }
 
@@ -190,9 +190,9 @@ func (p *page) waiting(width int) string {
 			lines = append(lines, t.Warn().Render(widget.Wrap(problem, width)))
 		}
 	case c.player != "" && c.next.IsZero():
-		lines = append(lines, t.Dim().Render("Looking for "+c.player+" …"))
+		lines = append(lines, t.Dim().Render("Looking for "+c.name()+" …"))
 	case c.player != "":
-		lines = append(lines, t.Bold().Render(c.player+" is not playing."), "Waiting for the next game …")
+		lines = append(lines, t.Bold().Render(c.name()+" is not playing."), "Waiting for the next game …")
 	case c.wait == 0:
 		lines = append(lines, t.Dim().Render("Looking for a live game …"))
 	default:

@@ -1,0 +1,260 @@
+package watch
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// liveGame is a game that is played, with a move so long before noon.
+func liveGame(id string, watchers int32, moved time.Duration) *pb.Game {
+	g := tuitest.Game(aBoard())
+	g.Id, g.Watchers, g.UpdateTime = id, watchers, timestamppb.New(tuitest.Noon.Add(-moved))
+	return g
+}
+
+// set is a page that chooses its games, at a time that a test sets.
+type set struct {
+	*tuitest.Driver
+	p       *page
+	server  *tuitest.Server
+	streams map[string]*tuitest.Stream
+	now     time.Time
+}
+
+// newSet drives TV, or the games of a player, with games of these ids.
+func newSet(t *testing.T, s *tuitest.Server, player string, ids ...string) *set {
+	t.Helper()
+	x := &set{server: s, now: tuitest.Noon, streams: map[string]*tuitest.Stream{}}
+	for _, id := range ids {
+		x.streams[id] = tuitest.NewStream()
+	}
+	s.Streams = x.streams
+	env := tuitest.Env(s)
+	env.Clock = func() time.Time { return x.now }
+	x.p = NewFollow(t.Context(), env, player).(*page)
+	x.Driver = tuitest.Drive(t, env, x.p)
+	return x
+}
+
+// wait lets time pass, in which the page checks whether to look for another game.
+func (x *set) wait(d time.Duration) {
+	x.now = x.now.Add(d)
+	x.Send(checkMsg{})
+	x.Until("an answer", func() bool { return !x.p.chooser.finding })
+}
+
+// shows sends a game, and waits until the page shows it.
+func (x *set) shows(g *pb.Game) {
+	x.Until("the game "+g.GetId(), func() bool { return x.p.game != nil && x.p.game.id == g.GetId() })
+	x.streams[g.GetId()].Push(client.Update{Game: g})
+	x.Until("its board", func() bool { return x.p.game.state.Board() != nil })
+}
+
+// ends ends the game that the page shows.
+func (x *set) ends(id string) {
+	e := tuitest.Ended(614, pb.Result_REASON_NO_MOVES)
+	e.GameId, e.Time = id, timestamppb.New(x.now)
+	x.streams[id].Push(client.Update{Event: e})
+	x.streams[id].End()
+	x.Until("the end", func() bool { return !x.p.game.endedAt.IsZero() })
+}
+
+// TestTV waits while nothing is live, goes from game to game with n, and on its own when
+// one ends.
+func TestTV(t *testing.T) {
+	t.Parallel()
+	var live []*pb.Game
+	s := &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) { return live, nil }}
+	x := newSet(t, s, "", "first", "second", "third")
+	x.Until("a first look", func() bool { return x.p.chooser.wait > 0 })
+	assert.Contains(t, x.Screen(), "No live games.")
+	assert.Contains(t, x.Screen(), "checking again in 2 s")
+	x.Press("n")
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{New: &ui.NewGame{Variant: "classic"}}}, leaves(x.Driver, 1)[0])
+
+	first, second := liveGame("first", 1, 0), liveGame("second", 0, 0)
+	live = []*pb.Game{first, second}
+	x.wait(2 * time.Second)
+	x.shows(first)
+	assert.Contains(t, x.Screen(), "the most watched live game")
+	x.Press("n")
+	x.shows(second)
+	assert.Contains(t, x.Screen(), "the best live classic game")
+	live = live[1:]
+	x.Press("n")
+	x.Until("an answer", func() bool { return !x.p.chooser.finding })
+	assert.Equal(t, "second", x.p.game.id)
+	assert.Contains(t, x.Screen(), "No other game is live.")
+
+	third := liveGame("third", 0, 0)
+	live = []*pb.Game{third}
+	x.ends("second")
+	x.wait(time.Second)
+	assert.Equal(t, "second", x.p.game.id, "its result is shown for a while")
+	assert.Contains(t, x.Screen(), "No moves left")
+	x.wait(resultTime)
+	x.shows(third)
+
+	s.OnLiveGames = func(pb.OrderBy) ([]*pb.Game, error) {
+		return nil, &client.Error{Code: codes.Unavailable, Message: "dial tcp: connection refused"}
+	}
+	x.Press("n")
+	x.Until("the failure", func() bool { return !x.p.chooser.finding })
+	assert.Contains(t, x.Screen(), "The server does not answer. Press the same key to retry.")
+	assert.Equal(t, "third", x.p.game.id, "what is on stays on")
+}
+
+// TestTV_LeavesIdleGame leaves a game without a move for 60 s if another one moves, and
+// comes back to it when that is the one that moves.
+func TestTV_LeavesIdleGame(t *testing.T) {
+	t.Parallel()
+	first, second := liveGame("first", 9, 0), liveGame("second", 0, 10*time.Minute)
+	live := []*pb.Game{first, second}
+	asked := 0
+	x := newSet(t, &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) {
+		asked++
+		return live, nil
+	}}, "", "first", "second")
+	x.shows(first)
+	x.wait(59 * time.Second)
+	assert.Equal(t, 3, asked, "a minute has not passed")
+	x.wait(time.Second)
+	assert.Equal(t, "first", x.p.game.id, "no other game moves")
+
+	second.UpdateTime = timestamppb.New(x.now)
+	x.wait(time.Second)
+	assert.Equal(t, "first", x.p.game.id, "asks every 10 s")
+	x.wait(otherTime)
+	x.shows(second)
+	x.streams["first"] = tuitest.NewStream()
+	x.now = x.now.Add(time.Minute)
+	first.UpdateTime = timestamppb.New(x.now)
+	x.wait(0)
+	x.shows(first)
+}
+
+// TestTV_StaysInThePast does not leave a game in which the user looks back.
+func TestTV_StaysInThePast(t *testing.T) {
+	t.Parallel()
+	first, second := liveGame("first", 9, 0), liveGame("second", 0, 0)
+	x := newSet(t, &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) {
+		return []*pb.Game{first, second}, nil
+	}}, "", "first", "second")
+	x.shows(first)
+	x.Press("space")
+	x.ends("first")
+	x.wait(time.Hour)
+	assert.Equal(t, "first", x.p.game.id)
+	x.Press("l", "end")
+	x.wait(time.Second)
+	assert.Equal(t, "first", x.p.game.id, "time to read the result")
+	x.wait(resultTime)
+	x.shows(second)
+}
+
+// TestChoose tells which game TV takes.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	a, b, idle := liveGame("a", 5, 0), liveGame("b", 0, 0), liveGame("idle", 9, time.Minute)
+	for name, c := range map[string]struct {
+		watched, best []*pb.Game
+		seen          []string
+		want          string
+	}{
+		"nothing is live":        {},
+		"most watched":           {watched: []*pb.Game{a, b}, best: []*pb.Game{b, a}, want: "a"},
+		"no watchers":            {watched: []*pb.Game{b}, best: []*pb.Game{b}, want: "b"},
+		"another one moves":      {watched: []*pb.Game{idle, a}, best: []*pb.Game{idle, a}, want: "a"},
+		"seen, but it moves":     {watched: []*pb.Game{idle, a, b}, best: []*pb.Game{idle, a, b}, seen: []string{"a", "b"}, want: "a"},
+		"nothing moves":          {watched: []*pb.Game{idle}, best: []*pb.Game{idle}, want: "idle"},
+		"not shown yet":          {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"a"}, want: "b"},
+		"all shown":              {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"b", "a"}, want: "b"},
+		"only the one that's on": {watched: []*pb.Game{a}, best: []*pb.Game{a}, seen: []string{"a"}, want: "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, _ := choose(c.watched, c.best, c.seen, tuitest.Noon)
+			assert.Equal(t, c.want, g.GetId())
+		})
+	}
+}
+
+// TestPickLive finds a game that moves even if the lists by watchers and by score hold
+// only others.
+func TestPickLive(t *testing.T) {
+	t.Parallel()
+	s := &tuitest.Server{OnLiveGames: func(by pb.OrderBy) ([]*pb.Game, error) {
+		if by == pb.OrderBy_ORDER_BY_RECENT {
+			return []*pb.Game{liveGame("moves", 0, 0)}, nil
+		}
+		return []*pb.Game{liveGame("idle", 3, time.Hour)}, nil
+	}}
+	g, _, err := PickLive(context.Background(), s, tuitest.Noon)
+	require.NoError(t, err)
+	assert.Equal(t, "moves", g.GetId())
+}
+
+// TestFollow waits for a player's game, shows it, and then the next one.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	var playing *pb.Game
+	asked := 0
+	x := newSet(t, &tuitest.Server{OnPlayerGame: func(name string) (*pb.Game, error) {
+		assert.Equal(t, "ada", name)
+		asked++
+		return playing, nil
+	}}, "ada", "first", "second")
+	x.Until("a first look", func() bool { return asked == 1 && !x.p.chooser.finding })
+	assert.Contains(t, x.Screen(), "ada is not playing.")
+	assert.Contains(t, x.Screen(), "following ada")
+	x.wait(time.Second)
+	assert.Equal(t, 1, asked, "every 2 s")
+	playing = liveGame("first", 0, 0)
+	x.wait(time.Second)
+	x.shows(playing)
+
+	playing = nil
+	x.ends("first")
+	x.wait(resultTime)
+	assert.Contains(t, x.Screen(), "ada is not playing (last move 6 s ago). Waiting for the next game …")
+	assert.Contains(t, x.Screen(), "No moves left")
+	playing = liveGame("second", 0, 0)
+	playing.UpdateTime = timestamppb.New(x.now.Add(time.Minute))
+	x.wait(2 * time.Second)
+	x.shows(playing)
+	assert.Contains(t, x.Screen(), "● live")
+
+	x.streams["third"] = tuitest.NewStream()
+	third := liveGame("third", 0, 0)
+	x.now = x.now.Add(2 * time.Minute)
+	third.UpdateTime, playing = timestamppb.New(x.now), third
+	x.wait(0)
+	x.shows(third) // the second one was left
+}
+
+// TestFollow_Unknown says what to do about a name that no player has.
+func TestFollow_Unknown(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	x := newSet(t, &tuitest.Server{OnPlayerGame: func(string) (*pb.Game, error) {
+		asked++
+		return nil, client.ErrPlayerNotFound
+	}}, "\x1b[2Jnobody")
+	x.Until("an answer", func() bool { return x.p.chooser.unknown })
+	text := strings.Join(strings.Fields(x.Screen()), " ")
+	assert.Contains(t, text, `There is no player named "2Jnobody". The lobby and the leaderboards show the names of players.`)
+	x.wait(time.Hour)
+	assert.Equal(t, 1, asked)
+}

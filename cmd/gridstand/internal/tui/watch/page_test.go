@@ -1,0 +1,315 @@
+package watch
+
+import (
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// aBoard is the board of the games here.
+func aBoard() *pb.Twenty48Board { return tuitest.Board(4, 4) }
+
+// watching drives a page of one game, which the stream sends.
+func watching(t *testing.T, s *tuitest.Server) (*tuitest.Driver, *page, *tuitest.Stream) {
+	t.Helper()
+	from := tuitest.NewStream()
+	s.Streams = map[string]*tuitest.Stream{tuitest.GameID: from}
+	env := tuitest.Env(s)
+	p := New(t.Context(), env, tuitest.GameID).(*page)
+	return tuitest.Drive(t, env, p), p, from
+}
+
+// until waits for a version of the game.
+func until(d *tuitest.Driver, p *page, version int32) {
+	d.Until("a version", func() bool { return p.game != nil && p.game.state.Game.GetVersion() == version })
+}
+
+// TestWatch shows a game from its first picture to its result.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	d, p, from := watching(t, &tuitest.Server{})
+	assert.Contains(t, d.Screen(), "connecting")
+	assert.Empty(t, p.Farewell())
+	from.Push(client.Update{Game: tuitest.Game(aBoard())})
+	until(d, p, 613)
+	count := int32(41)
+	from.Push(client.Update{Audience: &count})
+	from.Push(client.Update{Event: tuitest.Moved(614, pb.Direction_DIRECTION_LEFT, aBoard(), 12344)})
+	until(d, p, 614)
+	assert.Contains(t, d.Screen(), "● live   41 watching")
+	assert.Contains(t, d.Screen(), "move 613")
+	d.Press("n", "up") // mean nothing here
+	assert.Empty(t, d.Left)
+	from.Push(client.Update{Event: tuitest.Ended(615, pb.Result_REASON_NO_MOVES)})
+	from.End()
+	d.Until("the end", func() bool { return !p.game.endedAt.IsZero() })
+
+	result := d.Screen()
+	assert.Contains(t, result, "■ finished")
+	assert.NotContains(t, result, "live")
+	assert.Contains(t, result, "No moves left")
+	assert.Contains(t, result, "▄█  ▀▀▄", "the score in large letters")
+	assert.Contains(t, result, "1024", "the final board")
+	assert.Contains(t, result, "gridstand verify kx3fq2ab\n", "a short id")
+	assert.NotContains(t, result, tuitest.GameID)
+	assert.Contains(t, p.Farewell(), "Verify it with gridstand verify kx3fq2ab")
+	assert.Equal(t, tea.SetClipboard(tuitest.GameID)(), p.Update(tea.KeyPressMsg{Code: 'y', Text: "y"})())
+	assert.Contains(t, d.Screen(), "Copied the id of the game")
+	d.Press("esc")
+	assert.NotContains(t, d.Screen(), "verify with")
+	assert.Contains(t, d.Screen(), "SCORE")
+	d.Press("r")
+	assert.Equal(t, []tea.Msg{ui.OpenMsg{Route: ui.Route{Rules: "classic"}}}, leaves(d, 1))
+	d.Press("q")
+	assert.Equal(t, ui.BackMsg{}, leaves(d, 2)[1])
+}
+
+// leaves waits until the page opened or closed pages that often.
+func leaves(d *tuitest.Driver, n int) []tea.Msg {
+	d.Until("another page", func() bool { return len(d.Left) >= n })
+	return d.Left
+}
+
+// TestWatch_Idle does not call a game live in which nothing moves.
+func TestWatch_Idle(t *testing.T) {
+	t.Parallel()
+	d, p, from := watching(t, &tuitest.Server{})
+	g := tuitest.Game(aBoard())
+	g.UpdateTime = timestamppb.New(tuitest.Noon.Add(-13 * time.Minute))
+	from.Push(client.Update{Game: g})
+	until(d, p, 613)
+	assert.Contains(t, d.Screen(), "○ idle 13 min")
+	assert.NotContains(t, d.Screen(), "live")
+}
+
+// TestWatch_ConnectionProblem says what is wrong if a server answers, but not as it is
+// asked, and that the page goes on trying.
+func TestWatch_ConnectionProblem(t *testing.T) {
+	t.Parallel()
+	lost := func(cause client.Cause) client.Update {
+		return client.Update{Connection: client.Connection{
+			State: client.Reconnecting, Delay: 2 * time.Second,
+			Err: &client.Error{Code: codes.Unavailable, Message: "no", Cause: cause},
+		}}
+	}
+	for _, loaded := range []bool{false, true} {
+		d, p, from := watching(t, &tuitest.Server{})
+		if loaded {
+			from.Push(client.Update{Game: tuitest.Game(aBoard())})
+			until(d, p, 613)
+		}
+		p.game.state.Update(lost(client.CauseNoTLS), tuitest.Noon)
+		assert.Contains(t, d.Screen(), "The server answers, but without TLS. Trying again …")
+		assert.Contains(t, d.Screen(), "reconnecting (2 s)")
+		p.game.state.Update(lost(client.CauseUnknown), tuitest.Noon)
+		assert.NotContains(t, d.Screen(), "Trying again")
+	}
+}
+
+// TestWatch_NotFound says that the server has no such game.
+func TestWatch_NotFound(t *testing.T) {
+	t.Parallel()
+	d, p, _ := watching(t, &tuitest.Server{})
+	d.Send(ui.UpdateMsg{GameID: tuitest.GameID, Stream: p.game.stream, Err: client.ErrGameNotFound})
+	assert.Contains(t, d.Screen(), "The server no longer has this game.")
+	d.Press("y", "r", "space", "left", "end", "+") // mean nothing now
+	assert.Empty(t, d.Left)
+}
+
+// TestWatch_Motion moves the tiles of a live game, unless moves come too fast or the
+// theme is still.
+func TestWatch_Motion(t *testing.T) {
+	t.Parallel()
+	d, p, from := watching(t, &tuitest.Server{})
+	from.Push(client.Update{Game: tuitest.Game(aBoard())})
+	until(d, p, 613)
+	from.Push(client.Update{Event: tuitest.Moved(614, pb.Direction_DIRECTION_LEFT, aBoard(), 12344)})
+	until(d, p, 614)
+	assert.EqualValues(t, 1, p.game.motion.Progress(), "still")
+
+	d.Env.Theme.Still, d.Env.Theme.Profile = false, colorprofile.TrueColor
+	move := func(v int32) {
+		p.game.onUpdate(ui.UpdateMsg{GameID: tuitest.GameID, Stream: p.game.stream, Update: client.Update{
+			Event: tuitest.Moved(v, pb.Direction_DIRECTION_LEFT, aBoard(), 12344),
+		}})
+	}
+	move(615)
+	assert.Less(t, p.game.motion.Progress(), 1.0)
+	move(616)
+	assert.EqualValues(t, 1, p.game.motion.Progress(), "before the last move was shown")
+}
+
+// history is the events of the game up to a version.
+func history(last int32) []*pb.Event {
+	var all []*pb.Event
+	for v := int32(1); v <= last; v++ {
+		e := tuitest.Moved(v, pb.Direction_DIRECTION_UP, aBoard(), v)
+		if v == 1 {
+			e.Action = &pb.Event_Created{Created: &pb.Created{Variant: "classic", Seats: tuitest.Game(nil).GetSeats()}}
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// at is the version that a page shows.
+func at(p *page) int32 { return p.game.shown().Game.GetVersion() }
+
+// TestReplay_Steps goes back in a game, also before what was seen, while it goes on, and
+// comes back to what is live.
+func TestReplay_Steps(t *testing.T) {
+	t.Parallel()
+	d, p, from := watching(t, &tuitest.Server{Past: history(613)})
+	from.Push(client.Update{Game: tuitest.Game(aBoard())})
+	from.Push(client.Update{Event: tuitest.Moved(614, pb.Direction_DIRECTION_LEFT, aBoard(), 12344)})
+	from.Push(client.Update{Event: tuitest.Moved(615, pb.Direction_DIRECTION_LEFT, aBoard(), 12348)})
+	until(d, p, 615)
+
+	d.Press("left")
+	assert.EqualValues(t, 614, at(p))
+	assert.Contains(t, d.Screen(), "move 613 of 614")
+	assert.Contains(t, d.Screen(), "‖ paused")
+	assert.NotContains(t, d.Screen(), "● live")
+	assert.Contains(t, d.Screen(), "12,344")
+	assert.NotContains(t, d.Screen(), "12,348")
+	from.Push(client.Update{Event: tuitest.Moved(616, pb.Direction_DIRECTION_LEFT, aBoard(), 12352)})
+	until(d, p, 616)
+	assert.EqualValues(t, 614, at(p), "the picture stands still")
+	d.Press("left", "left")
+	d.Until("what was before", func() bool { return at(p) == 612 })
+	d.Press("right", "right", "right")
+	assert.EqualValues(t, 615, at(p))
+	d.Press("right")
+	assert.False(t, p.game.lookingBack())
+	d.Press("space")
+	assert.EqualValues(t, 616, p.game.past.at, "paused")
+	d.Press("l")
+	assert.False(t, p.game.lookingBack())
+	d.Press("pgup")
+	assert.EqualValues(t, 606, at(p))
+	d.Press("pgdown", "left", "end")
+	assert.False(t, p.game.lookingBack())
+}
+
+// TestReplay_Home goes to the start of a long game without fetching its middle, and
+// fetches nothing twice.
+func TestReplay_Home(t *testing.T) {
+	t.Parallel()
+	g := tuitest.Game(aBoard())
+	g.Version = 900
+	s := &tuitest.Server{Past: history(900)}
+	d, p, from := watching(t, s)
+	from.Push(client.Update{Game: g})
+	until(d, p, 900)
+	d.Press("home")
+	assert.Contains(t, d.Screen(), "loading …")
+	d.Until("the start", func() bool { return at(p) == 1 })
+	assert.Len(t, p.game.past.frames, pastChunk+1)
+	s.Past = []*pb.Event{} // nothing is fetched again
+	d.Press("end", "home")
+	assert.EqualValues(t, 1, at(p))
+	assert.Contains(t, d.Screen(), "move 0 of 612")
+	d.Press("pgdown", "right", "left")
+	assert.EqualValues(t, 11, at(p))
+
+	p.Update(tea.KeyPressMsg{Code: tea.KeyEnd})
+	d.Press("pgup")
+	d.Until("an answer", func() bool { return !p.game.past.loading })
+	assert.EqualValues(t, 900, at(p), "stays where it was")
+	assert.Contains(t, d.Screen(), "did not send this part")
+}
+
+// TestReplay_Undo shows moves that were taken back.
+func TestReplay_Undo(t *testing.T) {
+	t.Parallel()
+	d, p, from := watching(t, &tuitest.Server{})
+	from.Push(client.Update{Game: tuitest.Game(aBoard())})
+	e := tuitest.Moved(614, pb.Direction_DIRECTION_UP, aBoard(), 12000)
+	e.Action, e.GetPosition().MoveCount = &pb.Event_Undone{Undone: &pb.Undone{ToVersion: 611}}, 610
+	from.Push(client.Update{Event: e})
+	next := tuitest.Moved(615, pb.Direction_DIRECTION_LEFT, aBoard(), 12004)
+	next.GetPosition().MoveCount = 611
+	from.Push(client.Update{Event: next})
+	until(d, p, 615)
+	d.Press("left")
+	assert.Contains(t, d.Screen(), "move 610 of 611 (undone)")
+	assert.Contains(t, d.Screen(), "undone, back to move 610")
+}
+
+// TestReplay_Forgets bounds the versions that are kept, without those at which the user
+// looks.
+func TestReplay_Forgets(t *testing.T) {
+	t.Parallel()
+	p := shown(t, tuitest.Env(nil), tuitest.Game(aBoard()))
+	defer p.Tasks().Stop()
+	first := p.game.state.Game.GetVersion()
+	on := func(n int32) {
+		for range n {
+			p.game.state.Game.Version++
+			p.game.past.add(frameOf(&p.game.state))
+		}
+	}
+	on(pastLimit - 20)
+	p.game.past.at = first + 1
+	on(pastLimit)
+	assert.Equal(t, first+1, at(p))
+	assert.Len(t, p.game.past.frames, pastLimit)
+	p.game.past.at = 0
+	on(pastLimit)
+	assert.Len(t, p.game.past.frames, pastLimit)
+	assert.Contains(t, p.game.past.frames, p.game.state.Game.GetVersion()-pastLimit+1)
+}
+
+// TestReplay plays a finished game from its start to its end.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	from := tuitest.NewStream()
+	s := &tuitest.Server{Past: history(4), Streams: map[string]*tuitest.Stream{tuitest.GameID: from}}
+	env := tuitest.Env(s)
+	p := NewReplay(t.Context(), env, tuitest.GameID).(*page)
+	d := tuitest.Drive(t, env, p)
+	g := tuitest.Game(aBoard())
+	g.Version, g.Position.MoveCount, g.Status = 5, 4, pb.GameStatus_GAME_STATUS_FINISHED
+	g.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
+	from.Push(client.Update{Game: g})
+	from.End()
+	d.Until("the start", func() bool { return p.game.past.at == 1 })
+	assert.Contains(t, d.Screen(), "▶ replay 1×")
+	d.Press("+")
+	assert.Contains(t, d.Screen(), "▶ replay 2×")
+	d.Press("+", "+", "+")
+	assert.Equal(t, 4, p.player.speed)
+	tick := func() { d.Send(playMsg{p.player.run}) }
+	tick()
+	assert.EqualValues(t, 2, at(p))
+	d.Send(playMsg{p.player.run - 1}) // of an earlier time
+	assert.EqualValues(t, 2, at(p))
+	d.Press("space")
+	assert.Contains(t, d.Screen(), "‖ paused")
+	tick()
+	assert.EqualValues(t, 2, at(p))
+	d.Press("space")
+	for range 3 {
+		tick()
+	}
+	assert.False(t, p.game.lookingBack())
+	assert.False(t, p.playing())
+	assert.Contains(t, d.Screen(), "■ finished")
+	d.Press("space")
+	assert.EqualValues(t, 1, at(p), "once more")
+	require.Contains(t, d.Screen(), "▶ replay")
+}

@@ -1,0 +1,62 @@
+package watch
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// TestWall shows several games, side by side if they fit, else one of them, and opens one.
+func TestWall(t *testing.T) {
+	t.Parallel()
+	first, second := tuitest.NewStream(), tuitest.NewStream()
+	env := tuitest.Env(&tuitest.Server{Streams: map[string]*tuitest.Stream{"first": first, "second": second}})
+	w := NewWall(t.Context(), env, []string{"first", "second"}).(*wall)
+	d := tuitest.Drive(t, env, w)
+	assert.Contains(t, d.Screen(), "connecting")
+	first.Push(client.Update{Game: liveGame("first", 1, 0)})
+	g := liveGame("second", 2, 0)
+	g.Seats[0].GetPlayer().Name = "bob"
+	g.Position.Board = &pb.Position_Twenty48{Twenty48: tuitest.Board(5, 5)}
+	second.Push(client.Update{Game: g})
+	d.Until("both games", func() bool { return w.games[0].state.Board() != nil && w.games[1].state.Board() != nil })
+	env.Width, env.Height = 120, 30
+	assert.Regexp(t, "1 ada.*● live.*2 bob.*● live", d.Screen(), "on one line")
+	env.Width, env.Height = 40, 12
+	assert.Contains(t, d.Screen(), "1 ada")
+	assert.NotContains(t, d.Screen(), "bob")
+	d.Press("tab")
+	assert.Contains(t, d.Screen(), "2 bob")
+	assert.Contains(t, w.Farewell(), "bob")
+	d.Press("1", "enter")
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"first"}}}, leaves(d, 1)[0])
+	d.Press("2", "3", "enter")
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"second"}}}, leaves(d, 2)[1])
+	d.Press("q")
+	assert.Equal(t, ui.BackMsg{}, leaves(d, 3)[2])
+}
+
+// TestWall_AllSeats shows four games with one header and all their seats in 120×36.
+func TestWall_AllSeats(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []colorprofile.Profile{colorprofile.ASCII, colorprofile.TrueColor} {
+		env := tuitest.Env(&tuitest.Server{})
+		env.Width, env.Height, env.Theme.Profile = 120, 36, profile
+		w := someWall(t, env)
+		screen := tuitest.Drive(t, env, w).Screen()
+		assert.Equal(t, 1, strings.Count(screen, "GRIDSTAND"))
+		for _, text := range []string{
+			"1 ada", "2 bob", "3 Grace Hopper", "4 tribolo", "○ idle 13 min",
+			"B  ada (you)", "R  greedy", "G  minimax", " 47 ", " 36 ", " 71 ",
+		} {
+			assert.Contains(t, screen, text, profile)
+		}
+	}
+}

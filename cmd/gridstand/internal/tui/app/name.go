@@ -3,14 +3,17 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 
 	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 )
@@ -35,14 +38,18 @@ type loggedInMsg struct {
 func newNamePage(ctx context.Context, env *ui.Env, c Config, r ui.Route) *namePage {
 	input := textinput.New()
 	input.Prompt = ""
-	input.CharLimit = 24
-	input.SetWidth(26)
+	input.CharLimit = nameLimit
+	input.SetWidth(nameLimit + 1)
 	input.Placeholder = client.FitName(c.SuggestedName)
+	input.Focus() // its command blinks the cursor, which costs a frame each time
 	return &namePage{env: env, tasks: ui.NewTasks(ctx), config: c, route: r, input: input}
 }
 
+// nameLimit is the longest name, in characters.
+const nameLimit = 24
+
 // Init implements ui.Page.
-func (p *namePage) Init() tea.Cmd { return p.input.Focus() }
+func (p *namePage) Init() tea.Cmd { return nil }
 
 // Typing implements ui.Typing.
 func (p *namePage) Typing() bool { return true }
@@ -68,14 +75,26 @@ func (p *namePage) Update(msg tea.Msg) tea.Cmd {
 	if p.busy {
 		return nil
 	}
+	if _, typed := msg.(tea.KeyPressMsg); typed {
+		p.err = nil
+	}
 	var cmd tea.Cmd
 	p.input, cmd = p.input.Update(msg)
 	return cmd
 }
 
+// name is the name that was typed, or the suggested one.
+func (p *namePage) name() string {
+	return cmp.Or(strings.TrimSpace(p.input.Value()), p.input.Placeholder)
+}
+
 func (p *namePage) submit() tea.Cmd {
-	name := cmp.Or(strings.TrimSpace(p.input.Value()), p.input.Placeholder)
-	if p.busy || name == "" {
+	name := p.name()
+	if p.busy {
+		return nil
+	}
+	if client.FitName(name) != name {
+		p.err = errName
 		return nil
 	}
 	p.busy, p.err = true, nil
@@ -85,19 +104,39 @@ func (p *namePage) submit() tea.Cmd {
 	})
 }
 
+// errName is what is wrong with a name that no server accepts.
+var errName = errors.New("a name has letters, digits, single spaces and - _ . and begins with a letter or a digit")
+
 // View implements ui.Page.
-func (p *namePage) View(width, _ int) ui.View {
+func (p *namePage) View(width, height int) ui.View {
+	const boxWidth, around = 48, 4
 	t := p.env.Theme
-	state := t.Dim().Render("1 to 24 letters, digits, spaces and - _ .")
+	p.input.SetStyles(inputStyles(t))
+	inner := min(boxWidth, width) - around
+	state := t.Dim().Render("enter creates your account")
 	switch {
 	case p.busy:
 		state = t.Dim().Render("Creating your account …")
+	case errors.Is(p.err, client.ErrNameTaken):
+		state = t.Bad().Render(widget.Wrap("! This name is taken. "+client.WithNumber(p.name(), 2)+" may be free.", inner))
 	case p.err != nil:
-		state = t.Bad().Render(widget.Wrap("! "+ui.Explain(p.err, "Press Enter to retry."), max(min(width-6, 44), 10)))
+		state = t.Bad().Render(widget.Wrap("! "+ui.Explain(p.err, "enter retries."), inner))
 	}
-	box := widget.Box(t, "What is your name?", widget.Lines(true,
-		t.Accent().Render("▏")+p.input.View(), "", state))
+	airy := height >= 12
+	content := widget.Lines(airy,
+		widget.Wrap("What should others call you?", inner), "",
+		t.Accent().Render("▸ ")+p.input.View(),
+		t.Faint().Render("  "+strings.Repeat("─", min(nameLimit, inner-2))), "",
+		lipgloss.NewStyle().Height(3).Render(state))
+	box := widget.Pane{Titles: []string{"Your name"}, Focused: true}.
+		Draw(t, content, inner+around, lipgloss.Height(content)+2)
 	return ui.View{Title: "Your name", Left: []string{t.Bold().Render("new player")}, Body: box}
+}
+
+// inputStyles are the styles of a text field.
+func inputStyles(t style.Theme) textinput.Styles {
+	s := textinput.StyleState{Text: t.Bold(), Placeholder: t.Dim()}
+	return textinput.Styles{Focused: s, Blurred: s, Cursor: textinput.CursorStyle{Color: t.Colors().Accent}}
 }
 
 // Keys implements ui.Page.

@@ -2,6 +2,7 @@ package lobby
 
 import (
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
@@ -24,12 +25,14 @@ func example(t style.Theme, v *pb.Variant, width int) string {
 
 // merge draws a slide to the left in which two tiles merge.
 func merge(t style.Theme, width int) string {
-	row := func(tiles ...int32) *pb.Twenty48Board { return &pb.Twenty48Board{Rows: 1, Columns: 4, Tiles: tiles} }
-	before := row(0, 2, 2, 8)
-	after := board.Marks{Spawned: 3, Merged: board.MergedBy(before, pb.Direction_DIRECTION_LEFT)}
+	row := func(tiles ...int32) *pb.Twenty48Board {
+		return &pb.Twenty48Board{Rows: 1, Columns: int32(len(tiles)), Tiles: tiles}
+	}
+	before := row(2, 2, 8)
+	after := board.Marks{Spawned: 2, Merged: board.MergedBy(before, pb.Direction_DIRECTION_LEFT)}
 	return steps(t, width, "← slides everything to the left: the two 2s merge, and a new 2 appears.",
 		board.Twenty48{Board: before, Marks: board.NoMarks},
-		board.Twenty48{Board: row(4, 8, 0, 2), Marks: after})
+		board.Twenty48{Board: row(4, 8, 2), Marks: after})
 }
 
 // jump draws a jump of blue over two cells of red.
@@ -60,12 +63,13 @@ func jump(t style.Theme, width int) string {
 // a text below.
 func steps(t style.Theme, width int, text string, before, after board.Board) string {
 	const height = 5
-	const arrow = "  →  "
-	first, ok := board.Largest(before, t, (width-len(arrow))/2, height)
-	second, too := board.Largest(after, t, (width-len(arrow))/2, height)
+	arrow := t.Bold().Render(" → ")
+	each := (width - ansi.StringWidth(arrow)) / 2
+	first, ok := board.Largest(before, t, each, height)
+	second, too := board.Largest(after, t, each, height)
 	if !ok || !too {
 		return ""
 	}
-	drawn := lipgloss.JoinHorizontal(lipgloss.Center, first, t.Bold().Render(arrow), second)
+	drawn := lipgloss.JoinHorizontal(lipgloss.Center, first, arrow, second)
 	return lipgloss.JoinVertical(lipgloss.Left, drawn, "", t.Dim().Render(widget.Wrap(text, width)))
 }

@@ -127,7 +127,7 @@ func (b Table) Draw(t style.Theme, width, height int) string {
 		heads = append(heads, Value{c.Title, t.Dim()})
 	}
 	plain := lipgloss.NewStyle()
-	lines := []string{b.line(heads, left, " ", plain)}
+	lines := []string{b.line(t, heads, left, " ", plain)}
 	room := max(height-1, 1)
 	first := max(min(b.Selected-room/2, len(b.Rows)-room), 0)
 	for i := first; i < min(first+room, len(b.Rows)); i++ {
@@ -138,14 +138,15 @@ func (b Table) Draw(t style.Theme, width, height int) string {
 				mark = "▸"
 			}
 		}
-		lines = append(lines, b.line(b.Rows[i], left, mark, ground))
+		lines = append(lines, b.line(t, b.Rows[i], left, mark, ground))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // line is a row, with left columns for the column without a width.
-func (b Table) line(values []Value, left int, mark string, ground lipgloss.Style) string {
+func (b Table) line(t style.Theme, values []Value, left int, mark string, ground lipgloss.Style) string {
 	var out strings.Builder
+	dim, plain := t.Dim(), lipgloss.NewStyle()
 	out.WriteString(ground.Render(mark))
 	for i, c := range b.Columns {
 		width := c.Width
@@ -157,7 +158,11 @@ func (b Table) line(values []Value, left int, mark string, ground lipgloss.Style
 			text = strings.TrimRight(text, " ")
 			text = strings.Repeat(" ", max(width-ansi.StringWidth(text), 0)) + text
 		}
-		out.WriteString(values[i].Style.Inherit(ground).Render(text))
+		ink := values[i].Style
+		if mark != " " && ink.GetForeground() == dim.GetForeground() {
+			ink = plain // readable on the bar
+		}
+		out.WriteString(ink.Inherit(ground).Render(text))
 		gap := c.gap()
 		if i == len(b.Columns)-1 {
 			gap = 1

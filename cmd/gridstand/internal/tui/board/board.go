@@ -59,8 +59,8 @@ func Plain(p *pb.Position) string {
 // Widths of a panel beside or below a board.
 const (
 	PanelWidth    = 42 // the widest
-	panelMinWidth = 26 // of one beside the board
-	PanelGap      = 3  // columns between board and panel
+	panelMinWidth = 24 // of one beside the board: a command with a short id
+	PanelGap      = 2  // columns between board and panel
 )
 
 // Layout is where a board and its panel go in a window.

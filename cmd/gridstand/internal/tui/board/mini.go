@@ -9,10 +9,10 @@ import (
 )
 
 // Mini is a board of Tribolo in small: cells of one color without letters, two of them
-// above each other in a row. It needs colors.
+// above each other in a row. It needs colors. The cursor is a cell of a color of its own.
 type Mini struct{ Tribolo }
 
-// Small is a board drawn smaller than in any of its own sizes, for watching. It returns
+// Small is a board drawn smaller than in any of its own sizes. It returns
 // false if there is no such drawing.
 func Small(b Board, t style.Theme) (Board, bool) {
 	p, ok := b.(Tribolo)
@@ -46,8 +46,12 @@ func (p Mini) paint(i, seat int, t style.Theme) color.Color {
 	colors, columns := t.Colors(), p.Board.GetColumns()
 	at := &pb.Cell{X: int32(i) % columns, Y: int32(i) / columns}
 	switch {
+	case SameCell(p.Cursor, at):
+		return colors.Tile(2048).Ground
 	case p.Board.GetCells()[i] == pb.CellState_CELL_STATE_WALL:
 		return colors.Dim
+	case seat < 0 && p.Hints && MoveTo(p.Board, at) != nil:
+		return colors.Faint
 	case seat < 0:
 		return colors.Empty
 	case p.Jump != nil && (SameCell(p.Jump.To, at) || containsCell(p.Jump.Taken, at)):

@@ -4,19 +4,12 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"slices"
 	"strings"
+
+	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-)
-
-// The owners of cells, by seat: letters on the board, names beside it, and what
-// their bars are made of where there are no colours.
-var (
-	OwnerLetters = []string{"B", "R", "G"}
-	OwnerNames   = []string{"BLUE", "RED", "GREEN"}
-	OwnerBars    = []string{"█", "▓", "▒"}
 )
 
 // Jump is a move of Tribolo.
@@ -26,12 +19,17 @@ type Jump struct {
 	Taken []*pb.Cell
 }
 
-// The sizes of cells of Tribolo, the best first. The last has no frame.
+// The sizes of cells of Tribolo, the best first. Those of several rows have a gap above
+// and to the left of each cell, which is square without them. The last has no frame.
 var (
-	sizeTriboloLarge  = Size{Width: 5, Pitch: 2}
-	sizeTriboloMiddle = Size{Width: 3, Pitch: 1}
-	sizeTriboloSmall  = Size{Width: 2, Pitch: 1}
-	sizeTriboloBare   = Size{Width: 1, Pitch: 1, Bare: true}
+	triboloSizes = []Size{
+		{Width: 8, Pitch: 4},
+		{Width: 6, Pitch: 3},
+		{Width: 4, Pitch: 2},
+		{Width: 3, Pitch: 1},
+		{Width: 2, Pitch: 1},
+	}
+	triboloBare = Size{Width: 1, Pitch: 1, Bare: true}
 )
 
 // Tribolo is a board of Tribolo with what lies over it.
@@ -49,11 +47,11 @@ type Tribolo struct {
 
 // Sizes implements Board.
 func (p Tribolo) Sizes(t style.Theme) (sizes, tight []Size) {
-	sizes = []Size{sizeTriboloLarge, sizeTriboloMiddle, sizeTriboloSmall}
+	sizes = triboloSizes
 	if !t.Colored() {
-		sizes = sizes[1:]
+		sizes = sizes[2:] // large cells are seen by their color
 	}
-	return sizes, []Size{sizeTriboloSmall, sizeTriboloBare}
+	return sizes, []Size{{Width: 2, Pitch: 1}, triboloBare}
 }
 
 // Measures of the frame around the cells.
@@ -74,126 +72,168 @@ func (p Tribolo) Measure(c Size) (width, height int) {
 // inner is the size of the cells without the frame.
 func (p Tribolo) inner(c Size) (width, height int) {
 	width, height = int(p.Board.GetColumns())*c.Width, int(p.Board.GetRows())*c.Pitch
-	if c.Width == 2 {
-		width++ // a gap on both sides of every letter
+	if c.Width == 2 || c.Pitch > 1 {
+		width++ // a gap at the right, too
 	}
 	return width, height
 }
 
-// Draw paints the cells in their owners' colours, each with its owner's letter:
-// small letters in the cells that were just taken, the cell jumped to between
-// parentheses, the cursor between brackets.
+// Draw paints the cells in their owners' colors, each with its owner's letter: small
+// letters in the cells that were just taken, the cell jumped to between parentheses, the
+// cursor between brackets or in a frame.
 func (p Tribolo) Draw(c Size, t style.Theme) string {
 	width, height := p.Measure(c)
-	d := triboloDrawing{Tribolo: p, Canvas: style.NewCanvas(width, height), cell: c, colours: t.Palette(), taken: p.prospect()}
-	left, top := triboloLeft, triboloTop
+	d := triboloDrawing{
+		Tribolo: p, Canvas: style.NewCanvas(width, height), cell: c, colors: t.Palette(), taken: p.prospect(),
+	}
+	d.left, d.top = triboloLeft, triboloTop
 	if c.Bare {
-		left, top = 0, 0
+		d.left, d.top = 0, 0
 	} else {
 		p.frame(d.Canvas, c, t)
 	}
 	w, h := p.inner(c)
-	if d.colours != nil && d.colours.Board != nil {
-		d.Fill(image.Rect(left, top*2, left+w, (top+h)*2), d.colours.Board)
+	if d.colors != nil && d.colors.Board != nil {
+		d.Fill(image.Rect(d.left, d.top*2, d.left+w, (d.top+h)*2), d.colors.Board)
 	}
-	columns := int(p.Board.GetColumns())
-	for i, state := range p.Board.GetCells() {
-		row, column := i/columns, i%columns
-		s := spot{
-			at: &pb.Cell{X: int32(column), Y: int32(row)}, state: state,
-			x: left + column*c.Width, y: top + row*c.Pitch,
-		}
-		d.mark(s, d.lay(s))
+	for i := range p.Board.GetCells() {
+		d.draw(i, false)
+	}
+	if p.Cursor != nil {
+		d.draw(int(p.Cursor.GetY()*p.Board.GetColumns()+p.Cursor.GetX()), true)
 	}
 	return d.String()
 }
 
-// triboloDrawing is a picture on its way to a canvas.
+// triboloDrawing is a board that is being drawn on a canvas.
 type triboloDrawing struct {
 	Tribolo
 	*style.Canvas
-	cell    Size
-	colours *style.Palette // nil for none
-	taken   []*pb.Cell
+	cell      Size
+	colors    *style.Palette // nil for none
+	left, top int            // of the first cell
+	taken     []*pb.Cell     // by a jump to the cursor
 }
 
-// spot is a cell, and the column and row of the canvas where it begins.
-type spot struct {
-	at    *pb.Cell
-	state pb.CellState
-	x, y  int
-}
-
-// landed reports whether the last jump went there.
-func (d triboloDrawing) landed(s spot) bool { return d.Jump != nil && SameCell(d.Jump.To, s.at) }
-
-// lay draws what lies on a cell, and returns the colour in which it is written.
-func (d triboloDrawing) lay(s spot) (ink color.Color) {
-	letter := s.x + d.cell.Width/2
-	text, bold := "·", false
-	switch seat := SeatOf(s.state); {
-	case seat >= 0:
-		text, bold = OwnerLetters[seat], true
-		fresh := d.Jump != nil && containsCell(d.Jump.Taken, s.at)
-		if fresh {
-			text = strings.ToLower(text)
-		}
-		if d.colours != nil {
-			tone := d.colours.Owners[seat]
-			if fresh || d.landed(s) {
-				tone = d.colours.Fresh[seat]
-			}
-			d.Fill(image.Rect(s.x, s.y*2, s.x+d.cell.Width, (s.y+d.cell.Pitch)*2), tone.Ground)
-			ink = tone.Ink
-		}
-	case s.state == pb.CellState_CELL_STATE_WALL:
-		text = "▒"
-		if d.cell.Width > 2 {
-			letter, text = letter-1, "▒▒▒"
-		}
-		if d.colours != nil {
-			ink = d.colours.Dim
-		}
-		if d.cell.Pitch > 1 {
-			d.Write(letter, s.y+1, text, ink, false)
-		}
-	case d.Hints && MoveTo(d.Board, s.at) != nil:
-		text, bold = "•", true
-		if d.colours != nil {
-			ink = d.colours.Accent
-		}
-	case d.colours != nil:
-		ink = d.colours.Faint
+// draw draws a cell, with the cursor on it or without.
+func (d triboloDrawing) draw(i int, cursor bool) {
+	columns := int(d.Board.GetColumns())
+	at := &pb.Cell{X: int32(i % columns), Y: int32(i / columns)}
+	x, y := d.left+i%columns*d.cell.Width, d.top+i/columns*d.cell.Pitch
+	whole := image.Rect(x, y*2, x+d.cell.Width, (y+d.cell.Pitch)*2)
+	area, letter := whole, x+d.cell.Width/2
+	if d.cell.Pitch > 1 {
+		area.Min = area.Min.Add(image.Pt(1, 1))
 	}
-	d.Write(letter, s.y, text, ink, bold)
-	return ink
-}
-
-// mark draws what stands around the letter of a cell, which is written in ink.
-func (d triboloDrawing) mark(s spot, ink color.Color) {
-	before, behind := "", ""
+	face := d.face(i, at)
 	switch {
-	case SameCell(d.Cursor, s.at):
-		before, behind = "[", "]"
-		switch {
-		case d.colours == nil:
-			ink = style.Foreground
-		case SeatOf(s.state) < 0:
-			ink = d.colours.Accent
+	case cursor && d.colors != nil && d.cell.Pitch > 1:
+		whole.Max = whole.Max.Add(image.Pt(1, 1))
+		d.Fill(whole, d.colors.Tile(2048).Ground)
+		if face.Ground == nil {
+			face.Ground = d.colors.Board
 		}
-		if d.cell.Width == 1 {
-			d.Write(s.x, s.y, "+", ink, true)
+	case cursor && d.colors != nil:
+		face.Tone, face.before, face.behind = d.colors.Tile(2048), "[", "]"
+		area.Max.X = max(area.Max.X, letter+2)
+		if d.cell.Bare {
+			area.Max.X = x + 1
 		}
-	case containsCell(d.taken, s.at):
-		before, behind = "›", "‹"
-	case d.landed(s):
-		before, behind = "(", ")"
+	case cursor && d.cell.Bare:
+		face.text = "+"
+	case cursor:
+		face.before, face.behind = "[", "]"
 	}
-	if d.cell.Width > 1 {
-		letter := s.x + d.cell.Width/2
-		d.Write(letter-1, s.y, before, ink, true)
-		d.Write(letter+1, s.y, behind, ink, true)
+	if face.Ground != nil || cursor && d.colors != nil {
+		d.Fill(area, face.Ground)
 	}
+	if d.cell.Bare {
+		face.before, face.behind = "", ""
+	}
+	row := y + d.cell.Pitch/2
+	if face.before == "" && d.cell.Width == 3 && SeatOf(d.Board.GetCells()[i]) >= 0 && d.colors != nil {
+		d.Write(x, row, "▏", d.gap(), false) // tells neighbors of one owner apart
+	}
+	d.Write(letter-1, row, face.before, face.Ink, true)
+	d.Write(letter, row, face.text, face.Ink, face.bold)
+	d.Write(letter+1, row, face.behind, face.Ink, true)
+}
+
+// gap is the color between cells.
+func (d triboloDrawing) gap() color.Color {
+	if d.colors.Board == nil {
+		return lipgloss.Black
+	}
+	return d.colors.Board
+}
+
+// face is what a cell shows: its colors, its letter, and marks around that.
+type face struct {
+	style.Tone
+	text           string
+	bold           bool
+	before, behind string
+}
+
+// face returns what a cell shows.
+func (d triboloDrawing) face(i int, at *pb.Cell) face {
+	var f face
+	state := d.Board.GetCells()[i]
+	landed := d.Jump != nil && SameCell(d.Jump.To, at)
+	fresh := d.Jump != nil && containsCell(d.Jump.Taken, at)
+	colors := d.colors
+	if colors == nil {
+		colors = &style.Palette{}
+	}
+	switch seat := SeatOf(state); {
+	case seat >= 0 && (fresh || landed):
+		f.Tone, f.text, f.bold = colors.Fresh[seat], OwnerLetters[seat], true
+		if fresh {
+			f.text = strings.ToLower(f.text)
+		}
+	case seat >= 0:
+		f.Tone, f.text, f.bold = colors.Owners[seat], OwnerLetters[seat], true
+		if d.cell.Pitch == 1 && at.GetY()%2 == 1 {
+			f.Ground = darker(f.Ground)
+		}
+	case state == pb.CellState_CELL_STATE_WALL && d.cell.Pitch > 1 && d.colors != nil:
+		f.Ground = colors.Faint
+	case state == pb.CellState_CELL_STATE_WALL:
+		f.text, f.Ink = "▒", colors.Dim
+		if d.cell.Width > 2 {
+			f.before, f.behind = "▒", "▒"
+		}
+	case d.Hints && MoveTo(d.Board, at) != nil:
+		f.text, f.bold, f.Ground, f.Ink = "•", true, d.empty(), colors.Accent
+	case d.empty() != nil:
+		f.Ground = d.empty()
+	default:
+		f.text, f.Ink = "·", colors.Faint
+	}
+	switch {
+	case containsCell(d.taken, at):
+		f.before, f.behind = "›", "‹"
+	case landed:
+		f.before, f.behind = "(", ")"
+	}
+	return f
+}
+
+// empty is the color of empty cells, nil if they have none of their own.
+func (d triboloDrawing) empty() color.Color {
+	if d.colors == nil || d.cell.Pitch == 1 || d.colors.Empty == d.colors.Faint {
+		return nil
+	}
+	return d.colors.Empty
+}
+
+// darker darkens a color that is given by its components; those of a list stay as they
+// are.
+func darker(c color.Color) color.Color {
+	if rgb, ok := c.(color.RGBA); ok {
+		return lipgloss.Darken(rgb, 0.08)
+	}
+	return c
 }
 
 // frame draws the frame, in which the columns and rows are numbered.
@@ -201,13 +241,13 @@ func (p Tribolo) frame(pic *style.Canvas, c Size, t style.Theme) {
 	width, height := p.inner(c)
 	corners, across, down := []string{"╭", "╮", "╰", "╯"}, "─", "│"
 	var ink, label color.Color
-	if colours := t.Palette(); colours != nil {
-		ink, label = colours.Faint, colours.Dim
+	if colors := t.Palette(); colors != nil {
+		ink, label = colors.Faint, colors.Dim
 	}
 	if p.Lit {
 		corners, across, down = []string{"┏", "┓", "┗", "┛"}, "━", "┃"
-		if colours := t.Palette(); colours != nil {
-			ink = colours.Accent
+		if colors := t.Palette(); colors != nil {
+			ink = colors.Accent
 		}
 	}
 	right, bottom := triboloLeft+width, triboloTop+height
@@ -222,7 +262,7 @@ func (p Tribolo) frame(pic *style.Canvas, c Size, t style.Theme) {
 		pic.Write(triboloLeft+x*c.Width+c.Width/2, 0, column(int32(x)), label, false)
 	}
 	for y := range int(p.Board.GetRows()) {
-		pic.Write(0, triboloTop+y*c.Pitch, fmt.Sprintf("%2d", y), label, false)
+		pic.Write(0, triboloTop+y*c.Pitch+c.Pitch/2, fmt.Sprintf("%2d", y), label, false)
 	}
 }
 
@@ -245,74 +285,4 @@ func (p Tribolo) prospect() []*pb.Cell {
 		return nil
 	}
 	return MoveTo(p.Board, p.Cursor).GetTaken()
-}
-
-// MoveTo is the legal move to a cell, nil where there is none.
-func MoveTo(b *pb.TriboloBoard, to *pb.Cell) *pb.TriboloMove {
-	for _, m := range b.GetLegalMoves() {
-		if SameCell(m.GetCell(), to) {
-			return m
-		}
-	}
-	return nil
-}
-
-// SeatOf is the seat that owns a cell, -1 for none.
-func SeatOf(s pb.CellState) int {
-	switch s {
-	case pb.CellState_CELL_STATE_BLUE:
-		return 0
-	case pb.CellState_CELL_STATE_RED:
-		return 1
-	case pb.CellState_CELL_STATE_GREEN:
-		return 2
-	default:
-		return -1
-	}
-}
-
-// SameCell reports whether two cells are the same.
-func SameCell(a, b *pb.Cell) bool {
-	return a != nil && b != nil && a.GetX() == b.GetX() && a.GetY() == b.GetY()
-}
-
-func containsCell(cells []*pb.Cell, c *pb.Cell) bool {
-	return slices.ContainsFunc(cells, func(o *pb.Cell) bool { return SameCell(o, c) })
-}
-
-// column is a column as the board numbers it: 0–9, then letters.
-func column(x int32) string {
-	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
-	if x < 0 || int(x) >= len(digits) {
-		return "?"
-	}
-	return digits[x : x+1]
-}
-
-// CellName is a cell as the board numbers it: "c,4" is column 12, row 4.
-func CellName(c *pb.Cell) string { return fmt.Sprintf("%s,%d", column(c.GetX()), c.GetY()) }
-
-// plainTribolo is a board as lines of letters, with # for walls and dots for
-// empty cells, numbered, for output that is no terminal.
-func plainTribolo(b *pb.TriboloBoard) string {
-	head := "  "
-	for x := range b.GetColumns() {
-		head += " " + column(x)
-	}
-	lines := []string{head}
-	for y := range int(b.GetRows()) {
-		line := fmt.Sprintf("%2d", y)
-		for x := range int(b.GetColumns()) {
-			text := "."
-			state := b.GetCells()[y*int(b.GetColumns())+x]
-			if seat := SeatOf(state); seat >= 0 {
-				text = OwnerLetters[seat]
-			} else if state == pb.CellState_CELL_STATE_WALL {
-				text = "#"
-			}
-			line += " " + text
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
 }

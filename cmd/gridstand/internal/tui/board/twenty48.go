@@ -24,7 +24,9 @@ var twenty48Sizes = []Size{
 	{Width: 7, Pitch: 4},
 	{Width: 7, Pitch: 3},
 	{Width: 7, Pitch: 2},
+	{Width: 5, Pitch: 2},
 	{Width: 7, Pitch: 1},
+	{Width: 5, Pitch: 1},
 }
 
 // bareSize is the size of nothing but numbers on a board.
@@ -74,7 +76,7 @@ func (p Twenty48) Sizes(t style.Theme) (sizes, tight []Size) {
 			sizes = append(sizes, c)
 		}
 	}
-	return sizes, append(slices.Clone(sizes[len(sizes)-2:]), bareSize(p.Board))
+	return sizes, append(slices.Clone(sizes[len(sizes)-4:]), bareSize(p.Board))
 }
 
 // gap is the number of pixels between two tiles, one above the other.

@@ -76,8 +76,8 @@ func (s *State) SeatLines(t style.Theme, width int, me string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Standings lists the seats by their scores.
-func (s *State) Standings(t style.Theme, me string) string {
+// Standings lists the seats by their scores, in lines of at most width columns.
+func (s *State) Standings(t style.Theme, width int, me string) string {
 	order := make([]int, len(s.Game.GetSeats()))
 	for i := range order {
 		order[i] = i
@@ -85,7 +85,7 @@ func (s *State) Standings(t style.Theme, me string) string {
 	slices.SortStableFunc(order, func(i, j int) int { return int(s.ScoreOf(j) - s.ScoreOf(i)) })
 	var rows []string
 	for _, i := range order {
-		rows = append(rows, seatBadge(t, i)+" "+widget.Cell(seatLabel(s.Game.GetSeats()[i], me), nameLimit)+
+		rows = append(rows, seatBadge(t, i)+" "+widget.Cell(seatLabel(s.Game.GetSeats()[i], me), min(width-10, nameLimit))+
 			fmt.Sprintf("%6s", Comma(s.ScoreOf(i))))
 	}
 	return strings.Join(rows, "\n")

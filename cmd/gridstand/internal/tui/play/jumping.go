@@ -149,7 +149,7 @@ func takes(b *pb.TriboloBoard, m *pb.TriboloMove) string {
 
 // Result implements Mode.
 func (m *jumping) Result(l look) (title, facts string) {
-	return l.Winners(l.env.Me), l.Standings(l.env.Theme, l.env.Me)
+	return l.Winners(l.env.Me), l.Standings(l.env.Theme, l.width, l.env.Me)
 }
 
 // Intro implements Mode.

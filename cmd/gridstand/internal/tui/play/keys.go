@@ -75,11 +75,17 @@ func (k keyMap) ShortHelp() []key.Binding { return k.short }
 func (k keyMap) FullHelp() [][]key.Binding { return [][]key.Binding{k.full} }
 
 // pageMap is the help while the game is played.
-type pageMap struct{ *keys }
+type pageMap struct {
+	*keys
+	wide bool // there is room for all keys in the footer
+}
 
 // ShortHelp implements help.KeyMap.
 func (k pageMap) ShortHelp() []key.Binding {
 	short := append([]key.Binding{}, k.short...)
+	if k.wide && len(k.names) > 0 {
+		short = append(short, ui.Bind("X Y Z B", "solvers"))
+	}
 	return append(short, k.Undo, ui.Bind("n", "new"), k.Rules, k.Help, k.Back)
 }
 

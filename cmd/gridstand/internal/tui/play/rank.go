@@ -97,12 +97,14 @@ func (p places) best(s *gamestate.State, seat int) string {
 // newcomer reports whether the player has no score on the leaderboard yet.
 func (p places) newcomer() bool { return p.all != nil && p.all.Rank == 0 }
 
-// stands says where the player stands after a game: through it, or through a better one.
-func stands(at *ui.Place, window, gameID string) string {
+// stands says in width columns where the player stands after a game: through it, or
+// through a better one.
+func stands(at *ui.Place, window, gameID string, width int) string {
+	text := placeText(at, window)
 	if at != nil && at.Rank > 0 && at.GameID != gameID {
-		return "best: " + placeText(at, window)
+		return pickText(width, "best: "+text, "best "+text, fmt.Sprintf("best #%d %s", at.Rank, window))
 	}
-	return placeText(at, window)
+	return text
 }
 
 // placeText says where the player stands on the board of a window.

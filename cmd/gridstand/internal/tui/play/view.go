@@ -2,6 +2,7 @@ package play
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -35,6 +36,12 @@ func (p *Model) View(width, height int) ui.View {
 	}
 	b := board.Moving(p.mode.Board(&p.State, p.mine()), p.Before, p.motion.Progress())
 	l, ok := board.Fit(b, p.env.Theme, width, height, p.mode.PanelLines()+shareLines)
+	clicks := ok
+	if !ok {
+		if b, ok = board.Small(b, p.env.Theme); ok {
+			l, ok = board.Fit(b, p.env.Theme, width, height, 1)
+		}
+	}
 	if !ok {
 		needsWidth, needsHeight := board.Needs(b, p.env.Theme)
 		v.Body = widget.TooSmall(p.env.Width, p.env.Height, needsWidth+2, needsHeight+3)
@@ -50,11 +57,19 @@ func (p *Model) View(width, height int) ui.View {
 	}
 	block, x := board.Join(l, b.Draw(l.Cell, p.env.Theme), widget.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
 	v.Body = block
+	if !clicks {
+		return p.ask(v)
+	}
 	v.OnClick = func(column, row int) tea.Cmd {
 		return func() tea.Msg {
 			return clickMsg{func() Act { return p.mode.Click(&p.State, l.Cell, column-x, row) }}
 		}
 	}
+	return p.ask(v)
+}
+
+// ask lays the question over a view, if there is one.
+func (p *Model) ask(v ui.View) ui.View {
 	if p.question != nil {
 		v.Dialog, v.Brief = p.question.Box(p.env.Theme, p.env.Width), p.question.Brief()
 	}
@@ -123,15 +138,20 @@ func (p *Model) result(l look) string {
 	} else {
 		head += "\n" + t.Bold().Render(score+" points")
 	}
-	rank := l.unranked()
-	if rank == "" {
-		rank = stands(p.places.day, "today", p.opened.GetId()) + "\n" + stands(p.places.all, "all time", p.opened.GetId())
+	ranks := []string{l.unranked()}
+	if ranks[0] == "" {
+		ranks = []string{
+			stands(p.places.day, "today", p.opened.GetId(), l.width), stands(p.places.all, "all time", p.opened.GetId(), l.width),
+		}
+	}
+	if l.height > 10 {
+		ranks = []string{strings.Join(ranks, "\n")}
 	}
 	share := ""
 	if !p.shareFits() {
 		share = t.Dim().Render(widget.Wrap(p.shareLine(), l.width))
 	}
-	return widget.Stack(l.height, head, facts, rank, share)
+	return widget.Stack(l.height, append(append([]string{head, facts}, ranks...), share)...)
 }
 
 // shareLine is the result in a line that the player can paste.
@@ -209,7 +229,7 @@ func (p *Model) Keys() help.KeyMap {
 			[]key.Binding{k.New, k.Replay, k.Share, k.Copy, k.Close, k.Rules, k.Back},
 		}
 	default:
-		return pageMap{k}
+		return pageMap{k, p.env.Width >= 80}
 	}
 }
 
@@ -226,10 +246,10 @@ func (p *Model) Farewell() string {
 	id := p.opened.GetId()
 	if p.Over() && p.Game.GetRanked() {
 		if at := p.places.day; at != nil && at.Rank > 0 {
-			text += ", " + stands(at, "today", id)
+			text += ", " + stands(at, "today", id, math.MaxInt)
 		}
 		if at := p.places.all; at != nil && at.Rank > 0 {
-			text += ", " + stands(at, "all time", id)
+			text += ", " + stands(at, "all time", id, math.MaxInt)
 		}
 	}
 	switch {

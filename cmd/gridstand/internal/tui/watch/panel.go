@@ -99,7 +99,7 @@ func (x *panel) result() string {
 	}
 	score, facts := gamestate.Comma(x.Score()), fmt.Sprintf("%s  best tile %s, %s", x.Player(), x.BestTile(), gamestate.Plural(int(x.Moves()), "move"))
 	if x.Tribolo() != nil {
-		score, facts = gamestate.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.env.Me)
+		score, facts = gamestate.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
 		title = t.Bold().Render(x.Winners("")) + "  " + t.Dim().Render(x.Ending())
 	}
 	switch {

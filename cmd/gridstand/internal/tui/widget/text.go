@@ -133,6 +133,7 @@ func Block(text string, width, height int) string {
 
 // TooSmall is the body of a window in which the page does not fit.
 func TooSmall(width, height, needsWidth, needsHeight int) string {
-	return ansi.Hardwrap("The window is too small: it needs "+dimensions(needsWidth, needsHeight)+
-		" and has "+dimensions(width, height)+".", max(width, 1), false)
+	const margins = 2
+	return ansi.Wrap("The window is too small: it needs "+dimensions(needsWidth, needsHeight)+
+		" and has "+dimensions(width, height)+".", max(width-margins, 1), "")
 }

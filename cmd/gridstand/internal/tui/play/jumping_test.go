@@ -1,0 +1,333 @@
+package play
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
+)
+
+// triboloEvent is the state of a game of Tribolo after so many moves, each to the first
+// destination of its mover, with the event that led there.
+func triboloEvent(t testing.TB, moves int, seats ...replay.Seat) *replay.Event {
+	t.Helper()
+	v, ok := variants.Current("tribolo")
+	require.True(t, ok)
+	var bytes [game.SeedSize]byte
+	for i := range bytes {
+		bytes[i] = byte(i)
+	}
+	seed, err := game.SeedFromBytes(bytes[:])
+	require.NoError(t, err)
+	e, err := replay.Start(tuitest.GameID, replay.Entry{Seat: game.NoSeat, Action: replay.Created{
+		Variant: v.ID, Revision: v.Revision, Commitment: seed.Commitment(), Seats: seats,
+		Creator: seats[0].Player,
+	}}, seed, tuitest.Noon.Add(-time.Minute))
+	require.NoError(t, err)
+	for range moves {
+		e, err = e.State.Apply(replay.Entry{Seat: e.State.Turn(), Action: replay.Moved{
+			Move: e.State.LegalMoves()[0], ByBot: e.State.Seats[e.State.Turn()].Bot != "",
+		}}, tuitest.Noon.Add(-4*time.Second))
+		require.NoError(t, err)
+	}
+	return e
+}
+
+// adaAndBots seats her with two bots.
+func adaAndBots() []replay.Seat {
+	return []replay.Seat{{Player: replay.Player{ID: tuitest.Me, Name: "ada"}}, {Bot: "greedy"}, {Bot: "minimax"}}
+}
+
+// someTribolo is the page of a game in which ada is to move, after a move of each.
+func someTribolo(t testing.TB, env *ui.Env) *Model {
+	t.Helper()
+	before, last := triboloEvent(t, 8, adaAndBots()...), triboloEvent(t, 9, adaAndBots()...)
+	p := New(context.Background(), env, translate.Game(before.State, 3), client.GameOptions{}).(*Model)
+	p.State.Update(client.Update{
+		Event: translate.Event(last), Connection: client.Connection{State: client.Live},
+	}, tuitest.Noon)
+	require.True(t, p.mine())
+	p.jumping().cursor = &pb.Cell{}
+	return p
+}
+
+func (p *Model) jumping() *jumping { return p.mode.(*jumping) }
+
+// newTribolo opens it.
+func newTribolo(t *testing.T, s *tuitest.Server) (*Model, *tuitest.Driver) {
+	t.Helper()
+	env := tuitest.Env(s)
+	p := someTribolo(t, env)
+	return p, tuitest.Drive(t, env, p)
+}
+
+// most is the legal move that takes most.
+func most(b *pb.TriboloBoard) *pb.TriboloMove {
+	return slices.MaxFunc(b.GetLegalMoves(), func(a, b *pb.TriboloMove) int { return len(a.GetTaken()) - len(b.GetTaken()) })
+}
+
+// TestJump moves the cursor to a cell that a jump leads to and jumps, by keys and by a
+// click; where none leads it says what a jump needs.
+func TestJump(t *testing.T) {
+	t.Parallel()
+	jumped := make(chan client.Move, 2)
+	s := &tuitest.Server{OnMove: func(_ context.Context, version int32, m client.Move, byBot bool) (*pb.Event, error) {
+		assert.EqualValues(t, 10, version)
+		assert.False(t, byBot)
+		jumped <- m
+		return nil, client.FromError(&client.Error{Reason: pb.ReasonVersionConflict})
+	}}
+	s.OnGame = func() (*pb.Game, error) { return translate.Game(triboloEvent(t, 8, adaAndBots()...).State, 3), nil }
+	p, d := newTribolo(t, s)
+	target := most(p.Tribolo()).GetCell()
+	beside := &pb.Cell{X: target.GetX() + 1, Y: target.GetY()}
+	p.jumping().cursor = beside
+	p.Tribolo().LegalMoves = slices.DeleteFunc(p.Tribolo().LegalMoves, func(m *pb.TriboloMove) bool {
+		return board.SameCell(m.GetCell(), beside)
+	})
+	d.Press("space")
+	assert.Contains(t, d.Screen(), "it needs a line of one opponent's cells from there to yours", "what a jump needs")
+	d.Press("left", "t")
+	assert.Contains(t, d.Screen(), board.CellName(target)+" takes")
+	d.Press("space")
+	d.Until("the refusal", func() bool { return p.inFlight == nil })
+	require.Len(t, jumped, 1)
+	assert.Equal(t, client.Jump(target), <-jumped)
+	assert.Contains(t, d.Screen(), "has changed since")
+	d.Press("t")
+	assert.NotContains(t, d.Screen(), board.CellName(target)+" takes")
+
+	v := frame.Draw(d.Env, p, false, "")
+	x, y := int(target.GetX()), int(target.GetY())
+	lines := strings.Split(ansi.Strip(v.Content), "\n")
+	top := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "┏") })
+	left := strings.Index(lines[top], "┏") // after spaces only
+	click := v.OnMouse(tea.MouseClickMsg{X: left + 1 + x*3, Y: top + 1 + y, Button: tea.MouseLeft})
+	require.NotNil(t, click)
+	d.Send(click())
+	select {
+	case to := <-jumped:
+		assert.Equal(t, client.Jump(target), to)
+	case <-time.After(limit):
+		assert.Fail(t, "the click did nothing")
+	}
+}
+
+// TestJump_OccupiedCell says that a jump goes to an empty cell.
+func TestJump_OccupiedCell(t *testing.T) {
+	t.Parallel()
+	p, d := newTribolo(t, &tuitest.Server{})
+	i := slices.Index(p.Tribolo().GetCells(), pb.CellState_CELL_STATE_WALL)
+	p.jumping().cursor = &pb.Cell{X: int32(i) % p.Tribolo().GetColumns(), Y: int32(i) / p.Tribolo().GetColumns()}
+	d.Press("enter")
+	assert.Contains(t, d.Screen(), "a jump goes to an empty cell")
+	assert.Nil(t, p.inFlight)
+}
+
+// TestJump_Again jumps although the game moved on, if the board did not, as when time was
+// given back.
+func TestJump_Again(t *testing.T) {
+	t.Parallel()
+	made := translate.Event(triboloEvent(t, 10, adaAndBots()...))
+	made.Version = 12
+	s := &tuitest.Server{OnMove: func(_ context.Context, version int32, _ client.Move, _ bool) (*pb.Event, error) {
+		if version == 10 {
+			return nil, client.FromError(&client.Error{Reason: pb.ReasonVersionConflict})
+		}
+		assert.EqualValues(t, 11, version)
+		return made, nil
+	}}
+	s.OnGame = func() (*pb.Game, error) {
+		g := translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 3)
+		g.Version = 11
+		return g, nil
+	}
+	p, d := newTribolo(t, s)
+	p.jumping().cursor = most(p.Tribolo()).GetCell()
+	d.Press("enter")
+	d.Until("the move", func() bool { return p.Game.GetVersion() == 12 })
+	assert.Empty(t, p.notice)
+	assert.Empty(t, p.problem)
+}
+
+// TestTurn rings once and says so in the title when the user's turn begins.
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	from := tuitest.NewStream()
+	s := &tuitest.Server{Streams: map[string]*tuitest.Stream{tuitest.GameID: from}}
+	p, d := start(t, tuitest.Env(s), translate.Game(triboloEvent(t, 7, adaAndBots()...).State, 0))
+	title := func() string { return frame.Draw(d.Env, p, false, "").WindowTitle }
+	require.False(t, p.mine())
+	assert.NotContains(t, title(), "Your turn")
+	for n := 8; n <= 9; n++ {
+		from.Push(client.Update{Event: translate.Event(triboloEvent(t, n, adaAndBots()...))})
+	}
+	d.Until("the turn", p.mine)
+	d.Until("the bell", func() bool { return len(d.Heard) > 0 })
+	assert.Contains(t, title(), "Your turn")
+	from.Push(client.Update{Connection: client.Connection{State: client.Reconnecting}})
+	d.Until("the loss", func() bool { return p.Connection().State == client.Reconnecting })
+	assert.Equal(t, []tea.Msg{tea.RawMsg{Msg: "\a"}}, d.Heard)
+}
+
+// TestStandIn takes the seat back with any key.
+func TestStandIn(t *testing.T) {
+	t.Parallel()
+	asked := make(chan int32, 1)
+	s := &tuitest.Server{OnJoin: func(seat *int32) (*pb.Game, error) {
+		asked <- *seat
+		g := translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 0)
+		g.Version = 11
+		return g, nil
+	}}
+	p, d := newTribolo(t, s)
+	out := translate.Event(triboloEvent(t, 9, adaAndBots()...))
+	out.Seat = new(int32)
+	out.Version, out.Action = 11, &pb.Event_TimedOut{TimedOut: &pb.TimedOut{StandIn: "greedy"}}
+	p.Apply(out)
+	require.NotNil(t, p.held())
+	assert.False(t, p.mine())
+	assert.Contains(t, d.Screen(), "Any key takes your seat back")
+	d.Press("x")
+	d.Until("the answer", func() bool { return p.inFlight == nil })
+	require.Len(t, asked, 1)
+	assert.EqualValues(t, 0, <-asked)
+	assert.Nil(t, p.held())
+}
+
+// TestNewGame_Once asks for one game with the same seats, however often the keys are
+// pressed, in place of one that is over or given up.
+func TestNewGame_Once(t *testing.T) {
+	t.Parallel()
+	for name, over := range map[string]bool{"over": true, "given up": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resigned := false
+			s := &tuitest.Server{
+				OnResign: func() (*pb.Event, error) {
+					resigned = true
+					return nil, &client.Error{Reason: pb.ReasonGameOver}
+				},
+				OnNewGame: func(_ string, o client.GameOptions) (*pb.Game, error) {
+					assert.Len(t, o.Seats, 3)
+					assert.NotNil(t, o.Seats[0].GetCaller())
+					assert.Equal(t, "minimax", o.Seats[2].GetBot())
+					g := translate.Game(triboloEvent(t, 8, adaAndBots()...).State, 0)
+					g.Id = "zzzzzzzzzzzzzzzzzzzzzzzzzz"
+					return g, nil
+				},
+			}
+			p, d := newTribolo(t, s)
+			if over {
+				finish(p, pb.Result_REASON_NO_MOVES)
+				d.Press("n")
+			} else {
+				d.Press("n")
+				require.NotNil(t, p.question)
+				d.Press("y")
+			}
+			for _, key := range "nuRn" {
+				assert.Nil(t, p.Update(tea.KeyPressMsg{Code: key, Text: string(key)}), string(key))
+				assert.Nil(t, p.question)
+			}
+			assert.Contains(t, d.Screen(), "new game")
+			d.Until("the new game", func() bool { return p.opened.GetId() != tuitest.GameID })
+			assert.False(t, p.starting)
+			assert.Equal(t, !over, resigned)
+		})
+	}
+}
+
+// finish ends a game.
+func finish(p *Model, reason pb.Result_Reason) {
+	p.Game.Status = pb.GameStatus_GAME_STATUS_FINISHED
+	p.Game.Result = &pb.Result{Reason: reason, Scores: p.Game.GetPosition().GetScores(), Winners: []int32{0}}
+	p.Unmark()
+	p.Gained = 0
+}
+
+// TestWaiting follows players who join until the game begins.
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	seats := adaAndBots()
+	seats[1] = replay.Seat{}
+	waiting := triboloEvent(t, 0, seats...)
+	p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(waiting.State, 0))
+	assert.Contains(t, d.Screen(), "gridstand join")
+	assert.Contains(t, d.Screen(), "Waiting for 1 player")
+	joined, err := waiting.State.Apply(replay.Entry{Seat: 1, Action: replay.Joined{
+		Player: replay.Player{ID: "b", Name: "bob"},
+	}}, tuitest.Noon)
+	require.NoError(t, err)
+	p.Apply(translate.Event(joined))
+	d.Press("left")
+	assert.True(t, p.mine())
+	assert.Equal(t, "ada, bob, minimax", p.Player())
+	assert.Contains(t, d.Screen(), "gridstand watch")
+	assert.False(t, p.alone())
+}
+
+// TestWrongKind gives the page of each kind of game a board of the other kind, in every way
+// in which a faulty server can: it keeps what it had.
+func TestWrongKind(t *testing.T) {
+	t.Parallel()
+	games := map[string]*pb.Game{
+		"2048":    tuitest.Game(tuitest.Board(4, 4)),
+		"tribolo": translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 0),
+	}
+	for name := range games {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			other := "2048"
+			if name == other {
+				other = "tribolo"
+			}
+			const version = 1000
+			event := &pb.Event{GameId: tuitest.GameID, Version: version, Position: games[other].GetPosition()}
+			whole := translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 0)
+			whole.Id, whole.Version, whole.Position = tuitest.GameID, version, games[other].GetPosition()
+			for _, msg := range []tea.Msg{
+				ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Event: event}, Stream: quiet{}},
+				ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Game: whole}, Stream: quiet{}},
+				answerMsg{aboutGame: tuitest.GameID, request: &request{}, event: event},
+				answerMsg{aboutGame: tuitest.GameID, request: &request{}, game: whole},
+				ui.FetchedMsg{GameID: tuitest.GameID, Game: whole},
+				resignedMsg{aboutGame: tuitest.GameID, event: event},
+				createdMsg{game: whole},
+			} {
+				env := tuitest.Env(&tuitest.Server{})
+				p := New(t.Context(), env, games[name], client.GameOptions{}).(*Model)
+				before := p.Game.GetVersion()
+				p.Update(msg)
+				for _, key := range []tea.KeyPressMsg{{Code: tea.KeyUp}, {Code: tea.KeyLeft}} {
+					p.Update(key)
+				}
+				assert.NotEmpty(t, p.View(78, 20).Body)
+				assert.Equal(t, before, p.Game.GetVersion(), "%T", msg)
+				p.Tasks().Stop()
+			}
+		})
+	}
+}
+
+// quiet is a stream that is never read.
+type quiet struct{}
+
+func (quiet) Next() (client.Update, error) { return client.Update{}, context.Canceled }

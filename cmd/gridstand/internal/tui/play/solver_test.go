@@ -1,0 +1,96 @@
+package play
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// TestSolver lets greedy take over, after a question in a game that counts, until a key is
+// pressed, faster and slower, and marks its moves as a program's.
+func TestSolver(t *testing.T) {
+	t.Parallel()
+	s := &tuitest.Server{}
+	s.OnMove = func(_ context.Context, version int32, _ client.Move, byBot bool) (*pb.Event, error) {
+		assert.True(t, byBot)
+		e := tuitest.Moved(version+1, left, tuitest.Board(4, 4), 12340+4*(version-612))
+		e.Ranked, e.GetMoved().ByBot = false, true
+		return e, nil
+	}
+	s.OnPlace = func(pb.Window) (ui.Place, error) { return ui.Place{Rank: 3, Total: 9, Score: 500}, nil }
+	p, d := newPlay(t, s)
+	d.Until("the places", func() bool { return p.places.all != nil })
+	assert.Equal(t, "12,340", p.places.best(&p.State, 0))
+	d.Press("X")
+	assert.Contains(t, d.Screen(), "Let greedy play?")
+	d.Press("enter")
+	require.NotNil(t, p.question, "Enter does not say yes")
+	d.Press("n")
+	assert.Nil(t, p.solving)
+	d.Press("X", "y")
+	require.NotNil(t, p.solving, p.notice)
+	for range 6 {
+		d.Press("+")
+	}
+	assert.Equal(t, minPace, p.solving.pace)
+	d.Until("some moves", func() bool { return p.Game.GetVersion() > 616 })
+	assert.Contains(t, d.Screen(), "greedy plays, so the game is unranked")
+	assert.Contains(t, d.Screen(), "unranked: undo or a solver was used")
+	assert.Equal(t, "500", p.places.best(&p.State, 0), "a solver's score is not the player's best")
+	d.Press("-", "left")
+	assert.Nil(t, p.solving, "any other key stops it, and does nothing else")
+	assert.Empty(t, p.queue)
+	assert.Contains(t, d.Screen(), "stopped")
+	for _, key := range []string{"Y", "Z", "B"} {
+		d.Press(key)
+		require.NotNil(t, p.solving, key)
+		d.Press("x")
+	}
+}
+
+// TestUndo asks before a game is no longer ranked, and takes moves back after the one in
+// flight.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	s, calls := asked()
+	asked := make(chan *int32, 1)
+	s.OnUndo = func(version int32, to *int32) (*pb.Event, error) {
+		asked <- to
+		e := tuitest.Moved(version+1, 0, tuitest.Board(4, 4), 12000)
+		e.Action, e.Ranked = &pb.Event_Undone{Undone: &pb.Undone{ToVersion: 612}}, false
+		return e, nil
+	}
+	p, d := newPlay(t, s)
+	d.Press("u")
+	assert.Contains(t, d.Screen(), "is then unranked")
+	d.Press("n")
+	d.Press("left", "up", "u", "y")
+	require.Len(t, p.queue, 1, "moves that were not made yet are dropped")
+	assert.Empty(t, asked, "a move is in flight")
+	take(t, calls).answer <- answer{event: tuitest.Moved(614, left, tuitest.Board(4, 4), 12344)}
+	d.Until("the undo", func() bool { return p.Game.GetVersion() == 615 })
+	assert.Nil(t, <-asked)
+	assert.EqualValues(t, 12000, p.Score())
+	assert.Contains(t, d.Screen(), "undo or a solver was used")
+	assert.Equal(t, "undone, back to move 614", p.Log[0].What)
+
+	d.Press("u") // without a question
+	d.Until("another undo", func() bool { return p.Game.GetVersion() == 616 })
+	assert.Nil(t, <-asked)
+	d.Press("R", "y")
+	d.Until("the restart", func() bool { return p.Game.GetVersion() == 617 })
+	assert.EqualValues(t, 1, *<-asked)
+	s.OnUndo = func(int32, *int32) (*pb.Event, error) {
+		return nil, &client.Error{Reason: pb.ReasonUndoNotAllowed, Message: "nothing"}
+	}
+	d.Press("u")
+	d.Until("the refusal", func() bool { return p.inFlight == nil })
+	assert.Contains(t, d.Screen(), "no move to undo")
+}

@@ -80,7 +80,7 @@ const dataFile = "gridstand.db"
 func (c *Config) file(path string) (string, error) {
 	switch {
 	case path == "" && c.Data == "":
-		return "", wrong("data", "must be a directory")
+		return "", wrong("data", "must name a directory; there is a default only if HOME is set")
 	case path == "":
 		return filepath.Join(c.Data, dataFile), nil
 	case strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///"):

@@ -79,7 +79,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := upgrade(conn); err != nil {
+	if err := upgrade(conn, upgrades); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	latest, err := number(conn, "SELECT time FROM clock")

@@ -98,6 +98,9 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	}
 	if n.store.Shared() {
 		err = n.heartbeat.Join(ctx)
+	} else {
+		// A list, which does not write otherwise, would have to later: on a full disk, too.
+		_ = page.NewTokens(n.store.Secrets).Prepare(ctx)
 	}
 	return n, err
 }

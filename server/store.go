@@ -23,6 +23,7 @@ var ErrInUse = sqlite.ErrInUse
 // caller closes it. The error for an invalid name is a *ConfigError.
 func (c *Config) openStore(ctx context.Context, logger *slog.Logger) (*store.Store, error) {
 	if c.Store == Memory {
+		sqlite.RemoveLeftovers()
 		return sqlite.Open(sqlite.Options{Memory: true, Logger: logger})
 	}
 	return c.open(ctx, sqlite.Options{Logger: logger}, true)

@@ -97,7 +97,7 @@ func New(version, commit string) *Metrics {
 // functions whenever they are read. It is called once.
 func (m *Metrics) Live(games, watchers func() int) {
 	m.gauge("gridstand_games_live", "Games in the memory of this server because they are being played or watched.", games)
-	m.gauge("gridstand_watchers", "Watchers that this server serves.", watchers)
+	m.gauge("gridstand_watchers", "Watchers that this server serves, without players of the games and previews.", watchers)
 }
 
 // Connections adds a gauge for the open connections, likewise. It is called once.

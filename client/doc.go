@@ -16,6 +16,7 @@
 // it: a move made there takes effect once, even if replies are lost. Seat.Play lets
 // a bot play to the end. Client.Watch follows a game across lost connections, and
 // Game.Apply brings a Game up to date with an event, wherever the event came from.
+// PlayerByName and CurrentGame find the game that a player plays now.
 //
 // The fields Games, Leaderboard and Players of a Client make all other calls of the
 // contract.

@@ -223,6 +223,9 @@ func TestResolve(t *testing.T) {
 	}
 	f := &fake{listGames: func(_ int, ctx context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
 		switch {
+		case r.GetOrderBy() == pb.OrderBy_ORDER_BY_WATCHERS:
+			assert.Equal(t, pb.GameStatus_GAME_STATUS_ACTIVE, r.GetStatus())
+			return &pb.ListGamesResponse{Games: list(id("watched"))}, nil
 		case r.GetPlayerId() == "":
 			return &pb.ListGamesResponse{Games: list(id("public"), id("twicex"), "hostile\x1b[31m"), NextPageToken: "p"}, nil
 		case tokenOf(ctx) == "":
@@ -239,6 +242,7 @@ func TestResolve(t *testing.T) {
 		" PUBLIC":         id("public"),
 		"publica":         id("public"),
 		"second":          id("second"),
+		"watched":         id("watched"),
 		id("second")[:25]: id("second"),
 	} {
 		got, err := c.Resolve(within(t), prefix)

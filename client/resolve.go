@@ -21,8 +21,9 @@ const (
 
 // Resolve returns the id of the game that a user means. It returns a whole id without
 // asking the server. A prefix of 6 or more characters must match exactly one of the
-// account's own games and the 200 most recent public ones; else the error is
-// ErrInvalid or ErrGameNotFound and asks for the whole id.
+// account's own games and the 200 most recent public ones. If it matches none of them,
+// it may be one of 200 that are being played: the most recent, the best or the most
+// watched. Else the error is ErrInvalid or ErrGameNotFound and asks for the whole id.
 func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 	prefix = strings.ToLower(strings.TrimSpace(prefix))
 	switch {
@@ -61,12 +62,20 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 	if err := look(&pb.ListGamesRequest{}, 1); err != nil {
 		return "", err
 	}
+	for _, order := range []pb.OrderBy{pb.OrderBy_ORDER_BY_RECENT, pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_WATCHERS} {
+		if len(fits) > 0 {
+			break
+		}
+		if err := look(&pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: order}, 1); err != nil {
+			return "", err
+		}
+	}
 
 	switch len(fits) {
 	case 0:
 		return "", &Error{
 			Code: codes.NotFound, Reason: pb.ReasonGameNotFound,
-			Message: fmt.Sprintf("none of your games or of the latest begins with %q: give the whole id", prefix),
+			Message: fmt.Sprintf("none of your games, of the latest or of those being played begins with %q: give the whole id", prefix),
 		}
 	case 1:
 		for whole := range fits {

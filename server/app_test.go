@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,6 +26,7 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
@@ -36,6 +38,23 @@ func within(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// Ensure that the secret of page tokens is in a file before anyone reads a list, which may be
+// when nothing can be written.
+func TestStart_PageSecret(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	c := servertest.Config(t)
+	c.Store = server.File(path)
+	_, stop := servertest.Start(t, c)
+	stop()
+	s, err := sqlite.Open(sqlite.Options{Path: path})
+	require.NoError(t, err)
+	secret, err := s.Secrets.Secret(t.Context(), "page", []byte("of the test"))
+	require.NoError(t, err)
+	assert.NotEqual(t, "of the test", string(secret))
+	require.NoError(t, s.Close())
 }
 
 // play creates an account and a game of it.

@@ -111,7 +111,7 @@ func DefaultConfig() Config {
 	return Config{
 		Listen:       ":2048",
 		Store:        File(""),
-		Data:         filepath.Join(xdg.StateHome, "gridstand", "server"),
+		Data:         stateDirectory(),
 		LogLevel:     slog.LevelInfo,
 		LogFormat:    "text",
 		Keepalive:    30 * time.Second,
@@ -128,6 +128,15 @@ func DefaultConfig() Config {
 		PauseAfter:   time.Minute,
 		Stall:        time.Minute,
 	}
+}
+
+// stateDirectory returns where servers of this user keep their file, empty if the
+// environment names no home of a user.
+func stateDirectory() string {
+	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_STATE_HOME") == "" {
+		return ""
+	}
+	return filepath.Join(xdg.StateHome, "gridstand", "server")
 }
 
 // Unlimited returns c without limits, except on the size of messages, for loads and

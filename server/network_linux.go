@@ -17,11 +17,13 @@ var networkFileSystems = map[uint32]string{
 
 // warnNetwork logs a warning if a store's file is on another machine: locks and the
 // order of writes are not reliable there.
-func warnNetwork(file string, logger *slog.Logger) {
+func warnNetwork(file string, logger *slog.Logger) { warnNetworkOf(file, logger, unix.Statfs) }
+
+func warnNetworkOf(file string, logger *slog.Logger, statfs func(dir string, of *unix.Statfs_t) error) {
 	var of unix.Statfs_t
 	// The directory may not exist yet.
 	dir := filepath.Dir(file)
-	for unix.Statfs(dir, &of) != nil {
+	for statfs(dir, &of) != nil {
 		if dir == filepath.Dir(dir) {
 			return
 		}

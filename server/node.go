@@ -98,6 +98,9 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	}
 	if n.store.Shared() {
 		err = n.heartbeat.Join(ctx)
+	} else {
+		// A list, which does not write otherwise, would have to later: on a full disk, too.
+		_ = page.NewTokens(n.store.Secrets).Prepare(ctx)
 	}
 	return n, err
 }
@@ -145,8 +148,10 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
+	accounts := account.New(n.store.Accounts, n.KeepAccounts)
 	games := rpc.New(rpc.Config{
-		Hub: n.hub, Log: n.log, Accounts: account.New(n.store.Accounts, n.KeepAccounts), Leaderboard: leaderboard.New(n.store.Boards, page.NewTokens(n.store.Secrets), n.Now), Directory: n.directory,
+		Hub: n.hub, Log: n.log, Accounts: accounts, Keys: account.NewKeys(n.store.Keys, accounts),
+		Credentials: account.NewCredentials(n.store.Credentials), Leaderboard: leaderboard.New(n.store.Boards, page.NewTokens(n.store.Secrets), n.Now), Directory: n.directory,
 		Planner: n.lifecycle, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		StoreAnswers: n.storeAnswers.Load,
 		Version:      version.String(), Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,

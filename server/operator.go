@@ -25,6 +25,7 @@ type Operator struct {
 	accounts *account.Store
 	boards   *leaderboard.Boards
 	recovery *recovery.Recovery
+	hosts    *account.Credentials
 }
 
 // Rebuilt is the result of Operator.Rebuild.
@@ -66,6 +67,7 @@ func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator
 	}()
 	config := c.recovery(o.store, c.NewLogger())
 	o.accounts, o.boards, o.recovery = config.Accounts, config.Leaderboard, recovery.New(config)
+	o.hosts = account.NewCredentials(o.store.Credentials)
 	return o, nil
 }
 
@@ -107,6 +109,34 @@ func (o *Operator) find(ctx context.Context, player string) (account.Player, err
 		err = ErrNoPlayer
 	}
 	return p, err
+}
+
+// Credential is the service credential of an SSH host, without its secret.
+type Credential struct {
+	Name    string
+	Created time.Time
+}
+
+// CreateCredential creates a service credential for an SSH host, and returns it. It
+// cannot be read again. The error says in a line why the name cannot be used.
+func (o *Operator) CreateCredential(ctx context.Context, name string) (string, error) {
+	return o.hosts.Create(ctx, name)
+}
+
+// Credentials lists the service credentials by name.
+func (o *Operator) Credentials(ctx context.Context) ([]Credential, error) {
+	all, err := o.hosts.List(ctx)
+	credentials := make([]Credential, len(all))
+	for i, c := range all {
+		credentials[i] = Credential{Name: c.Name, Created: c.Created}
+	}
+	return credentials, err
+}
+
+// RevokeCredential removes a service credential. Servers that run stop accepting it
+// within two seconds.
+func (o *Operator) RevokeCredential(ctx context.Context, name string) error {
+	return o.hosts.Revoke(ctx, name)
 }
 
 // Quarantine makes a game that is not over damaged for good, so that it is not

@@ -23,6 +23,7 @@ var ErrInUse = sqlite.ErrInUse
 // caller closes it. The error for an invalid name is a *ConfigError.
 func (c *Config) openStore(ctx context.Context, logger *slog.Logger) (*store.Store, error) {
 	if c.Store == Memory {
+		sqlite.RemoveLeftovers()
 		return sqlite.Open(sqlite.Options{Memory: true, Logger: logger})
 	}
 	return c.open(ctx, sqlite.Options{Logger: logger}, true)
@@ -80,7 +81,7 @@ const dataFile = "gridstand.db"
 func (c *Config) file(path string) (string, error) {
 	switch {
 	case path == "" && c.Data == "":
-		return "", wrong("data", "must be a directory")
+		return "", wrong("data", "must name a directory; there is a default only if HOME is set")
 	case path == "":
 		return filepath.Join(c.Data, dataFile), nil
 	case strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///"):

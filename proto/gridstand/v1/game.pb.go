@@ -2706,8 +2706,8 @@ type ListGamesRequest struct {
 	// same store takes it.
 	PageToken string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// The same as player_id, by name, in any case of its letters. Not together
-	// with player_id. With GAME_STATUS_ACTIVE the first game is the one in which
-	// the player's latest move or another player's answer to it was made.
+	// with player_id. With GAME_STATUS_ACTIVE the first game is the one with the
+	// latest event: most likely the one that the player plays now.
 	PlayerName    string `protobuf:"bytes,7,opt,name=player_name,json=playerName,proto3" json:"player_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

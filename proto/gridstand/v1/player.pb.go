@@ -488,7 +488,7 @@ type AddKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Signature by the key over the caller's player id, with the namespace
 	// "gridstand": "-----BEGIN SSH SIGNATURE-----" and the rest as ssh-keygen writes
-	// it. At most 16 kB.
+	// it. At most 3,500 characters, which is enough for an RSA key of 8,192 bits.
 	Signature string `protobuf:"bytes,1,opt,name=signature,proto3" json:"signature,omitempty"`
 	// Comment to tell the key from others: at most 64 characters, none of them a control
 	// character. May be empty.

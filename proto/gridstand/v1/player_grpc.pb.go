@@ -111,7 +111,7 @@ type PlayerServiceClient interface {
 	// another namespace.
 	//
 	// Errors: INVALID_ARGUMENT for a signature that is not well formed, not valid, or
-	// of a kind of key that is not accepted (DSA, RSA below 2048 bits, certificates), and
+	// of a kind of key that is not accepted (DSA, RSA below 2,048 bits, certificates), and
 	// for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to
 	// another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
 	// keys; UNAUTHENTICATED, reason BAD_TOKEN.
@@ -280,7 +280,7 @@ type PlayerServiceServer interface {
 	// another namespace.
 	//
 	// Errors: INVALID_ARGUMENT for a signature that is not well formed, not valid, or
-	// of a kind of key that is not accepted (DSA, RSA below 2048 bits, certificates), and
+	// of a kind of key that is not accepted (DSA, RSA below 2,048 bits, certificates), and
 	// for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to
 	// another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
 	// keys; UNAUTHENTICATED, reason BAD_TOKEN.

@@ -23,9 +23,8 @@ const maxNameLength = 24
 // The player's id is derived from name and secret, so that a retry of a call that
 // failed halfway finishes it.
 func (s *Store) Create(ctx context.Context, name, secret string, bot bool) (Player, string, error) {
-	if !validName(name) {
-		return Player{}, "", invalid.Field("name", "must be 1 to %d characters out of a–z, A–Z, 0–9, space and “-_.”, "+
-			"with no space at either end", maxNameLength)
+	if err := checkName(name); err != nil {
+		return Player{}, "", err
 	}
 	secret, err := chosenOrDrawn(secret)
 	if err != nil {
@@ -78,6 +77,15 @@ func (s *Store) holder(ctx context.Context, name string, secret digest, bot bool
 		return store.Account{}, store.ErrNameHeld
 	}
 	return a, nil
+}
+
+// checkName returns an *invalid.Error for a name that is not well formed.
+func checkName(name string) error {
+	if validName(name) {
+		return nil
+	}
+	return invalid.Field("name", "must be 1 to %d characters out of a–z, A–Z, 0–9, space and “-_.”, "+
+		"with no space at either end", maxNameLength)
 }
 
 func validName(name string) bool {

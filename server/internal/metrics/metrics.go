@@ -36,6 +36,7 @@ type Metrics struct {
 	conflicts, conflations   prometheus.Counter
 	fanOut                   prometheus.Histogram
 	storageErrors            *prometheus.CounterVec
+	hostCalls                *prometheus.CounterVec
 	storageUp                prometheus.Gauge
 	refused                  prometheus.Counter
 	refusals                 *prometheus.CounterVec
@@ -70,10 +71,12 @@ func New(version, commit string) *Metrics {
 			"Times that a watcher who had fallen behind got a snapshot instead of the events it covers."),
 		storageErrors: counters("gridstand_redis_errors_total",
 			"Errors of the store (a file or a Redis) that reached a caller, by kind.", "kind"),
+		hostCalls: counters("gridstand_ssh_host_calls_total",
+			"Calls that SSH hosts made for players, by the name of their credential.", "credential"),
 		refused: counter("gridstand_connections_refused_total",
 			"Connections that were closed because their address had or opened too many, or left too much data unread."),
 		refusals: counters("gridstand_refusals_total",
-			"Connections that were closed, and streams and calls that were refused, by reason: wrong_token, or the limit that was exceeded. The log names some of their addresses.", "reason"),
+			"Connections that were closed, and streams and calls that were refused, by reason: wrong_token, wrong_credential, or the limit that was exceeded. The log names some of their addresses.", "reason"),
 		fanOut: with.NewHistogram(prometheus.HistogramOpts{
 			Name: "gridstand_fan_out_lag_seconds", Help: "Time from the arrival of an event at this server to its sending to a watcher, for one delivery in 16 drawn at random.",
 			Buckets: latency,
@@ -94,7 +97,7 @@ func New(version, commit string) *Metrics {
 // functions whenever they are read. It is called once.
 func (m *Metrics) Live(games, watchers func() int) {
 	m.gauge("gridstand_games_live", "Games in the memory of this server because they are being played or watched.", games)
-	m.gauge("gridstand_watchers", "Watchers that this server serves.", watchers)
+	m.gauge("gridstand_watchers", "Watchers that this server serves, without players of the games and previews.", watchers)
 }
 
 // Connections adds a gauge for the open connections, likewise. It is called once.
@@ -191,6 +194,9 @@ func (m *Metrics) Conflated() { m.conflations.Inc() }
 
 // StorageFailed counts an error of the store by its kind.
 func (m *Metrics) StorageFailed(err error) { m.storageErrors.WithLabelValues(kind(err)).Inc() }
+
+// HostCalled counts a call of the SSH host whose credential has the name.
+func (m *Metrics) HostCalled(name string) { m.hostCalls.WithLabelValues(name).Inc() }
 
 // StorageUp sets whether the store answers.
 func (m *Metrics) StorageUp(up bool) {

@@ -77,6 +77,12 @@ func NewTokens(secrets store.Secrets) *Tokens {
 	return &Tokens{secrets: secrets, reading: semaphore.NewWeighted(1)}
 }
 
+// Prepare writes the secret if the store has none, so that no list has to.
+func (t *Tokens) Prepare(ctx context.Context) error {
+	_, err := t.current(ctx)
+	return err
+}
+
 // Seal encrypts a cursor, a place in a list, into a token that opens for the same
 // query only. The token reveals only the cursor's length: a cursor may contain what
 // the caller must not see.

@@ -16,33 +16,56 @@ import (
 type callerContext struct {
 	context.Context
 	by account.Player
+	// key is the SSH key that an SSH host calls for, empty for other callers.
+	key string
 }
 
-type callerKey struct{}
+type (
+	callerKey struct{}
+	sshKeyKey struct{}
+)
 
 // Value implements context.Context.
 func (c *callerContext) Value(key any) any {
-	if key == (callerKey{}) {
+	switch key {
+	case callerKey{}:
 		return &c.by
+	case sshKeyKey{}:
+		return &c.key
+	default:
+		return c.Context.Value(key)
 	}
-	return c.Context.Value(key)
 }
 
-// authenticate puts the caller into the context, if the call has a token.
-func (s *Service) authenticate(ctx context.Context) (context.Context, error) {
-	values := metadata.ValueFromIncomingContext(ctx, "authorization")
+// sshKeyHeader is the metadata with which an SSH host names a key.
+const sshKeyHeader = "gridstand-ssh-key"
+
+// authenticate puts the caller into the context, if the call of a method has a token or
+// is an SSH host's.
+func (s *Service) authenticate(ctx context.Context, method string) (context.Context, error) {
+	values, keys := metadata.ValueFromIncomingContext(ctx, "authorization"), metadata.ValueFromIncomingContext(ctx, sshKeyHeader)
 	if len(values) == 0 {
+		if len(keys) > 0 {
+			return ctx, account.ErrBadCredential
+		}
 		return ctx, nil
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
-	if len(values) > 1 || !strings.EqualFold(scheme, "Bearer") {
+	sound := len(values) == 1 && strings.EqualFold(scheme, "Bearer")
+	if len(keys) > 0 || account.IsCredential(token) {
+		if !sound || len(keys) != 1 {
+			return ctx, account.ErrBadCredential
+		}
+		return s.authenticateHost(ctx, method, token, keys[0])
+	}
+	if !sound {
 		return ctx, account.ErrBadToken
 	}
 	player, err := s.verify(ctx, token)
 	if err != nil {
 		return ctx, err
 	}
-	return &callerContext{ctx, player}, nil
+	return &callerContext{Context: ctx, by: player}, nil
 }
 
 // caller returns the player who calls, with an empty ID if the call has no token.

@@ -114,8 +114,27 @@ var (
 	errBadToken        = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "the token is not valid"}
 )
 
-// wrongToken is the reason for a refusal without a limit.
-const wrongToken = "wrong_token"
+// The errors of SSH hosts and SSH keys.
+var (
+	errBadCredential = &failure{
+		code: codes.Unauthenticated, reason: pb.ReasonBadCredential,
+		message: "an SSH host needs a valid service credential and one key, in " + sshKeyHeader,
+	}
+	errNotOverSSH   = &failure{code: codes.PermissionDenied, reason: pb.ReasonNotOverSSH, message: "this is not possible over SSH; it needs the account's own token"}
+	errKeyNotLinked = &failure{code: codes.Unauthenticated, reason: pb.ReasonKeyNotLinked, message: "this SSH key is linked to no account; CreatePlayer makes one"}
+	errKeyTaken     = &failure{code: codes.AlreadyExists, reason: pb.ReasonKeyTaken, message: "this SSH key is linked to another account"}
+	errKeyNotFound  = notFound(pb.ReasonKeyNotFound, "this SSH key is not linked to your account")
+	errTooManyKeys  = &failure{
+		code: codes.ResourceExhausted, reason: pb.ReasonTooManyKeys,
+		message: "your account has as many SSH keys as it may have; remove one first",
+	}
+)
+
+// The reasons for a refusal without a limit.
+const (
+	wrongToken      = "wrong_token"
+	wrongCredential = "wrong_credential"
+)
 
 // storageUnavailable is the failure for calls that the store did not answer.
 var storageUnavailable = &failure{
@@ -172,6 +191,13 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	case errors.Is(err, account.ErrBadToken):
 		s.Refused(wrongToken, s.address(ctx))
 		return errBadToken
+	case errors.Is(err, account.ErrBadCredential):
+		s.Refused(wrongCredential, s.address(ctx))
+		return errBadCredential
+	case errors.Is(err, account.ErrKeyTaken):
+		return errKeyTaken
+	case errors.Is(err, account.ErrTooManyKeys):
+		return errTooManyKeys
 	case errors.Is(err, account.ErrTooManyGames):
 		exceeded := s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
 		s.Refused(exceeded.Field, s.address(ctx))

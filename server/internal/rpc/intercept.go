@@ -37,7 +37,7 @@ func (s *Service) unary(ctx context.Context, request any, info *grpc.UnaryServer
 	bounded, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 
-	response, err := s.answer(bounded, request, handler)
+	response, err := s.answer(bounded, request, info.FullMethod, handler)
 	if err != nil {
 		f := s.toStatus(ctx, info.FullMethod, err)
 		_ = grpc.SetTrailer(ctx, f.trailer())
@@ -47,13 +47,13 @@ func (s *Service) unary(ctx context.Context, request any, info *grpc.UnaryServer
 }
 
 // answer admits and authenticates a call of the contract, and runs its handler.
-func (s *Service) answer(ctx context.Context, request any, handler grpc.UnaryHandler) (any, error) {
+func (s *Service) answer(ctx context.Context, request any, method string, handler grpc.UnaryHandler) (any, error) {
 	leave, err := s.read(ctx, request)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	ctx, err = s.authenticate(ctx)
+	ctx, err = s.authenticate(ctx, method)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *Service) stream(server any, stream grpc.ServerStream, info *grpc.Stream
 	if !isContractMethod(info.FullMethod) {
 		return handler(server, stream)
 	}
-	ctx, err := s.authenticate(stream.Context())
+	ctx, err := s.authenticate(stream.Context(), info.FullMethod)
 	if err == nil {
 		if ctx != stream.Context() { // most watchers have no token
 			stream = &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx}

@@ -127,15 +127,38 @@ func (s *Service) verify(ctx context.Context, token string) (account.Player, err
 	if player, ok := s.Accounts.Verified(token); ok {
 		return player, nil
 	}
+	var player account.Player
+	err := s.limitWrong(ctx, account.ErrBadToken, func() (err error) {
+		player, err = s.Accounts.Verify(ctx, token)
+		return err
+	})
+	return player, err
+}
+
+// verifyCredential is verify for the credential of an SSH host, whose name it returns.
+func (s *Service) verifyCredential(ctx context.Context, credential string) (name string, err error) {
+	if name, ok := s.Credentials.Verified(credential); ok {
+		return name, nil
+	}
+	err = s.limitWrong(ctx, account.ErrBadCredential, func() (err error) {
+		name, err = s.Credentials.Verify(ctx, credential)
+		return err
+	})
+	return name, err
+}
+
+// limitWrong verifies what a call brings, unless its address sent too much that was
+// wrong: that verify returned the error wrong for.
+func (s *Service) limitWrong(ctx context.Context, wrong error, verify func() error) error {
 	address := ""
 	if s.Limits.WrongTokensPerMinute > 0 {
 		if address = s.address(ctx); s.wrong.Spent(address) {
-			return account.Player{}, s.Limits.Exceeded(&s.Limits.WrongTokensPerMinute, "wrong tokens a minute", s.wrong.Wait())
+			return s.Limits.Exceeded(&s.Limits.WrongTokensPerMinute, "wrong tokens a minute", s.wrong.Wait())
 		}
 	}
-	player, err := s.Accounts.Verify(ctx, token)
-	if errors.Is(err, account.ErrBadToken) {
+	err := verify()
+	if errors.Is(err, wrong) {
 		s.wrong.Take(address)
 	}
-	return player, err
+	return err
 }

@@ -19,7 +19,7 @@ func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequ
 	if err != nil {
 		return nil, err
 	}
-	p, token, err := s.Accounts.Create(ctx, request.GetName(), request.GetSecret(), request.GetBot())
+	p, token, err := s.createPlayer(ctx, request)
 	switch {
 	case errors.Is(err, account.ErrNameTaken):
 		return nil, nameTaken("the name %q is already taken", request.GetName())
@@ -29,6 +29,19 @@ func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequ
 		return nil, err
 	}
 	return &pb.CreatePlayerResponse{Player: wholePlayer(p), Token: token}, nil
+}
+
+// createPlayer creates an account with a token, or with the SSH key that the call is for.
+func (s *Service) createPlayer(ctx context.Context, request *pb.CreatePlayerRequest) (account.Player, string, error) {
+	key := sshKey(ctx)
+	if key == "" {
+		return s.Accounts.Create(ctx, request.GetName(), request.GetSecret(), request.GetBot())
+	}
+	if request.GetSecret() != "" {
+		return account.Player{}, "", invalid.Field("secret", "must be empty in a call of an SSH host, which gets no token")
+	}
+	p, err := s.Keys.Create(ctx, request.GetName(), key, request.GetBot())
+	return p, "", err
 }
 
 // nameTaken returns the refusal of a name; format has a place for it.

@@ -52,6 +52,8 @@ type Meter interface {
 	Conflated()
 	// StorageFailed is called with an error of the store that failed a call.
 	StorageFailed(err error)
+	// HostCalled is called for each call of the SSH host whose credential has the name.
+	HostCalled(name string)
 }
 
 // Config configures a Service. All fields are required.
@@ -59,12 +61,15 @@ type Config struct {
 	Hub         *match.Hub
 	Log         *gamelog.Log
 	Accounts    *account.Store
+	Keys        *account.Keys
+	Credentials *account.Credentials
 	Leaderboard *leaderboard.Boards
 	Directory   *directory.Directory
 	Planner     Planner
 	Meter       Meter
 	// Refused is called for each call that is refused because of a limit or a wrong
-	// token, with the limit's name or wrongToken, and the caller's address.
+	// token or credential, with the limit's name, wrongToken or wrongCredential, and the
+	// caller's address.
 	Refused func(reason, address string)
 	Logger  *slog.Logger
 	// Version of the software.
@@ -96,6 +101,8 @@ type Service struct {
 	moves, opens, wrong *ratelimit.Pacer
 	// recounts bounds how often each player's open games are counted again.
 	recounts *ratelimit.Pacer
+	// acting bounds how often the log says that an SSH host acts for the player of a key.
+	acting *ratelimit.Pacer
 	// addressStreams counts the watch streams of each address. The slots of each are
 	// for streams that read a game's past.
 	addressStreams *ratelimit.Addresses[*semaphore.Weighted]
@@ -119,6 +126,7 @@ func New(c Config) *Service {
 		opens:     ratelimit.PerSecond(l.WatchesPerAddressPerSecond),
 		wrong:     ratelimit.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
 		recounts:  ratelimit.NewPacer(rate.Every(recountEvery), 1),
+		acting:    ratelimit.NewPacer(rate.Every(actingEvery), 1),
 		reads:     newReadGate(&l),
 		replaying: newSlots(l.ReplaysAtOnce, l.ReplaysAtOnce),
 		damaged:   rate.Sometimes{First: 10, Interval: time.Second},

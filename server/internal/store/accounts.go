@@ -9,8 +9,7 @@ import (
 // Account is a player as it is stored. All but Secret never change.
 type Account struct {
 	ID, Name string
-	// Secret is the digest of the account's secret, in hexadecimal; something that is no
-	// digest if the account has none.
+	// Secret is the digest of the account's secret, in hexadecimal.
 	Secret string
 	Bot    bool
 	// Created is when it was created, by the store's clock, to the millisecond.

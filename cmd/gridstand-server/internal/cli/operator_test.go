@@ -71,10 +71,23 @@ func operate(t *testing.T, store string, alone bool) {
 	does(ids[0]+"\n", "quarantine", ids[0])
 	_, err = games.GetGame(ctx, &pb.GetGameRequest{GameId: ids[0]})
 	assert.Equal(t, codes.DataLoss, status.Code(err))
-	code, stdout, _ := call(t, "fence", "--before", "now", "--store", c.Store)
-	assert.Zero(t, code)
+	code, stdout, stderr := call(t, "fence", "--before", "now", "--store", c.Store)
+	assert.Zero(t, code, stderr)
 	assert.ElementsMatch(t, []string{ids[1] + "\n", ids[2] + "\n"}, slices.Collect(strings.Lines(stdout)))
 	assert.Zero(t, listed())
+
+	code, credential, _ := call(t, "ssh-credential", "create", "host-1", "--store", c.Store)
+	assert.Zero(t, code)
+	assert.Regexp(t, `^gridstand_ssh_[a-z2-7]{26}\n$`, credential)
+	code, stdout, stderr = call(t, "ssh-credential", "create", "host-1", "--store", c.Store)
+	assert.Equal(t, exitFailed, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, stderr, "there is a credential of this name already; revoke it first")
+	code, stdout, _ = call(t, "ssh-credential", "list", "--store", c.Store)
+	assert.Zero(t, code)
+	assert.Regexp(t, `^host-1  created 20\S+Z\n$`, stdout)
+	does("host-1: revoked\n", "ssh-credential", "revoke", "host-1")
+	does("", "ssh-credential", "list")
 
 	if alone {
 		code, _, stderr := call(t, "rebuild", "--store", c.Store)
@@ -87,7 +100,7 @@ func operate(t *testing.T, store string, alone bool) {
 		assert.Contains(t, stderr, "already exists", "nothing is overwritten")
 		c.Store = "sqlite:" + backup // on which no server runs
 	}
-	code, stdout, stderr := call(t, "rebuild", "--store", c.Store)
+	code, stdout, stderr = call(t, "rebuild", "--store", c.Store)
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "3 games read, 0 of them over; 0 entries taken off the leaderboards.\n3 games are damaged:\n")
 }

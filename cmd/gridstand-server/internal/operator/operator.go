@@ -21,7 +21,7 @@ func Commands() []*cobra.Command {
 	// The name of quarantine before; scripts may still use it.
 	fence := quarantine()
 	fence.Use, fence.Hidden = "fence [game]...", true
-	return []*cobra.Command{backup(), copyStore(), rebuild(), hide(), unhide(), quarantine(), fence}
+	return []*cobra.Command{backup(), copyStore(), rebuild(), hide(), unhide(), quarantine(), fence, sshCredential()}
 }
 
 // open is server.Operate or server.OperateAlone.

@@ -35,8 +35,16 @@ func (o *localFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.local, "local", false,
 		"start a server in this program, at "+client.DefaultTarget+" or at --server,\nunless one is already running there")
 	flags.BoolVar(&o.fresh, "fresh", false, "with --local: keep this game only until you quit; kept games stay as they are")
-	flags.StringVar(&o.data, "data", "", "with --local: keep games in this `directory`\n(default "+stateHome()+")")
+	flags.StringVar(&o.data, "data", "", "with --local: keep games in this `directory`"+defaultData())
 	flags.BoolVar(&o.share, "share", false, "with --local: let other machines connect, in clear text")
+}
+
+// defaultData says where games are kept without --data.
+func defaultData() string {
+	if home := stateHome(); home != "" {
+		return "\n(default " + home + ")"
+	}
+	return ""
 }
 
 // check returns an error for flags that do not go together.
@@ -67,8 +75,14 @@ func (o *localFlags) resumeCommand(server string) string {
 	return command
 }
 
-// stateHome is where this program keeps the games of --local.
-func stateHome() string { return filepath.Join(xdg.StateHome, "gridstand", "local") }
+// stateHome is where this program keeps the games of --local, empty if the environment
+// names no home of a user.
+func stateHome() string {
+	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_STATE_HOME") == "" {
+		return ""
+	}
+	return filepath.Join(xdg.StateHome, "gridstand", "local")
+}
 
 // localServer is a server for play --local.
 type localServer struct {
@@ -101,6 +115,9 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 		}
 		p.notef("A server is already running at %s; you play on that one.", address)
 		return localServer{address: address, stop: func() {}}, nil
+	}
+	if !o.fresh && o.data == "" && p.state == "" {
+		return localServer{}, usage.Errorf("--local needs --data, the directory for games, since HOME is not set; or add --fresh to keep nothing")
 	}
 	listener, err := o.listen(address)
 	if err != nil {

@@ -23,6 +23,9 @@ type lockFile struct{ *os.File }
 // another one, which has the file too until it runs its own program.
 func (f lockFile) Close() error { return errors.Join(unlock(f.File), f.File.Close()) }
 
+// lockSuffix is how the name of the lockFile of a database ends.
+const lockSuffix = ".lock"
+
 // acquire locks a file. The lock ends with the process, however that ends.
 func acquire(path string) (io.Closer, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

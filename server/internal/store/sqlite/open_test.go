@@ -78,6 +78,31 @@ func TestOpen_Memory(t *testing.T) {
 	assert.NoDirExists(t, directory)
 }
 
+// Ensure that what a killed process left of a store in memory is removed, and no store
+// that is in use or new.
+func TestRemoveLeftovers(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	left := func(held bool, age time.Duration) string {
+		t.Helper()
+		s, err := Open(Options{Memory: true})
+		require.NoError(t, err)
+		directory := s.Engine.(engineOn).temporary
+		t.Cleanup(func() { _ = s.Close() }) // Some are removed.
+		path := filepath.Join(directory, temporaryFile+lockSuffix)
+		if !held {
+			require.NoError(t, s.Engine.(engineOn).lock.Close())
+			s.Engine.(engineOn).engine.lock = nil
+		}
+		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-age)))
+		return directory
+	}
+	dead, used, young := left(false, time.Hour), left(true, time.Hour), left(false, 0)
+	RemoveLeftovers()
+	assert.NoDirExists(t, dead)
+	assert.DirExists(t, used)
+	assert.DirExists(t, young)
+}
+
 // Ensure that a file that is no store, or a newer one, is refused as it is.
 func TestOpen_Refused(t *testing.T) {
 	t.Parallel()

@@ -32,9 +32,10 @@ var upgrades = []string{
 // applicationID marks a file as a store of Gridstand, for file(1) and against mistakes.
 const applicationID = 0x47726473 // "Grds"
 
-// upgrade gives a new file its tables and an older one what it lacks. The error says
-// if the file is of a newer program, or not a store.
-func upgrade(c *sqlite3.Conn) (err error) {
+// upgrade gives a new file its tables and an older one what it lacks, by the upgrades that
+// it has not got, all or none of them. The error says if the file is of a newer program,
+// or not a store.
+func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 	end, err := sqlitex.ImmediateTransaction(c)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,34 @@ func TestUpgrade(t *testing.T) {
 	assert.Equal(t, tablesOf(t, fresh), tablesOf(t, upgraded))
 	assert.Equal(t, []int{1}, counted(t, upgraded, "SELECT count(*) FROM hidden"))
 	assert.Equal(t, []int{1 + len(upgrades)}, counted(t, upgraded, "PRAGMA user_version"))
+}
+
+// Ensure that a file gets the upgrades that it lacks, in their order, and none of them if
+// one fails.
+func TestUpgrade_Steps(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	d := openDB(t, Options{Path: path})
+	before := tablesOf(t, d)
+	apply := func(steps ...string) error {
+		c, err := sqlite3.OpenConn(path)
+		require.NoError(t, err)
+		defer func() { assert.NoError(t, c.Close()) }()
+		return upgrade(c, slices.Concat(upgrades, steps))
+	}
+	first, second := "CREATE TABLE later (n INTEGER)", "INSERT INTO later VALUES (1); ALTER TABLE later ADD COLUMN m INTEGER"
+	require.Error(t, apply(first, "INSERT INTO nowhere VALUES (1)"))
+	assert.Equal(t, before, tablesOf(t, d))
+	version := func() int { return counted(t, d, "PRAGMA user_version")[0] }
+	assert.Equal(t, 1+len(upgrades), version())
+	for range 2 {
+		require.NoError(t, apply(first))
+		assert.Equal(t, 2+len(upgrades), version())
+	}
+	require.NoError(t, apply(first, second))
+	assert.Equal(t, 3+len(upgrades), version())
+	assert.Equal(t, []int{1}, counted(t, d, "SELECT n FROM later WHERE m IS NULL"))
+	require.ErrorContains(t, apply(first), "newer version of this program")
 }
 
 // tablesOf returns the definition of each table and index, with its blanks made one.

@@ -49,10 +49,10 @@ func Open(o Options) (_ *store.Store, err error) {
 		}
 	}()
 	if o.Memory {
-		if e.temporary, err = os.MkdirTemp("", "gridstand-"); err != nil {
+		if e.temporary, err = os.MkdirTemp("", temporaryPrefix); err != nil {
 			return nil, fmt.Errorf("opening a store in memory: %w", err)
 		}
-		o.Path, o.Beside = filepath.Join(e.temporary, "store.db"), false
+		o.Path, o.Beside = filepath.Join(e.temporary, temporaryFile), false
 	}
 	defer func() {
 		if err != nil {
@@ -66,10 +66,8 @@ func Open(o Options) (_ *store.Store, err error) {
 		if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 			return nil, err
 		}
-		if !o.Memory {
-			if e.lock, err = acquire(o.Path + ".lock"); err != nil {
-				return nil, err
-			}
+		if e.lock, err = acquire(o.Path + lockSuffix); err != nil {
+			return nil, err
 		}
 		if err := create(o.Path); err != nil {
 			return nil, err
@@ -79,7 +77,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := upgrade(conn); err != nil {
+	if err := upgrade(conn, upgrades); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	latest, err := number(conn, "SELECT time FROM clock")
@@ -110,6 +108,14 @@ func Open(o Options) (_ *store.Store, err error) {
 	e.db = &db{f, newReaders(max(4, runtime.GOMAXPROCS(0)), reader), forCalls}
 	e.background = &db{f, newReaders(2, reader), forBackground}
 
+	if !o.Beside {
+		// SQLite opens a file that it may not write for reading. What else is wrong with the
+		// disk may pass.
+		var failure *store.Error
+		if err := e.background.saveClock(context.Background()); errors.As(err, &failure) && failure.Kind == store.ReadOnly {
+			return nil, err
+		}
+	}
 	e.quotas, e.exhibitions = newQuotas(o.Now), newExhibitions(o.Now)
 	e.audience, e.feed = newAudience(), newFeed()
 	s := ports(e, e.db)

@@ -48,7 +48,7 @@ func requireKeys(t *testing.T, s *store.Store, playerID string, want ...store.Ke
 
 // newKeyAccount returns an account to create with a key.
 func newKeyAccount(name string) store.Account {
-	return store.Account{ID: id.New(), Name: name, Secret: "no secret but " + name}
+	return store.Account{ID: id.New(), Name: name, Secret: "digest of the key of " + name}
 }
 
 // Keys is the contract of store.Keys.

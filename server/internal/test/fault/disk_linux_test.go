@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -102,6 +101,14 @@ func (d *disk) mount(options string) error {
 func (d *disk) protect() {
 	d.t.Helper()
 	require.NoError(d.t, d.mount("remount,ro"))
+}
+
+// protectFile allows nothing to be written to a file, which may not be open.
+func (d *disk) protectFile(path string) {
+	d.t.Helper()
+	words := append(d.enter(), "sh", "-c", `mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"`, path)
+	out, err := exec.Command(words[0], words[1:]...).CombinedOutput()
+	require.NoError(d.t, err, "%s", out)
 }
 
 // used is the number of bytes used.
@@ -259,17 +266,25 @@ func (o *outage) requireReadable(t *testing.T) {
 // Ensure that a server does not start on a file that it cannot write, and says why.
 func TestSQLite_ReadOnly(t *testing.T) {
 	t.Parallel()
-	d := newDisk(t, 64<<20)
-	env := newUncheckedFileEnv(t, filepath.Join(d.dir, "store.db"))
-	env.wrapper = d.enter()
-	running := env.serveProcess()
-	env.player(running).playScored(t)
-	running.stop()
-	d.protect()
-	words := append(d.enter(), process.Build(t, "cmd/gridstand-server"), "--listen", "127.0.0.1:0", "--store", env.url)
-	out, err := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput()
-	require.Error(t, err)
-	assert.Contains(t, string(out), env.path())
-	assert.Contains(t, strings.ToLower(string(out)), "read-only")
-	t.Logf("%s", out)
+	for name, protect := range map[string]func(d *disk, path string){
+		"the disk": func(d *disk, _ string) { d.protect() },
+		"the file": func(d *disk, path string) { d.protectFile(path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDisk(t, 64<<20)
+			env := newUncheckedFileEnv(t, filepath.Join(d.dir, "store.db"))
+			env.wrapper = d.enter()
+			running := env.serveProcess()
+			env.player(running).playScored(t)
+			running.stop()
+			protect(d, env.path())
+			words := append(d.enter(), process.Build(t, "cmd/gridstand-server"), "--listen", "127.0.0.1:0", "--store", env.url)
+			out, err := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput()
+			require.Error(t, err)
+			assert.Contains(t, string(out), env.path())
+			assert.Regexp(t, "(?i)read-?only", string(out))
+			t.Logf("%s", out)
+		})
+	}
 }

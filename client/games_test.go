@@ -1,0 +1,108 @@
+package client_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestPlayerByName(t *testing.T) {
+	t.Parallel()
+	ada := &pb.Player{Id: playerID, Name: "Ada"}
+	f := &fake{getPlayer: func(_ int, _ context.Context, r *pb.GetPlayerRequest) (*pb.Player, error) {
+		assert.Empty(t, r.GetPlayerId())
+		switch strings.ToLower(r.GetName()) {
+		case "ada", "bob":
+			return ada, nil
+		case "cut":
+			return &pb.Player{Id: "cut", Name: "cut"}, nil
+		default:
+			return nil, refuse(codes.NotFound, pb.ReasonPlayerNotFound)
+		}
+	}}
+	c := f.client(t)
+	for _, name := range []string{"Ada", "ada", "ADA"} {
+		player, err := c.PlayerByName(within(t), name)
+		require.NoError(t, err)
+		assert.Equal(t, playerID, player.GetId())
+	}
+	for name, want := range map[string]error{
+		"Eve": client.ErrPlayerNotFound, "\xff": client.ErrPlayerNotFound,
+		"bob": client.ErrBadStream, "cut": client.ErrBadStream,
+	} {
+		_, err := c.PlayerByName(within(t), name)
+		assert.ErrorIs(t, err, want, name)
+	}
+}
+
+func TestCurrentGame(t *testing.T) {
+	t.Parallel()
+	of := func(id string, change func(g *pb.Game)) *pb.Game {
+		g := gameAt(3)
+		g.Id = id
+		if change != nil {
+			change(g)
+		}
+		return g
+	}
+	over := of("a", func(g *pb.Game) { g.Status = pb.GameStatus_GAME_STATUS_FINISHED })
+	waits := of("b", func(g *pb.Game) { g.Status = pb.GameStatus_GAME_STATUS_WAITING })
+	private := of("c", func(g *pb.Game) { g.Private = true })
+	created := of("d", func(g *pb.Game) { g.Seats = []*pb.Seat{{Occupant: &pb.Seat_Bot{Bot: "greedy"}}} })
+	resigned := of("e", func(g *pb.Game) { g.Seats[0].Resigned = true })
+	broken := of("f", func(g *pb.Game) { g.Position = nil })
+	for name, test := range map[string]struct {
+		games []*pb.Game
+		want  string
+		err   error
+	}{
+		"none":         {},
+		"the latest":   {games: []*pb.Game{of(gameID, nil), of(otherID, nil)}, want: gameID},
+		"being played": {games: []*pb.Game{over, waits, private, created, resigned, of(otherID, nil), of(gameID, nil)}, want: otherID},
+		"all over":     {games: []*pb.Game{over, over}},
+		"broken":       {games: []*pb.Game{broken}, err: client.ErrBadStream},
+	} {
+		f := &fake{listGames: func(_ int, _ context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+			assert.Equal(t, playerID, r.GetPlayerId())
+			return &pb.ListGamesResponse{Games: test.games, NextPageToken: "more"}, nil
+		}}
+		g, found, err := f.client(t).CurrentGame(within(t), playerID)
+		assert.ErrorIs(t, err, test.err, name)
+		assert.Equal(t, test.want != "", found, name)
+		assert.Equal(t, test.want, g.GetId(), name)
+	}
+	f := &fake{listGames: func(int, context.Context, *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+		return nil, badToken()
+	}}
+	_, found, err := f.client(t).CurrentGame(within(t), playerID)
+	assert.ErrorIs(t, err, client.ErrBadToken)
+	assert.False(t, found)
+}
+
+// Ensure that every stream of a preview is one, also after a lost connection.
+func TestWatch_Preview(t *testing.T) {
+	t.Parallel()
+	for _, preview := range []bool{true, false} {
+		f := &fake{}
+		f.watch = func(n int, r *pb.WatchRequest, s watchStream) error {
+			assert.Equal(t, preview, r.GetPreview())
+			if n == 1 {
+				return refuse(codes.Unavailable, pb.ReasonServerUnavailable)
+			}
+			return finished(4)(f, s)
+		}
+		w := f.client(t).Watch(within(t), client.WatchOptions{GameID: gameID, Preview: preview})
+		defer w.Close()
+		_, err := f.drain(w)
+		assert.ErrorIs(t, err, io.EOF)
+		assert.Equal(t, 2, f.made("watch"))
+	}
+}

@@ -1,0 +1,68 @@
+package operator
+
+import (
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/server"
+)
+
+func sshCredential() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ssh-credential",
+		Short: "Create, list and revoke the credentials of SSH hosts",
+		Long: `Creates, lists and revokes the service credentials with which SSH hosts
+("gridstand ssh-host") act for the players of SSH keys. A host with a credential can
+play for every player who has a key, and cannot read or replace tokens. Give each host
+one of its own, and list the host's address in the servers' --proxies.
+
+Servers may run.`,
+	}
+	cmd.AddCommand(
+		command(&cobra.Command{
+			Use:   "create <name>",
+			Short: "Create a credential and print it, once",
+			Long: `Creates a credential and prints it. The store keeps only a digest: it cannot be
+printed again. Keep it in a file that only the SSH host can read:
+
+    umask 077
+    gridstand-server ssh-credential create host-1 > ssh-credential`,
+		}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+			credential, err := operator.CreateCredential(cmd.Context(), args[0])
+			if err == nil {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), credential)
+			}
+			return err
+		}),
+		command(&cobra.Command{
+			Use:   "list",
+			Short: "List the credentials by name",
+		}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
+			all, err := operator.Credentials(cmd.Context())
+			if err != nil {
+				return err
+			}
+			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, c := range all {
+				fmt.Fprintf(table, "%s\tcreated %s\n", c.Name, c.Created.Format(time.RFC3339))
+			}
+			return table.Flush()
+		}),
+		command(&cobra.Command{
+			Use:   "revoke <name>",
+			Short: "Revoke a credential",
+			Long: `Revokes a credential. Servers that run stop accepting it within two seconds; games that
+are being watched with it are shown until the watcher leaves.`,
+		}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+			err := operator.RevokeCredential(cmd.Context(), args[0])
+			if err == nil {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), args[0]+": revoked")
+			}
+			return err
+		}),
+	)
+	return cmd
+}

@@ -1,0 +1,155 @@
+// Package sshsig makes and verifies signatures by SSH keys in the format of
+// "ssh-keygen -Y sign", which is PROTOCOL.sshsig of OpenSSH.
+package sshsig
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// MaxLength bounds the text of a signature: that of an RSA key of 8,192 bits has 3,000
+// characters.
+const MaxLength = 3500
+
+const (
+	armorType = "SSH SIGNATURE"
+	version   = 1
+	// minRSABits is the length below which OpenSSH, too, accepts no RSA key for long.
+	minRSABits = 2048
+)
+
+var magic = [6]byte{'S', 'S', 'H', 'S', 'I', 'G'}
+
+// envelope is a signature as it is encoded.
+type envelope struct {
+	Magic                                         [6]byte
+	Version                                       uint32
+	PublicKey, Namespace, Reserved, HashAlgorithm string
+	Signature                                     string
+}
+
+// signed is what is signed.
+type signed struct {
+	Magic                              [6]byte
+	Namespace, Reserved, HashAlgorithm string
+	Hash                               []byte
+}
+
+// Sign returns the armored signature of a message. The namespace says what it is for,
+// and must not be empty.
+func Sign(signer ssh.Signer, namespace, message string) (string, error) {
+	e := envelope{
+		Magic: magic, Version: version, PublicKey: string(signer.PublicKey().Marshal()),
+		Namespace: namespace, HashAlgorithm: "sha512",
+	}
+	data, err := e.signed(message)
+	if err != nil {
+		return "", err
+	}
+	signature, err := sign(signer, data)
+	if err != nil {
+		return "", fmt.Errorf("signing with the key: %w", err)
+	}
+	e.Signature = string(ssh.Marshal(signature))
+	return string(pem.EncodeToMemory(&pem.Block{Type: armorType, Bytes: ssh.Marshal(e)})), nil
+}
+
+// sign signs, with an RSA key by SHA-512 and not by SHA-1, which is its default.
+func sign(signer ssh.Signer, data []byte) (*ssh.Signature, error) {
+	if signer.PublicKey().Type() != ssh.KeyAlgoRSA {
+		return signer.Sign(rand.Reader, data)
+	}
+	with, ok := signer.(ssh.AlgorithmSigner)
+	if !ok {
+		return nil, errors.New("it cannot sign with SHA-512")
+	}
+	return with.SignWithAlgorithm(rand.Reader, data, ssh.KeyAlgoRSASHA512)
+}
+
+// Verify returns the key that signed a message in a namespace. The error says in a few
+// words what is wrong with the signature.
+func Verify(armored, namespace, message string) (ssh.PublicKey, error) {
+	if len(armored) > MaxLength {
+		return nil, errors.New("is too long")
+	}
+	block, rest := pem.Decode([]byte(strings.TrimSpace(armored)))
+	if block == nil || block.Type != armorType || len(block.Headers) > 0 || len(rest) > 0 {
+		return nil, fmt.Errorf("must be what ssh-keygen -Y sign -n %s writes", namespace)
+	}
+	var e envelope
+	if err := ssh.Unmarshal(block.Bytes, &e); err != nil || e.Magic != magic || e.Version != version {
+		return nil, errors.New("is not well formed")
+	}
+	if e.Namespace != namespace {
+		return nil, fmt.Errorf("is for another namespace than %q", namespace)
+	}
+	key, err := ssh.ParsePublicKey([]byte(e.PublicKey))
+	if err != nil {
+		return nil, errors.New("has a public key that cannot be read")
+	}
+	var signature ssh.Signature
+	if err := ssh.Unmarshal([]byte(e.Signature), &signature); err != nil {
+		return nil, errors.New("is not well formed")
+	}
+	if err := accepts(key, signature.Format); err != nil {
+		return nil, err
+	}
+	data, err := e.signed(message)
+	if err != nil {
+		return nil, err
+	}
+	if err := key.Verify(data, &signature); err != nil {
+		return nil, fmt.Errorf("is not valid for %q", message)
+	}
+	return key, nil
+}
+
+// accepts returns an error for a kind of key, or of signature, that proves too little.
+func accepts(key ssh.PublicKey, format string) error {
+	switch key.Type() {
+	case ssh.KeyAlgoED25519, ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256,
+		ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
+		if format == key.Type() {
+			return nil
+		}
+	case ssh.KeyAlgoRSA:
+		with, ok := key.(ssh.CryptoPublicKey)
+		if !ok {
+			break
+		}
+		public, ok := with.CryptoPublicKey().(*rsa.PublicKey)
+		if !ok || public.N.BitLen() < minRSABits {
+			return fmt.Errorf("is of an RSA key below %d bits; use another one", minRSABits)
+		}
+		if format == ssh.KeyAlgoRSASHA256 || format == ssh.KeyAlgoRSASHA512 {
+			return nil
+		}
+	default:
+		return fmt.Errorf("is of a kind of key that is not accepted (%q)", key.Type())
+	}
+	return fmt.Errorf("is of a kind that is not accepted (%q)", format)
+}
+
+// signed returns what is signed for a message.
+func (e *envelope) signed(message string) ([]byte, error) {
+	var hash []byte
+	switch e.HashAlgorithm {
+	case "sha256":
+		sum := sha256.Sum256([]byte(message))
+		hash = sum[:]
+	case "sha512":
+		sum := sha512.Sum512([]byte(message))
+		hash = sum[:]
+	default:
+		return nil, fmt.Errorf("has an unknown hash algorithm (%q)", e.HashAlgorithm)
+	}
+	return ssh.Marshal(signed{e.Magic, e.Namespace, e.Reserved, e.HashAlgorithm, hash}), nil
+}

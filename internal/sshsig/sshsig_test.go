@@ -1,0 +1,174 @@
+package sshsig_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"io"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/gridstand/gridstand/internal/sshsig"
+)
+
+const message = "abcdefghijklmnopqrstuvwxyz"
+
+// signers returns keys of several kinds.
+func signers(t *testing.T) map[string]ssh.Signer {
+	t.Helper()
+	_, edwards, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	curve, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	require.NoError(t, err)
+	long, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	all := map[string]ssh.Signer{}
+	for name, key := range map[string]any{"ed25519": edwards, "ecdsa": curve, "rsa": long} {
+		all[name], err = ssh.NewSignerFromKey(key)
+		require.NoError(t, err)
+	}
+	return all
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	for name, signer := range signers(t) {
+		armored, err := sshsig.Sign(signer, "gridstand", message)
+		require.NoError(t, err, name)
+		key, err := sshsig.Verify(armored, "gridstand", message)
+		require.NoError(t, err, name)
+		assert.Equal(t, signer.PublicKey().Marshal(), key.Marshal())
+		_, err = sshsig.Verify("\r\n"+strings.ReplaceAll(armored, "\n", "\r\n"), "gridstand", message)
+		require.NoError(t, err, "line ends of Windows")
+
+		_, err = sshsig.Verify(armored, "gridstand", message+"\n")
+		require.ErrorContains(t, err, "not valid", name)
+		_, err = sshsig.Verify(armored, "git", message)
+		require.ErrorContains(t, err, "namespace", name)
+	}
+}
+
+func TestVerify_Malformed(t *testing.T) {
+	t.Parallel()
+	armored, err := sshsig.Sign(signers(t)["ed25519"], "gridstand", message)
+	require.NoError(t, err)
+	for name, text := range map[string]string{
+		"empty":            "",
+		"text":             message,
+		"two":              armored + armored,
+		"another type":     strings.ReplaceAll(armored, "SSH SIGNATURE", "OPENSSH PRIVATE KEY"),
+		"cut":              "-----BEGIN SSH SIGNATURE-----\nU1NIU0lH\n-----END SSH SIGNATURE-----\n",
+		"too long":         strings.Repeat("a", sshsig.MaxLength+1),
+		"changed":          strings.Replace(armored, "U1NIU0lHAAAAAQ", "U1NIU0lHAAAAAg", 1),
+		"too many headers": strings.Replace(armored, "\n", "\nA: b\n\n", 1),
+	} {
+		_, err := sshsig.Verify(text, "gridstand", message)
+		assert.Error(t, err, name)
+	}
+	for i := range armored { // no byte can be left out, or damaged into a panic
+		_, _ = sshsig.Verify(armored[:i]+armored[i+1:], "gridstand", message)
+	}
+}
+
+// Ensure that keys that are too weak, and signatures by SHA-1, are refused.
+func TestVerify_Weak(t *testing.T) {
+	t.Parallel()
+	// 1,024 bits, which crypto/rsa does not make.
+	p, err := rand.Prime(rand.Reader, 512)
+	require.NoError(t, err)
+	q, err := rand.Prime(rand.Reader, 512)
+	require.NoError(t, err)
+	short := ssh.Marshal(struct {
+		Type string
+		E, N *big.Int
+	}{ssh.KeyAlgoRSA, big.NewInt(65537), new(big.Int).Mul(p, q)})
+	requireRefused(t, short, ssh.KeyAlgoRSASHA512, "below 2048 bits")
+	requireRefused(t, signers(t)["rsa"].PublicKey().Marshal(), ssh.KeyAlgoRSA, "not accepted")
+	bit := func(n int) *big.Int { return new(big.Int).SetBit(big.NewInt(1), n, 1) }
+	dsa := ssh.Marshal(struct {
+		Type       string
+		P, Q, G, Y *big.Int
+	}{"ssh-dss", bit(1023), bit(159), big.NewInt(2), big.NewInt(3)})
+	requireRefused(t, dsa, "ssh-dss", "") // also if it cannot be read
+}
+
+// requireRefused requires that a signature of a kind by a key is refused, whatever it
+// is.
+func requireRefused(t *testing.T, key []byte, format, want string) {
+	t.Helper()
+	signer := forged{signers(t)["ed25519"], key, format}
+	armored, err := sshsig.Sign(signer, "gridstand", message)
+	require.NoError(t, err)
+	_, err = sshsig.Verify(armored, "gridstand", message)
+	require.ErrorContains(t, err, want)
+}
+
+// forged is a signer that says it has another key.
+type forged struct {
+	ssh.Signer
+	key    []byte
+	format string
+}
+
+type publicKey struct {
+	ssh.PublicKey
+	blob []byte
+}
+
+func (k publicKey) Marshal() []byte { return k.blob }
+
+func (f forged) PublicKey() ssh.PublicKey { return publicKey{f.Signer.PublicKey(), f.key} }
+
+func (f forged) Sign(_ io.Reader, _ []byte) (*ssh.Signature, error) {
+	return &ssh.Signature{Format: f.format, Blob: []byte("signature")}, nil
+}
+
+// Ensure that signatures go to and fro between this package and ssh-keygen.
+func TestSSHKeygen(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("ssh-keygen")
+	if err != nil {
+		t.Skip("ssh-keygen is not installed")
+	}
+	directory := t.TempDir()
+	path := filepath.Join(directory, "key")
+	keygen := func(stdin string, args ...string) string {
+		command := exec.CommandContext(t.Context(), program, args...)
+		command.Stdin = strings.NewReader(stdin)
+		command.Stderr = os.Stderr
+		output, err := command.Output()
+		require.NoError(t, err)
+		return string(output)
+	}
+	keygen("", "-q", "-t", "ed25519", "-N", "", "-f", path)
+	public, err := os.ReadFile(path + ".pub")
+	require.NoError(t, err)
+	want, _, _, _, err := ssh.ParseAuthorizedKey(public)
+	require.NoError(t, err)
+
+	key, err := sshsig.Verify(keygen(message, "-Y", "sign", "-n", "gridstand", "-f", path), "gridstand", message)
+	require.NoError(t, err)
+	assert.Equal(t, want.Marshal(), key.Marshal())
+
+	private, err := os.ReadFile(path)
+	require.NoError(t, err)
+	signer, err := ssh.ParsePrivateKey(private)
+	require.NoError(t, err)
+	armored, err := sshsig.Sign(signer, "gridstand", message)
+	require.NoError(t, err)
+	signature := filepath.Join(directory, "signature")
+	require.NoError(t, os.WriteFile(signature, []byte(armored), 0o600))
+	allowed := filepath.Join(directory, "allowed")
+	require.NoError(t, os.WriteFile(allowed, append([]byte("ann "), public...), 0o600))
+	keygen(message, "-Y", "verify", "-n", "gridstand", "-I", "ann", "-f", allowed, "-s", signature)
+}

@@ -1,6 +1,7 @@
 package lobby
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -47,6 +48,9 @@ func TestKeys(t *testing.T) {
 		"replay a record":            {[]string{"tab", "tab", "down", "enter"}, ui.Route{Replay: recordID[:25] + "1"}},
 		"TV":                         {[]string{"t"}, ui.Route{TV: true}},
 		"rules":                      {[]string{"r"}, ui.Route{Rules: "tribolo"}},
+		"rules of the selected game": {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
+		"follow a player":            {[]string{"end", "f"}, ui.Route{Follow: "bob"}},
+		"follow the best player":     {[]string{"tab", "tab", "f"}, ui.Route{Follow: "bob"}},
 		"rules of a new game":        {[]string{"n", "right", "r"}, ui.Route{Rules: "classic"}},
 		"filter":                     {[]string{"/", "v", "t", "enter", "enter"}, ui.Route{Watch: []string{idleID}}},
 		"clear the filter":           {[]string{"/", "v", "t", "esc", "down", "enter"}, ui.Route{Watch: []string{deadID}}},
@@ -158,9 +162,9 @@ func TestLive(t *testing.T) {
 	_, d := open(t, nil)
 	screen := d.Screen()
 	assert.Contains(t, screen, "● 2 live  ◌ 1 waiting")
-	assert.Regexp(t, `○ classic  bob +36,228  13 min`, screen)
-	assert.Regexp(t, `● classic  ada +12,340     4 s`, screen)
-	assert.Regexp(t, `VARIANT  PLAYERS +SCORE +IDLE`, screen)
+	assert.Regexp(t, `○ classic +bob +36,228 +13 min`, screen)
+	assert.Regexp(t, `● classic +ada +12,340 +4 s`, screen)
+	assert.Regexp(t, `VARIANT +PLAYER +SCORE +IDLE`, screen)
 }
 
 // TestGuest tells a user who can only watch why.
@@ -193,17 +197,43 @@ func TestCopy(t *testing.T) {
 	assert.Equal(t, deadID, fmt.Sprint(cmd()))
 }
 
+// previews is a server that records how it is watched.
+type previews struct {
+	ui.Server
+	got chan ui.WatchOptions
+}
+
+func (s previews) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.Stream {
+	s.got <- o
+	return s.Server.Watch(ctx, id, o)
+}
+
 // TestPreview watches the selected game without being in its audience, and only while the
 // lobby is shown.
 func TestPreview(t *testing.T) {
 	t.Parallel()
-	p, d := open(t, nil)
+	got := make(chan ui.WatchOptions, 2)
+	p, d := open(t, func(env *ui.Env) { env.Server = previews{env.Server, got} })
 	d.Until("the preview", func() bool { return p.preview.cancel != nil })
+	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
 	d.Press("t")
-	assert.True(t, p.hidden)
 	assert.Nil(t, p.preview.cancel)
+	d.Send(refreshMsg{})
+	assert.True(t, p.hidden, "asks for nothing while another page is shown")
 	d.Send(ui.ResumedMsg{})
 	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
+	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
+}
+
+// TestWelcome says what to do if there is no game to show.
+func TestWelcome(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Send(listsMsg{lists: ui.Lists{Variants: tuitest.Variants(), Variant: "classic"}, once: true})
+	assert.Nil(t, p.current())
+	for _, text := range []string{"n starts a game", "r the rules", "No live games. n starts one.", "No scores yet."} {
+		assert.Contains(t, d.Screen(), text)
+	}
 }
 
 // TestProblem says what is wrong, and retries.

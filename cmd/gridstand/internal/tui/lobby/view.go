@@ -177,7 +177,8 @@ func (p *page) previewPane(width, height int) string {
 	t, inner, rows := p.env.Theme, max(width-4, 0), max(height-2, 0)
 	s := &p.preview.state
 	if p.preview.id == "" {
-		return widget.Pane{Titles: []string{"Preview"}}.Draw(t, t.Dim().Render("No game is selected."), width, height)
+		welcome := lipgloss.Place(inner, rows, lipgloss.Center, lipgloss.Center, p.welcome(inner))
+		return widget.Pane{Titles: []string{"Welcome"}}.Draw(t, welcome, width, height)
 	}
 	frame := widget.Pane{
 		Titles: []string{clean(s.Game.GetVariant()) + "  " + gamestate.ShortID(p.preview.id)},
@@ -192,6 +193,20 @@ func (p *page) previewPane(width, height int) string {
 		}
 	}
 	return frame.Draw(t, lipgloss.PlaceVertical(rows, lipgloss.Center, content), width, height)
+}
+
+// welcome says what to do first. It stands in the place of a game.
+func (p *page) welcome(width int) string {
+	t := p.env.Theme
+	lines := []string{widget.Choice(t, "t", "TV shows live games"), widget.Choice(t, "r", "the rules"), widget.Choice(t, "?", "all keys")}
+	if p.env.Guest == "" {
+		lines = append([]string{widget.Choice(t, "n", "starts a game")}, lines...)
+	}
+	text := strings.Join(lines, "\n")
+	if name, ok := style.Large("gridstand", width); ok {
+		text = t.Accent().Render(name) + "\n\n" + text
+	}
+	return text
 }
 
 // fit draws a board as large as it fits into width × height above all of the lines, above

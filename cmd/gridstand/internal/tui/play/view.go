@@ -20,6 +20,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
+// smallPanel is the height of the panel below a board drawn in small.
+const smallPanel = 4
+
 // shareLines is the height of the command for others, with an empty line.
 const shareLines = 2
 
@@ -39,7 +42,7 @@ func (p *Model) View(width, height int) ui.View {
 	clicks := ok
 	if !ok {
 		if b, ok = board.Small(b, p.env.Theme); ok {
-			l, ok = board.Fit(b, p.env.Theme, width, height, 1)
+			l, ok = board.Fit(b, p.env.Theme, width, height, smallPanel)
 		}
 	}
 	if !ok {
@@ -92,11 +95,11 @@ func (p *Model) panel(l look) string {
 	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && !p.Over() {
 		var lines []string
 		for _, line := range p.mode.Intro() {
-			lines = append(lines, widget.Wrap(line, l.width))
+			lines = append(lines, pickText(l.width, line...))
 		}
 		intro := p.env.Theme.Accent().Render(strings.Join(lines, "\n"))
 		if !l.wide {
-			return widget.Stack(l.height, intro, blocks[0])
+			return widget.Stack(l.height, intro+"\n"+blocks[0])
 		}
 		blocks = append([]string{blocks[0], intro}, blocks[1:]...)
 	}
@@ -217,7 +220,11 @@ func (p *Model) Keys() help.KeyMap {
 	k := p.keys
 	switch {
 	case p.question != nil:
-		all := []key.Binding{ui.Bind("y", p.question.Yes), ui.Bind("n esc", "no")}
+		no := p.question.No
+		if no == "" {
+			no = "cancel"
+		}
+		all := []key.Binding{ui.Bind("y", p.question.Yes), ui.Bind("n esc", no)}
 		return keyMap{all, all}
 	case p.solving != nil:
 		all := []key.Binding{k.Faster, k.Slower, ui.Bind("any other key", "you play on")}

@@ -29,14 +29,16 @@ type FrameMsg struct {
 	run    int
 }
 
-// Start begins to show a move that the page has just learned of.
+// Start begins to show a move that the page has just learned of. Moves that follow each
+// other faster than a motion takes are not shown in motion.
 func (m *Motion) Start(env *Env, t *Tasks) tea.Cmd {
-	m.step = 0
-	if m.off || env.Theme.Still || !env.Theme.Colored() {
+	fast := env.Now.Sub(m.begun) < motionTime
+	m.step, m.begun, m.last = 0, env.Now, env.Now
+	if fast || m.off || env.Theme.Still || !env.Theme.Colored() {
 		return nil
 	}
 	m.run++
-	m.step, m.begun, m.last = 1, env.Now, env.Now
+	m.step = 1
 	return t.After(motionStep, FrameMsg{m, m.run})
 }
 

@@ -43,7 +43,16 @@ func TestMotion(t *testing.T) {
 	assert.Equal(t, 5*frame, env.Now.Sub(time.Unix(0, 0)))
 	assert.Len(t, run(t, &m, env, 2*frame), 3, "late frames are skipped")
 	assert.Len(t, run(t, &m, env, 2*frame+1), 1)
+	env.Now = env.Now.Add(time.Hour)
 	assert.Empty(t, run(t, &m, env, frame), "a slow terminal gets no more frames")
+
+	m = ui.Motion{}
+	assert.Len(t, run(t, &m, env, frame), 5)
+	tasks := ui.NewTasks(t.Context())
+	defer tasks.Stop()
+	require.NotNil(t, m.Start(env, tasks))
+	assert.Nil(t, m.Start(env, tasks), "the next move comes too early")
+	assert.InDelta(t, 1, m.Progress(), 0)
 
 	for _, theme := range []style.Theme{{Profile: colorprofile.ASCII}, {Profile: colorprofile.TrueColor, Still: true}} {
 		env.Theme = theme

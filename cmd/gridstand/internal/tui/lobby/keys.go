@@ -26,13 +26,13 @@ func newKeys() keys {
 		Up: ui.Bind("↑", "up", "up"), Down: ui.Bind("↓", "down", "down"),
 		PageUp: ui.Bind("pgup", "page up", "pgup"), PageDown: ui.Bind("pgdn", "page down", "pgdown"),
 		Home: ui.Bind("home", "first", "home"), End: ui.Bind("end", "last", "end"),
-		Pane: ui.Bind("tab", "next list", "tab"), PaneBack: ui.Bind("shift-tab", "previous list", "shift+tab"),
-		Window: ui.Bind("← →", "day, week, all time", "left", "right"), Variant: ui.Bind("v", "next leaderboard", "v"),
+		Pane: ui.Bind("tab", "next list", "tab"), PaneBack: ui.Bind("shift-tab", "list before", "shift+tab"),
+		Window: ui.Bind("← →", "day, week, all", "left", "right"), Variant: ui.Bind("v", "variant", "v"),
 		Open: ui.Bind("enter", "open", "enter"), New: ui.Bind("n", "new game", "n"),
 		Join: ui.Bind("j", "join", "j"), TV: ui.Bind("t", "TV", "t"), Filter: ui.Bind("/", "filter", "/"),
-		Follow: ui.Bind("f", "follow the player", "f"),
-		Rules:  ui.Bind("r", "rules", "r"), Copy: ui.Bind("y", "copy the game's id", "y"),
-		Quit: ui.Bind("q", "quit", "q"), Clear: ui.Bind("esc", "clear the filter", "esc"),
+		Follow: ui.Bind("f", "follow player", "f"),
+		Rules:  ui.Bind("r", "rules", "r"), Copy: ui.Bind("y", "copy id", "y"),
+		Quit: ui.Bind("q", "quit", "q"), Clear: ui.Bind("esc", "clear filter", "esc"),
 	}
 }
 
@@ -72,8 +72,8 @@ func (p *page) Keys() help.KeyMap {
 	}
 	short = append(short, enter, ui.NewCommon().Help, k.Quit)
 	return keyMap{short: short, full: [][]key.Binding{
-		append(own, ui.Bind("enter", "play on, join, watch"), k.TV, k.Follow, k.Rules, k.Copy, k.Filter, k.Clear),
-		{ui.Bind("↑ ↓", "select"), ui.Bind("pgup pgdn", "page"), k.Pane, k.PaneBack, k.Window, k.Variant, k.Quit},
+		append(own, ui.Bind("enter", "open"), k.TV, k.Follow, k.Rules, k.Copy, k.Filter, k.Clear),
+		{ui.Bind("↑ ↓", "select"), ui.Bind("tab", "next list"), k.Window, k.Variant, k.Quit},
 	}}
 }
 
@@ -100,7 +100,8 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	case ui.Pressed(msg, k.Variant):
 		p.nextVariant()
 	case ui.Pressed(msg, k.Filter):
-		return p.filter.Focus()
+		p.filter.Focus()
+		return nil
 	case ui.Pressed(msg, k.Clear):
 		p.filter.Reset()
 		p.arrange()

@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"charm.land/lipgloss/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -132,6 +134,19 @@ func TestSizes(t *testing.T) {
 	require.NotNil(t, p.form)
 	d.Env.Width, d.Env.Height = 3, 3
 	d.Screen()
+}
+
+// TestHelp fits the keys of every state of the lobby into a window of 40×12.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Env.Width, d.Env.Height = 40, 12
+	for _, key := range []string{"tab", "n"} {
+		width, height := lipgloss.Size(frame.Help(d.Env, p.Keys()))
+		assert.LessOrEqual(t, width, 40)
+		assert.LessOrEqual(t, height, 12)
+		d.Press(key)
+	}
 }
 
 // TestOrder lists games without a move for long last, and keeps the cursor on its game.

@@ -115,7 +115,7 @@ func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table
 		{Width: 1, Tight: true},
 		{Title: "VARIANT", Width: variantWidth, Tight: true},
 		{Title: names},
-		{Title: "SCORE", Width: scoreWidth, Right: true},
+		{Title: "SCORE", Width: scoreWidth, Right: true, Tight: mine},
 		{Title: last, Width: lastWidth, Right: true},
 	}}
 	watchers := !mine && table.Left(width)-watchWidth-2 >= nameMin

@@ -65,6 +65,7 @@ func (p *page) status() string {
 	t := p.env.Theme
 	switch {
 	case p.filter.Focused():
+		p.filter.SetStyles(widget.InputStyles(t))
 		return t.Accent().Render("/ ") + p.filter.View()
 	case p.notice != "":
 		return t.Warn().Render("! " + p.notice)

@@ -32,9 +32,13 @@ type FrameMsg struct {
 // Start begins to show a move that the page has just learned of. Moves that follow each
 // other faster than a motion takes are not shown in motion.
 func (m *Motion) Start(env *Env, t *Tasks) tea.Cmd {
+	m.step = 0
+	if m.off || env.Theme.Still || !env.Theme.Colored() {
+		return nil
+	}
 	fast := env.Now.Sub(m.begun) < motionTime
-	m.step, m.begun, m.last = 0, env.Now, env.Now
-	if fast || m.off || env.Theme.Still || !env.Theme.Colored() {
+	m.begun, m.last = env.Now, env.Now
+	if fast {
 		return nil
 	}
 	m.run++

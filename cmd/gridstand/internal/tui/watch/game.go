@@ -109,12 +109,10 @@ func (g *game) onUpdate(msg ui.UpdateMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// move begins to show the last move of a state in motion, unless the one before still
-// moves: then they come too fast.
+// move begins to show the last move of a state in motion.
 func (g *game) move(s *gamestate.State) tea.Cmd {
-	moving := g.motion.Progress() < 1
 	g.motion.Stop()
-	if moving || s.Before == nil {
+	if s.Before == nil {
 		return nil
 	}
 	return g.motion.Start(g.env, g.tasks)

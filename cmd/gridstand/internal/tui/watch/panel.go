@@ -78,7 +78,7 @@ func (x *panel) log(rows int) string {
 		if i == 0 {
 			ink = x.env.Theme.Bold()
 		}
-		out = append(out, ink.Render(strings.TrimRight(fmt.Sprintf("%7s  %s  %8s", gamestate.Comma(entry.Move), entry.What, gained), " ")))
+		out = append(out, ink.Render(strings.TrimRight(fmt.Sprintf("%6s  %s  %6s", gamestate.Comma(entry.Move), entry.What, gained), " ")))
 	}
 	return strings.Join(out, "\n")
 }
@@ -92,17 +92,16 @@ func (x *panel) since() string {
 // result is the panel of a finished game.
 func (x *panel) result() string {
 	t := x.env.Theme
-	title := t.Bold().Render(x.Ending())
-	verify := t.Dim().Render("verify with ") + x.env.Command("verify", gamestate.ShortID(x.Game.GetId()))
-	if lipgloss.Width(verify) > x.width {
-		verify = t.Dim().Render("verify with") + "\n" + x.env.Command("verify", gamestate.ShortID(x.Game.GetId()))
-	}
-	score, facts := gamestate.Comma(x.Score()), fmt.Sprintf("%s  best tile %s, %s", x.Player(), x.BestTile(), gamestate.Plural(int(x.Moves()), "move"))
+	title, score := t.Bold().Render(x.Ending()), gamestate.Comma(x.Score())
+	facts := fmt.Sprintf("%s  best tile %s, %s", x.Player(), x.BestTile(), gamestate.Plural(int(x.Moves()), "move"))
 	if x.Tribolo() != nil {
 		score, facts = gamestate.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
-		title = t.Bold().Render(x.Winners("")) + "  " + t.Dim().Render(x.Ending())
+		title = widget.Header(x.width, []string{t.Bold().Render(x.Winners(""))}, []string{t.Dim().Render(x.Ending()), ""})
 	}
+	verify := widget.Wrap(t.Dim().Render("verify with ")+x.env.Command("verify", gamestate.ShortID(x.Game.GetId())), x.width)
 	switch {
+	case x.height < panelLines && x.Tribolo() != nil:
+		return widget.Stack(x.height, title, facts)
 	case x.height < panelLines:
 		return widget.Stack(x.height, title, t.Accent().Bold(true).Render(score)+"  "+facts)
 	case x.tall:

@@ -158,6 +158,9 @@ func TestTV_StaysInThePast(t *testing.T) {
 	x.ends("first")
 	x.wait(time.Hour)
 	assert.Equal(t, "first", x.p.game.id)
+	x.Send(foundMsg{game: second}) // an answer to a question from before
+	x.Send(foundMsg{})
+	assert.Equal(t, "first", x.p.game.id)
 	x.Press("l", "end")
 	x.wait(time.Second)
 	assert.Equal(t, "first", x.p.game.id, "time to read the result")

@@ -147,6 +147,7 @@ func (p *page) leave(msg tea.KeyPressMsg) tea.Cmd {
 		if name := p.player(); name != "" {
 			return p.open(ui.Route{Follow: name})
 		}
+		p.notice = "No player is selected."
 		return nil
 	case ui.Pressed(msg, k.Open):
 		if what, route := p.opens(); what != "" {

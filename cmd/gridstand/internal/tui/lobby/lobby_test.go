@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -238,6 +239,17 @@ func TestPreview(t *testing.T) {
 	d.Send(ui.ResumedMsg{})
 	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
 	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
+}
+
+// TestPreview_row shows the selected game in its row as new as in the preview.
+func TestPreview_row(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Press("down", "down")
+	d.Until("the preview", func() bool { return p.preview.id == tuitest.GameID && p.preview.cancel != nil })
+	e := tuitest.Moved(614, pb.Direction_DIRECTION_UP, tuitest.Board(4, 4), 12800)
+	d.Send(ui.UpdateMsg{GameID: tuitest.GameID, Stream: d.Env.Server.Watch(t.Context(), tuitest.GameID, ui.WatchOptions{}), Update: client.Update{Event: e}})
+	assert.Regexp(t, `▸● classic +ada +12,800 +0 s`, d.Screen())
 }
 
 // TestWelcome says what to do if there is no game to show.

@@ -133,7 +133,9 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 	case previewMsg:
 		return p.preview.watch(msg.id, p.env, p.tasks)
 	case ui.UpdateMsg:
-		return p.preview.update(msg, p.env, p.tasks)
+		cmd := p.preview.update(msg, p.env, p.tasks)
+		p.refreshRow()
+		return cmd
 	}
 	if p.filter.Focused() {
 		var cmd tea.Cmd
@@ -194,6 +196,17 @@ func (p *page) arrange() {
 		ids = append(ids, e.GetGameId())
 	}
 	p.cursors[paneScores].set(ids)
+}
+
+// refreshRow shows the previewed game in its rows as it is in the preview, which is newer.
+func (p *page) refreshRow() {
+	for _, games := range p.games {
+		for i, g := range games {
+			if newer := p.preview.state.Game.Game; newer.GetVersion() > g.GetVersion() && newer.GetId() == g.GetId() {
+				games[i] = newer
+			}
+		}
+	}
 }
 
 // filtered are the games whose variant, players or id contain the filter.

@@ -132,14 +132,14 @@ func (p *Model) resultOpen() bool { return p.Over() && !p.closed && !p.starting 
 func (p *Model) result(l look) string {
 	t, score := p.env.Theme, gamestate.Comma(p.ScoreOf(l.seat))
 	title, facts := p.mode.Result(l)
-	head := t.Accent().Bold(true).Render(widget.Cell(title, l.width))
+	head := t.Accent().Bold(true).Render(ansi.Truncate(title, l.width, "…"))
 	if large, ok := style.Large(score, l.width); ok && l.height >= 2+style.LargeHeight {
 		head += "\n\n" + large
 		if l.height < 10 {
 			head = strings.Replace(head, "\n\n", "\n", 1)
 		}
 	} else {
-		head += "\n" + t.Bold().Render(score+" points")
+		head = ansi.Truncate(head+"  "+t.Bold().Render(score+" points"), l.width, "…")
 	}
 	ranks := []string{l.unranked()}
 	if ranks[0] == "" {

@@ -69,7 +69,7 @@ func (x *set) ends(id string) {
 	e.GameId, e.Time = id, timestamppb.New(x.now)
 	x.streams[id].Push(client.Update{Event: e})
 	x.streams[id].End()
-	x.Until("the end", func() bool { return !x.p.game.endedAt.IsZero() })
+	x.Until("the end", func() bool { return !x.p.game.running() })
 }
 
 // TestTV waits while nothing is live, goes from game to game with n, and on its own when

@@ -56,7 +56,7 @@ func TestWatch(t *testing.T) {
 	assert.Empty(t, d.Left)
 	from.Push(client.Update{Event: tuitest.Ended(615, pb.Result_REASON_NO_MOVES)})
 	from.End()
-	d.Until("the end", func() bool { return !p.game.endedAt.IsZero() })
+	d.Until("the end", func() bool { return !p.game.running() })
 
 	result := d.Screen()
 	assert.Contains(t, result, "■ finished")

@@ -13,7 +13,7 @@ const (
 	motionSteps = int(motionTime / motionStep)
 )
 
-// Motion counts the frames in which a page shows a move. It stops for good once a frame
+// Motion counts the frames in which a page shows a move. It stops for the game once a frame
 // comes more than twice as late as planned: then the terminal or the connection is slow.
 // The zero Motion shows nothing.
 type Motion struct {
@@ -45,6 +45,9 @@ func (m *Motion) Start(env *Env, t *Tasks) tea.Cmd {
 	m.step = 1
 	return t.After(motionStep, FrameMsg{m, m.run})
 }
+
+// Reset allows motions again, for the next game.
+func (m *Motion) Reset() { m.off, m.step = false, 0 }
 
 // Stop shows the move as made.
 func (m *Motion) Stop() { m.step = 0 }

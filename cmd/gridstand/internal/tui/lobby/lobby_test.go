@@ -181,6 +181,10 @@ func TestLive(t *testing.T) {
 	assert.Regexp(t, `○ classic +bob +36,228 +13 min`, screen)
 	assert.Regexp(t, `● classic +ada +12,340 +4 s`, screen)
 	assert.Regexp(t, `VARIANT +PLAYER +SCORE +IDLE`, screen)
+	more := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
+	more.Moving = 70 // not all are in the list
+	d.Send(listsMsg{lists: more, once: true})
+	assert.Contains(t, d.Screen(), "● 70 live")
 }
 
 // TestGuest tells a user who can only watch why.

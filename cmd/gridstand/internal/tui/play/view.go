@@ -3,6 +3,7 @@ package play
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,7 +104,13 @@ func (p *Model) panel(l look) string {
 		}
 		blocks = append([]string{blocks[0], intro}, blocks[1:]...)
 	}
-	return widget.Stack(l.height, append(blocks, p.invitation(l.width))...)
+	blocks = append(blocks, p.invitation(l.width))
+	if l.wide { // the last moves in the room that is left
+		blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
+		used := lipgloss.Height(strings.Join(blocks, "\n\n"))
+		blocks = append(blocks, p.LogLines(p.env.Theme, l.height-used-1))
+	}
+	return widget.Stack(l.height, blocks...)
 }
 
 // invitation says how others watch the game, or join it.

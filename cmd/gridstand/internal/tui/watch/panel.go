@@ -63,24 +63,7 @@ func (x *panel) play() string {
 func (x *panel) stack(blocks ...string) string {
 	blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
 	used := lipgloss.Height(strings.Join(blocks, "\n\n"))
-	return widget.Stack(x.height, append(blocks, x.log(x.height-used-3), x.since())...)
-}
-
-// log lists the last events, the newest first.
-func (x *panel) log(rows int) string {
-	var out []string
-	for i, entry := range x.Log[:min(len(x.Log), max(rows, 0))] {
-		gained := ""
-		if entry.Gained > 0 {
-			gained = "+" + gamestate.Comma(entry.Gained)
-		}
-		ink := x.env.Theme.Dim()
-		if i == 0 {
-			ink = x.env.Theme.Bold()
-		}
-		out = append(out, ink.Render(strings.TrimRight(fmt.Sprintf("%6s  %s  %6s", gamestate.Comma(entry.Move), entry.What, gained), " ")))
-	}
-	return strings.Join(out, "\n")
+	return widget.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, x.height-used-3), x.since())...)
 }
 
 // since says which move this is and how old.

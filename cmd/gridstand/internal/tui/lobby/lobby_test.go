@@ -121,6 +121,32 @@ func TestScores(t *testing.T) {
 	assert.Contains(t, d.Screen(), "day week ‹all time›")
 }
 
+// TestScroll asks the server for nothing that was selected only in passing.
+func TestScroll(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 1000)
+	watched := make(chan ui.WatchOptions, 1000)
+	p, d := open(t, func(env *ui.Env) {
+		env.Server = previews{&tuitest.Server{OnLists: func(me, variant string, w pb.Window) (ui.Lists, error) {
+			asked <- variant
+			return lists(t, me, variant, w), nil
+		}}, watched}
+	})
+	d.Until("the selected game's leaderboard", func() bool { return p.lists.Variant == "tribolo" })
+	d.Until("the preview", func() bool { return p.preview.cancel != nil })
+	before := len(asked)
+	d.Press("down", "down", "down", "up", "up", "up", "v", "v")
+	d.Until("the leaderboard", func() bool { return p.lists.Variant == "6x6" })
+	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
+	for range before {
+		<-asked
+	}
+	for len(asked) > 0 {
+		assert.NotEqual(t, "classic", <-asked)
+	}
+	assert.Len(t, watched, 2)
+}
+
 // TestSizes draws the lobby in windows of any size.
 func TestSizes(t *testing.T) {
 	t.Parallel()
@@ -163,11 +189,11 @@ func TestOrder(t *testing.T) {
 			g.CreateTime = g.GetUpdateTime()
 		}
 	}
-	d.Send(listsMsg{lists: later, once: true})
+	d.Send(listsMsg{lists: later})
 	assert.Equal(t, []string{waitingID, idleID, triboloID, tuitest.GameID, deadID}, p.cursors[paneLive].ids)
 	assert.Equal(t, tuitest.GameID, p.current().GetId())
 	later.Live = slices.DeleteFunc(slices.Clone(later.Live), func(g *pb.Game) bool { return g.GetId() == tuitest.GameID })
-	d.Send(listsMsg{lists: later, once: true})
+	d.Send(listsMsg{lists: later})
 	assert.Equal(t, deadID, p.current().GetId(), "the row stays if its game is gone")
 }
 
@@ -183,7 +209,7 @@ func TestLive(t *testing.T) {
 	assert.Regexp(t, `VARIANT +PLAYER +SCORE +IDLE`, screen)
 	more := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
 	more.Moving = 70 // not all are in the list
-	d.Send(listsMsg{lists: more, once: true})
+	d.Send(listsMsg{lists: more})
 	assert.Contains(t, d.Screen(), "● 70 live")
 }
 
@@ -238,9 +264,11 @@ func TestPreview(t *testing.T) {
 	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
 	d.Press("t")
 	assert.Nil(t, p.preview.cancel)
-	d.Send(refreshMsg{})
-	assert.True(t, p.hidden, "asks for nothing while another page is shown")
+	assert.Nil(t, p.Update(refreshMsg{p.cycle}), "asks for nothing while another page is shown")
+	earlier := p.cycle
 	d.Send(ui.ResumedMsg{})
+	assert.Nil(t, p.Update(refreshMsg{earlier}), "has one timer")
+	assert.NotNil(t, p.Update(refreshMsg{p.cycle}))
 	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
 	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
 }
@@ -260,7 +288,7 @@ func TestPreview_row(t *testing.T) {
 func TestWelcome(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
-	d.Send(listsMsg{lists: ui.Lists{Variants: tuitest.Variants(), Variant: "classic"}, once: true})
+	d.Send(listsMsg{lists: ui.Lists{Variants: tuitest.Variants(), Variant: "classic"}})
 	assert.Nil(t, p.current())
 	for _, text := range []string{"n starts a game", "r the rules", "No live games. n starts one.", "No scores yet."} {
 		assert.Contains(t, d.Screen(), text)
@@ -271,8 +299,8 @@ func TestWelcome(t *testing.T) {
 func TestProblem(t *testing.T) {
 	t.Parallel()
 	_, d := open(t, nil)
-	d.Send(listsMsg{err: errors.New("no such thing"), once: true})
+	d.Send(listsMsg{err: errors.New("no such thing")})
 	assert.Contains(t, d.Screen(), "! no such thing")
-	d.Send(listsMsg{lists: lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY), once: true})
+	d.Send(listsMsg{lists: lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)})
 	assert.NotContains(t, d.Screen(), "! no such thing")
 }

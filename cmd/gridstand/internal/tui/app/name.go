@@ -13,7 +13,6 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 )
@@ -111,7 +110,7 @@ var errName = errors.New("a name has letters, digits, single spaces and - _ . an
 func (p *namePage) View(width, height int) ui.View {
 	const boxWidth, around = 48, 4
 	t := p.env.Theme
-	p.input.SetStyles(inputStyles(t))
+	p.input.SetStyles(widget.InputStyles(t))
 	inner := min(boxWidth, width) - around
 	state := t.Dim().Render("enter creates your account")
 	switch {
@@ -131,12 +130,6 @@ func (p *namePage) View(width, height int) ui.View {
 	box := widget.Pane{Titles: []string{"Your name"}, Focused: true}.
 		Draw(t, content, inner+around, lipgloss.Height(content)+2)
 	return ui.View{Title: "Your name", Left: []string{t.Bold().Render("new player")}, Body: box}
-}
-
-// inputStyles are the styles of a text field.
-func inputStyles(t style.Theme) textinput.Styles {
-	s := textinput.StyleState{Text: t.Bold(), Placeholder: t.Dim()}
-	return textinput.Styles{Focused: s, Blurred: s, Cursor: textinput.CursorStyle{Color: t.Colors().Accent}}
 }
 
 // Keys implements ui.Page.

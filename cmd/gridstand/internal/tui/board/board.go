@@ -106,16 +106,26 @@ func Fit(b Board, t style.Theme, width, height, panelLines int) (Layout, bool) {
 	return Layout{}, false
 }
 
-// Largest draws the board with the largest cells that fit into width × height. It
+// LargestSize returns the largest cells with which the board fits into width × height. It
 // returns false if none do.
-func Largest(b Board, t style.Theme, width, height int) (string, bool) {
+func LargestSize(b Board, t style.Theme, width, height int) (Size, bool) {
 	sizes, tight := b.Sizes(t)
 	for _, c := range append(sizes, tight...) {
 		if w, h := b.Measure(c); w <= width && h <= height {
-			return b.Draw(c, t), true
+			return c, true
 		}
 	}
-	return "", false
+	return Size{}, false
+}
+
+// Largest draws the board with the largest cells that fit into width × height. It
+// returns false if none do.
+func Largest(b Board, t style.Theme, width, height int) (string, bool) {
+	c, ok := LargestSize(b, t, width, height)
+	if !ok {
+		return "", false
+	}
+	return b.Draw(c, t), true
 }
 
 // Needs is the smallest width and height in which the board can be drawn.

@@ -1,6 +1,7 @@
 package board_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/charmbracelet/colorprofile"
@@ -116,6 +117,67 @@ func TestPlain(t *testing.T) {
 	assert.Equal(t, "2 .\n. 4", plain(&pb.Twenty48Board{Rows: 2, Columns: 2, Tiles: []int32{2, 0, 0, 4}}))
 	assert.Equal(t, "  16    .\n1024    2", plain(&pb.Twenty48Board{Rows: 2, Columns: 2, Tiles: []int32{16, 0, 1024, 2}}))
 	assert.Zero(t, board.LargestTile(nil))
+}
+
+// TestTribolo_Sizes lets cells grow with the window, and keeps neighbors of one owner
+// apart in all of them.
+func TestTribolo_Sizes(t *testing.T) {
+	t.Parallel()
+	b := board.Tribolo{Board: &pb.TriboloBoard{Rows: 11, Columns: 16}}
+	for range 11 * 16 {
+		b.Board.Cells = append(b.Board.Cells, pb.CellState_CELL_STATE_BLUE)
+	}
+	for _, c := range []struct {
+		width, height int // of the body
+		profile       colorprofile.Profile
+		want          board.Size
+	}{
+		{78, 20, colorprofile.TrueColor, board.Size{Width: 3, Pitch: 1}},
+		{118, 32, colorprofile.TrueColor, board.Size{Width: 4, Pitch: 2}},
+		{138, 40, colorprofile.TrueColor, board.Size{Width: 6, Pitch: 3}},
+		{198, 56, colorprofile.TrueColor, board.Size{Width: 8, Pitch: 4}},
+		{198, 56, colorprofile.ANSI, board.Size{Width: 8, Pitch: 4}},
+		{198, 56, colorprofile.ASCII, board.Size{Width: 4, Pitch: 2}},
+	} {
+		theme := style.Theme{Profile: c.profile}
+		l, ok := board.Fit(b, theme, c.width, c.height, 9)
+		assert.True(t, ok)
+		assert.True(t, l.Wide)
+		assert.Equal(t, c.want, l.Cell, "%d×%d", c.width, c.height)
+		row := strings.Split(ansi.Strip(b.Draw(l.Cell, theme)), "\n")[1+c.want.Pitch/2]
+		assert.NotContains(t, row, "BB")
+		assert.Equal(t, 16, strings.Count(row, "B"))
+		if c.want.Pitch == 1 {
+			assert.Equal(t, 16, strings.Count(row, "▏B"))
+		}
+	}
+}
+
+// TestTribolo_Cursor shows the cursor in every color mode.
+func TestTribolo_Cursor(t *testing.T) {
+	t.Parallel()
+	b := board.Tribolo{Board: &pb.TriboloBoard{Rows: 2, Columns: 2, Cells: []pb.CellState{
+		pb.CellState_CELL_STATE_BLUE, pb.CellState_CELL_STATE_BLUE, pb.CellState_CELL_STATE_EMPTY, pb.CellState_CELL_STATE_WALL,
+	}}}
+	for _, profile := range []colorprofile.Profile{
+		colorprofile.ASCII, colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor,
+	} {
+		for _, light := range []bool{false, true} {
+			theme := style.Theme{Profile: profile, Light: light}
+			sizes, tight := b.Sizes(theme)
+			for _, size := range append(sizes, tight...) {
+				seen := map[string]bool{}
+				for i := range int32(5) {
+					at := b
+					if i < 4 {
+						at.Cursor = &pb.Cell{X: i % 2, Y: i / 2}
+					}
+					seen[at.Draw(size, theme)] = true
+				}
+				assert.Len(t, seen, 5, "%v %v", profile, size)
+			}
+		}
+	}
 }
 
 // TestCentered finds single digits in the middle of their tile at every size.

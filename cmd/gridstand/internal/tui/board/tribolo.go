@@ -86,7 +86,7 @@ func (p Tribolo) Draw(c Size, t style.Theme) string {
 	d := triboloDrawing{
 		Tribolo: p, Canvas: style.NewCanvas(width, height), cell: c, colors: t.Palette(), taken: p.prospect(),
 	}
-	d.left, d.top = triboloLeft, triboloTop
+	d.left, d.top, d.light = triboloLeft, triboloTop, t.Light
 	if c.Bare {
 		d.left, d.top = 0, 0
 	} else {
@@ -111,8 +111,9 @@ type triboloDrawing struct {
 	*style.Canvas
 	cell      Size
 	colors    *style.Palette // nil for none
-	left, top int            // of the first cell
-	taken     []*pb.Cell     // by a jump to the cursor
+	light     bool
+	left, top int        // of the first cell
+	taken     []*pb.Cell // by a jump to the cursor
 }
 
 // draw draws a cell, with the cursor on it or without.
@@ -209,6 +210,9 @@ func (d triboloDrawing) face(i int, at *pb.Cell) face {
 		f.Ground = d.empty()
 	default:
 		f.text, f.Ink = "·", colors.Faint
+		if d.light {
+			f.Ink = colors.Dim
+		}
 	}
 	switch {
 	case containsCell(d.taken, at):

@@ -91,6 +91,24 @@ func (s *State) Standings(t style.Theme, width int, me string) string {
 	return strings.Join(rows, "\n")
 }
 
+// LogLines lists the last events in at most as many rows, the newest first.
+func (s *State) LogLines(t style.Theme, rows int) string {
+	var lines []string
+	for i, entry := range s.Log[:min(len(s.Log), max(rows, 0))] {
+		gained := ""
+		if entry.Gained > 0 {
+			gained = "+" + Comma(entry.Gained)
+		}
+		ink := t.Dim()
+		if i == 0 {
+			ink = t.Bold()
+		}
+		text := fmt.Sprintf("%6s  %s  %6s", Comma(entry.Move), entry.What, gained)
+		lines = append(lines, ink.Render(strings.TrimRight(text, " ")))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // seatBadge is the letter of a seat on its color.
 func seatBadge(t style.Theme, seat int) string {
 	return t.Owner(seat).Render(" " + board.OwnerLetters[seat%len(board.OwnerLetters)] + " ")

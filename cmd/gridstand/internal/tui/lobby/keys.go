@@ -1,6 +1,7 @@
 package lobby
 
 import (
+	"cmp"
 	"fmt"
 
 	"charm.land/bubbles/v2/help"
@@ -14,10 +15,10 @@ import (
 
 // keys are the keys of the lobby.
 type keys struct {
-	Up, Down, PageUp, PageDown, Home, End          key.Binding
-	Pane, PaneBack, Window, Variant                key.Binding
-	Open, New, Join, TV, Filter, Rules, Copy, Quit key.Binding
-	Clear                                          key.Binding
+	Up, Down, PageUp, PageDown, Home, End                  key.Binding
+	Pane, PaneBack, Window, Variant                        key.Binding
+	Open, New, Join, TV, Follow, Filter, Rules, Copy, Quit key.Binding
+	Clear                                                  key.Binding
 }
 
 func newKeys() keys {
@@ -25,12 +26,13 @@ func newKeys() keys {
 		Up: ui.Bind("↑", "up", "up"), Down: ui.Bind("↓", "down", "down"),
 		PageUp: ui.Bind("pgup", "page up", "pgup"), PageDown: ui.Bind("pgdn", "page down", "pgdown"),
 		Home: ui.Bind("home", "first", "home"), End: ui.Bind("end", "last", "end"),
-		Pane: ui.Bind("tab", "next list", "tab"), PaneBack: ui.Bind("shift-tab", "previous list", "shift+tab"),
-		Window: ui.Bind("← →", "day, week, all time", "left", "right"), Variant: ui.Bind("v", "next leaderboard", "v"),
+		Pane: ui.Bind("tab", "next list", "tab"), PaneBack: ui.Bind("shift-tab", "list before", "shift+tab"),
+		Window: ui.Bind("← →", "day, week, all", "left", "right"), Variant: ui.Bind("v", "variant", "v"),
 		Open: ui.Bind("enter", "open", "enter"), New: ui.Bind("n", "new game", "n"),
 		Join: ui.Bind("j", "join", "j"), TV: ui.Bind("t", "TV", "t"), Filter: ui.Bind("/", "filter", "/"),
-		Rules: ui.Bind("r", "rules", "r"), Copy: ui.Bind("y", "copy the game's id", "y"),
-		Quit: ui.Bind("q", "quit", "q"), Clear: ui.Bind("esc", "clear the filter", "esc"),
+		Follow: ui.Bind("f", "follow player", "f"),
+		Rules:  ui.Bind("r", "rules", "r"), Copy: ui.Bind("y", "copy id", "y"),
+		Quit: ui.Bind("q", "quit", "q"), Clear: ui.Bind("esc", "clear filter", "esc"),
 	}
 }
 
@@ -70,8 +72,8 @@ func (p *page) Keys() help.KeyMap {
 	}
 	short = append(short, enter, ui.NewCommon().Help, k.Quit)
 	return keyMap{short: short, full: [][]key.Binding{
-		append(own, ui.Bind("enter", "play on, join, watch"), k.TV, k.Rules, k.Copy, k.Filter, k.Clear),
-		{ui.Bind("↑ ↓", "select"), ui.Bind("pgup pgdn", "page"), k.Pane, k.PaneBack, k.Window, k.Variant, k.Quit},
+		append(own, ui.Bind("enter", "open"), k.TV, k.Follow, k.Rules, k.Copy, k.Filter, k.Clear),
+		{ui.Bind("↑ ↓", "select"), ui.Bind("tab", "next list"), k.Window, k.Variant, k.Quit},
 	}}
 }
 
@@ -98,13 +100,14 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	case ui.Pressed(msg, k.Variant):
 		p.nextVariant()
 	case ui.Pressed(msg, k.Filter):
-		return p.filter.Focus()
+		p.filter.Focus()
+		return nil
 	case ui.Pressed(msg, k.Clear):
 		p.filter.Reset()
 		p.arrange()
 	case ui.Pressed(msg, k.Copy):
 		return p.copy()
-	case ui.Pressed(msg, k.TV, k.Rules, k.New, k.Join, k.Open):
+	case ui.Pressed(msg, k.TV, k.Follow, k.Rules, k.New, k.Join, k.Open):
 		return p.leave(msg)
 	default:
 		p.move(msg)
@@ -139,7 +142,13 @@ func (p *page) leave(msg tea.KeyPressMsg) tea.Cmd {
 	case ui.Pressed(msg, k.TV):
 		return p.open(ui.Route{TV: true})
 	case ui.Pressed(msg, k.Rules):
-		return p.open(ui.Route{Rules: p.board()})
+		return p.open(ui.Route{Rules: p.chosen()})
+	case ui.Pressed(msg, k.Follow):
+		if name := p.player(); name != "" {
+			return p.open(ui.Route{Follow: name})
+		}
+		p.notice = "No player is selected."
+		return nil
 	case ui.Pressed(msg, k.Open):
 		if what, route := p.opens(); what != "" {
 			return p.open(route)
@@ -156,7 +165,7 @@ func (p *page) leave(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return p.open(ui.Route{Join: g.GetId()})
 	case len(p.lists.Variants) > 0:
-		p.form = newForm(p.env, p.lists.Variants, p.board())
+		p.form = newForm(p.env, p.lists.Variants, p.chosen())
 	}
 	return nil
 }
@@ -183,6 +192,28 @@ func (p *page) opens() (what string, r ui.Route) {
 	default:
 		return "watch", ui.Route{Watch: []string{g.GetId()}}
 	}
+}
+
+// chosen is the variant that the user looks at: that of the selected game, or of the
+// leaderboard if that has the focus.
+func (p *page) chosen() string {
+	if p.pane == paneScores {
+		return p.board()
+	}
+	return cmp.Or(p.current().GetVariant(), p.board())
+}
+
+// player is the name of the first player of the selected row, empty for none.
+func (p *page) player() string {
+	if at := p.cursors[paneScores].at; p.pane == paneScores && at < len(p.lists.Scores) {
+		return p.lists.Scores[at].GetPlayer().GetName()
+	}
+	for _, seat := range p.current().GetSeats() {
+		if name := seat.GetPlayer().GetName(); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // waiting is the game to join: the selected one, or the first that waits for players; nil

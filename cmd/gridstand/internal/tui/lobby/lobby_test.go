@@ -1,6 +1,7 @@
 package lobby
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -8,9 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"charm.land/lipgloss/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -47,6 +51,9 @@ func TestKeys(t *testing.T) {
 		"replay a record":            {[]string{"tab", "tab", "down", "enter"}, ui.Route{Replay: recordID[:25] + "1"}},
 		"TV":                         {[]string{"t"}, ui.Route{TV: true}},
 		"rules":                      {[]string{"r"}, ui.Route{Rules: "tribolo"}},
+		"rules of the selected game": {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
+		"follow a player":            {[]string{"end", "f"}, ui.Route{Follow: "bob"}},
+		"follow the best player":     {[]string{"tab", "tab", "f"}, ui.Route{Follow: "bob"}},
 		"rules of a new game":        {[]string{"n", "right", "r"}, ui.Route{Rules: "classic"}},
 		"filter":                     {[]string{"/", "v", "t", "enter", "enter"}, ui.Route{Watch: []string{idleID}}},
 		"clear the filter":           {[]string{"/", "v", "t", "esc", "down", "enter"}, ui.Route{Watch: []string{deadID}}},
@@ -114,6 +121,32 @@ func TestScores(t *testing.T) {
 	assert.Contains(t, d.Screen(), "day week ‹all time›")
 }
 
+// TestScroll asks the server for nothing that was selected only in passing.
+func TestScroll(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 1000)
+	watched := make(chan ui.WatchOptions, 1000)
+	p, d := open(t, func(env *ui.Env) {
+		env.Server = previews{&tuitest.Server{OnLists: func(me, variant string, w pb.Window) (ui.Lists, error) {
+			asked <- variant
+			return lists(t, me, variant, w), nil
+		}}, watched}
+	})
+	d.Until("the selected game's leaderboard", func() bool { return p.lists.Variant == "tribolo" })
+	d.Until("the preview", func() bool { return p.preview.cancel != nil })
+	before := len(asked)
+	d.Press("down", "down", "down", "up", "up", "up", "v", "v")
+	d.Until("the leaderboard", func() bool { return p.lists.Variant == "6x6" })
+	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
+	for range before {
+		<-asked
+	}
+	for len(asked) > 0 {
+		assert.NotEqual(t, "classic", <-asked)
+	}
+	assert.Len(t, watched, 2)
+}
+
 // TestSizes draws the lobby in windows of any size.
 func TestSizes(t *testing.T) {
 	t.Parallel()
@@ -130,6 +163,19 @@ func TestSizes(t *testing.T) {
 	d.Screen()
 }
 
+// TestHelp fits the keys of every state of the lobby into a window of 40×12.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Env.Width, d.Env.Height = 40, 12
+	for _, key := range []string{"tab", "n"} {
+		width, height := lipgloss.Size(frame.Help(d.Env, p.Keys()))
+		assert.LessOrEqual(t, width, 40)
+		assert.LessOrEqual(t, height, 12)
+		d.Press(key)
+	}
+}
+
 // TestOrder lists games without a move for long last, and keeps the cursor on its game.
 func TestOrder(t *testing.T) {
 	t.Parallel()
@@ -143,11 +189,11 @@ func TestOrder(t *testing.T) {
 			g.CreateTime = g.GetUpdateTime()
 		}
 	}
-	d.Send(listsMsg{lists: later, once: true})
+	d.Send(listsMsg{lists: later})
 	assert.Equal(t, []string{waitingID, idleID, triboloID, tuitest.GameID, deadID}, p.cursors[paneLive].ids)
 	assert.Equal(t, tuitest.GameID, p.current().GetId())
 	later.Live = slices.DeleteFunc(slices.Clone(later.Live), func(g *pb.Game) bool { return g.GetId() == tuitest.GameID })
-	d.Send(listsMsg{lists: later, once: true})
+	d.Send(listsMsg{lists: later})
 	assert.Equal(t, deadID, p.current().GetId(), "the row stays if its game is gone")
 }
 
@@ -158,9 +204,13 @@ func TestLive(t *testing.T) {
 	_, d := open(t, nil)
 	screen := d.Screen()
 	assert.Contains(t, screen, "● 2 live  ◌ 1 waiting")
-	assert.Regexp(t, `○ classic  bob +36,228  13 min`, screen)
-	assert.Regexp(t, `● classic  ada +12,340     4 s`, screen)
-	assert.Regexp(t, `VARIANT  PLAYERS +SCORE +IDLE`, screen)
+	assert.Regexp(t, `○ classic +bob +36,228 +13 min`, screen)
+	assert.Regexp(t, `● classic +ada +12,340 +4 s`, screen)
+	assert.Regexp(t, `VARIANT +PLAYER +SCORE +IDLE`, screen)
+	more := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
+	more.Moving = 70 // not all are in the list
+	d.Send(listsMsg{lists: more})
+	assert.Contains(t, d.Screen(), "● 70 live")
 }
 
 // TestGuest tells a user who can only watch why.
@@ -193,25 +243,64 @@ func TestCopy(t *testing.T) {
 	assert.Equal(t, deadID, fmt.Sprint(cmd()))
 }
 
+// previews is a server that records how it is watched.
+type previews struct {
+	ui.Server
+	got chan ui.WatchOptions
+}
+
+func (s previews) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.Stream {
+	s.got <- o
+	return s.Server.Watch(ctx, id, o)
+}
+
 // TestPreview watches the selected game without being in its audience, and only while the
 // lobby is shown.
 func TestPreview(t *testing.T) {
 	t.Parallel()
-	p, d := open(t, nil)
+	got := make(chan ui.WatchOptions, 2)
+	p, d := open(t, func(env *ui.Env) { env.Server = previews{env.Server, got} })
 	d.Until("the preview", func() bool { return p.preview.cancel != nil })
+	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
 	d.Press("t")
-	assert.True(t, p.hidden)
 	assert.Nil(t, p.preview.cancel)
+	assert.Nil(t, p.Update(refreshMsg{p.cycle}), "asks for nothing while another page is shown")
+	earlier := p.cycle
 	d.Send(ui.ResumedMsg{})
+	assert.Nil(t, p.Update(refreshMsg{earlier}), "has one timer")
+	assert.NotNil(t, p.Update(refreshMsg{p.cycle}))
 	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
+	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
+}
+
+// TestPreview_row shows the selected game in its row as new as in the preview.
+func TestPreview_row(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Press("down", "down")
+	d.Until("the preview", func() bool { return p.preview.id == tuitest.GameID && p.preview.cancel != nil })
+	e := tuitest.Moved(614, pb.Direction_DIRECTION_UP, tuitest.Board(4, 4), 12800)
+	d.Send(ui.UpdateMsg{GameID: tuitest.GameID, Stream: d.Env.Server.Watch(t.Context(), tuitest.GameID, ui.WatchOptions{}), Update: client.Update{Event: e}})
+	assert.Regexp(t, `▸● classic +ada +12,800 +0 s`, d.Screen())
+}
+
+// TestWelcome says what to do if there is no game to show.
+func TestWelcome(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Send(listsMsg{lists: ui.Lists{Variants: tuitest.Variants(), Variant: "classic"}})
+	assert.Nil(t, p.current())
+	for _, text := range []string{"n starts a game", "r the rules", "No live games. n starts one.", "No scores yet."} {
+		assert.Contains(t, d.Screen(), text)
+	}
 }
 
 // TestProblem says what is wrong, and retries.
 func TestProblem(t *testing.T) {
 	t.Parallel()
 	_, d := open(t, nil)
-	d.Send(listsMsg{err: errors.New("no such thing"), once: true})
+	d.Send(listsMsg{err: errors.New("no such thing")})
 	assert.Contains(t, d.Screen(), "! no such thing")
-	d.Send(listsMsg{lists: lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY), once: true})
+	d.Send(listsMsg{lists: lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)})
 	assert.NotContains(t, d.Screen(), "! no such thing")
 }

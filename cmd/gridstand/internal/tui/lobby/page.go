@@ -5,7 +5,6 @@ package lobby
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,9 +20,9 @@ import (
 // refreshTime is the time between two requests for the lists.
 const refreshTime = 2 * time.Second
 
-// previewDelay is the time that a game must be selected for before it is watched, so that
-// scrolling through a list opens no streams.
-const previewDelay = 150 * time.Millisecond
+// settleTime is the time that a game must be selected for before it is watched and its
+// leaderboard is loaded, so that scrolling through a list asks the server for nothing.
+const settleTime = 150 * time.Millisecond
 
 // textLimit is the longest text of a server that is shown whole, in characters.
 const textLimit = 24
@@ -59,11 +58,14 @@ type page struct {
 	// variant is that of the leaderboard, empty for the selected game's.
 	variant string
 	window  int // index of windows
+	moves   int // counts the changes of what is selected
 
 	preview preview
 	form    *form // of a new game, nil if it is closed
-	// hidden is set while another page is shown.
+	// hidden is set while another page is shown. cycle counts the times that the page was
+	// shown: the refresh timers of earlier ones are void.
 	hidden bool
+	cycle  int
 	// problem is why the lists are old; notice is the reply to a key.
 	problem, notice string
 }
@@ -73,24 +75,27 @@ func New(ctx context.Context, env *ui.Env) ui.Page {
 	filter := textinput.New()
 	filter.Prompt, filter.CharLimit = "", 26
 	filter.SetWidth(27)
-	return &page{env: env, tasks: ui.NewTasks(ctx), keys: newKeys(), filter: filter}
+	return &page{env: env, tasks: ui.NewTasks(ctx), keys: newKeys(), filter: filter, cycle: 1}
 }
 
 // The messages of the lobby's tasks.
 type (
-	// listsMsg brings the lists; once is set if a key asked for them.
+	// listsMsg brings the lists; cycle is 0 if a key asked for them.
 	listsMsg struct {
 		lists ui.Lists
 		err   error
-		once  bool
+		cycle int
 	}
-	refreshMsg struct{}
+	refreshMsg struct{ cycle int }
+	// staleMsg comes when the leaderboard has been stale for a while; moves is the page's of
+	// then.
+	staleMsg struct{ moves int }
 	// previewMsg comes when a game was selected for long enough to be watched.
 	previewMsg struct{ id string }
 )
 
 // Init implements ui.Page.
-func (p *page) Init() tea.Cmd { return p.load(false) }
+func (p *page) Init() tea.Cmd { return p.load(p.cycle) }
 
 // Tasks implements ui.Page.
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
@@ -102,12 +107,12 @@ func (p *page) Farewell() string { return "" }
 func (p *page) Typing() bool { return p.filter.Focused() }
 
 // load asks for the lists.
-func (p *page) load(once bool) tea.Cmd {
+func (p *page) load(cycle int) tea.Cmd {
 	me, variant, window := p.env.Me, p.board(), windows[p.window].window
 	known := p.lists.Variants
 	return p.tasks.Do(func(ctx context.Context) tea.Msg {
 		lists, err := p.env.Server.Lists(ctx, me, variant, window, known)
-		return listsMsg{lists: lists, err: err, once: once}
+		return listsMsg{lists: lists, err: err, cycle: cycle}
 	})
 }
 
@@ -125,16 +130,23 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 	case listsMsg:
 		return p.listed(msg)
 	case refreshMsg:
-		if p.hidden {
+		if p.hidden || msg.cycle != p.cycle {
 			return nil
 		}
-		return p.load(false)
+		return p.load(p.cycle)
+	case staleMsg:
+		if msg.moves != p.moves || !p.stale() || p.hidden {
+			return nil
+		}
+		return p.load(0)
 	case ui.ResumedMsg:
 		return p.resume()
 	case previewMsg:
 		return p.preview.watch(msg.id, p.env, p.tasks)
 	case ui.UpdateMsg:
-		return p.preview.update(msg, p.env, p.tasks)
+		cmd := p.preview.update(msg, p.env, p.tasks)
+		p.refreshRow()
+		return cmd
 	}
 	if p.filter.Focused() {
 		var cmd tea.Cmd
@@ -157,14 +169,15 @@ func (p *page) resume() tea.Cmd {
 		return nil
 	}
 	p.hidden, p.preview = false, preview{}
-	return tea.Batch(p.load(false), p.follow())
+	p.cycle++
+	return tea.Batch(p.load(p.cycle), p.follow())
 }
 
 // listed takes in the lists.
 func (p *page) listed(msg listsMsg) tea.Cmd {
 	var again tea.Cmd
-	if !msg.once && !p.hidden {
-		again = p.tasks.After(refreshTime, refreshMsg{})
+	if msg.cycle == p.cycle && !p.hidden {
+		again = p.tasks.After(refreshTime, refreshMsg{p.cycle})
 	}
 	if msg.err != nil {
 		p.problem = ui.Explain(msg.err, "Retrying …")
@@ -197,6 +210,17 @@ func (p *page) arrange() {
 	p.cursors[paneScores].set(ids)
 }
 
+// refreshRow shows the previewed game in its rows as it is in the preview, which is newer.
+func (p *page) refreshRow() {
+	for _, games := range p.games {
+		for i, g := range games {
+			if newer := p.preview.state.Game.Game; newer.GetVersion() > g.GetVersion() && newer.GetId() == g.GetId() {
+				games[i] = newer
+			}
+		}
+	}
+}
+
 // filtered are the games whose variant, players or id contain the filter.
 func (p *page) filtered(games []*pb.Game) []*pb.Game {
 	want := strings.ToLower(p.filter.Value())
@@ -225,11 +249,16 @@ func (p *page) current() *pb.Game {
 // selected follows a change of what is selected, or shown of the leaderboard.
 func (p *page) selected() tea.Cmd {
 	cmd := p.follow()
-	stale := p.board() != p.lists.Variant || windows[p.window].window != p.lists.Window
-	if p.loaded && stale {
-		cmd = tea.Batch(cmd, p.load(true))
+	if p.stale() {
+		p.moves++
+		cmd = tea.Batch(cmd, p.tasks.After(settleTime, staleMsg{p.moves}))
 	}
 	return cmd
+}
+
+// stale reports whether the leaderboard is another than the one to show.
+func (p *page) stale() bool {
+	return p.loaded && (p.board() != p.lists.Variant || windows[p.window].window != p.lists.Window)
 }
 
 // follow shows the selected game in the preview, and watches it a little later.
@@ -242,68 +271,7 @@ func (p *page) follow() tea.Cmd {
 	if g == nil || p.hidden {
 		return nil
 	}
-	return p.tasks.After(previewDelay, previewMsg{g.GetId()})
-}
-
-// cursor is the selected item of a list. It stays on its item when the list changes, and
-// on its row if the item is gone.
-type cursor struct {
-	ids []string
-	at  int
-}
-
-func (c *cursor) set(ids []string) {
-	if c.at < len(c.ids) {
-		if i := slices.Index(ids, c.ids[c.at]); i >= 0 {
-			c.at = i
-		}
-	}
-	c.ids = ids
-	c.move(0)
-}
-
-// move goes n items down, or up if n is negative.
-func (c *cursor) move(n int) { c.at = max(min(c.at+n, len(c.ids)-1), 0) }
-
-// preview is the selected game, live.
-type preview struct {
-	id     string
-	state  gamestate.State
-	cancel context.CancelFunc // ends the stream, nil if there is none
-}
-
-// show replaces the game, nil for none.
-func (v *preview) show(g *pb.Game, now time.Time) {
-	v.leave()
-	v.id, v.state = g.GetId(), gamestate.New(g)
-	// The list is new, so until the stream says something else the connection is good.
-	v.state.Update(client.Update{Connection: client.Connection{State: client.Live}}, now)
-}
-
-// watch begins to watch the game, if it is still the one with that id.
-func (v *preview) watch(id string, env *ui.Env, tasks *ui.Tasks) tea.Cmd {
-	if id == "" || id != v.id || v.cancel != nil {
-		return nil
-	}
-	ctx, cancel := context.WithCancel(tasks.Ctx)
-	v.cancel = cancel
-	return tasks.Next(id, env.Server.Watch(ctx, id, ui.WatchOptions{Preview: true}))
-}
-
-func (v *preview) update(msg ui.UpdateMsg, env *ui.Env, tasks *ui.Tasks) tea.Cmd {
-	if msg.GameID != v.id || msg.Err != nil || v.cancel == nil {
-		return nil
-	}
-	v.state.Update(msg.Update, env.Now)
-	return tasks.Next(msg.GameID, msg.Stream)
-}
-
-// leave ends the stream.
-func (v *preview) leave() {
-	if v.cancel != nil {
-		v.cancel()
-	}
-	v.cancel = nil
+	return p.tasks.After(settleTime, previewMsg{g.GetId()})
 }
 
 // variantOf returns the variant with an id, nil if the server offers none.

@@ -97,25 +97,26 @@ func sign(t style.Theme, g *pb.Game, now time.Time) widget.Value {
 
 // The widths of columns.
 const (
-	variantWidth = 7
+	variantWidth = 8
 	scoreWidth   = 7
-	timeWidth    = 7
+	idleWidth    = 6 // "13 min"
+	agoWidth     = 7 // "12 days"
 	watchWidth   = 4
 	nameMin      = 14 // of the players, else the column of watchers is left out
 )
 
 // gameTable is the list of a pane: live games, or the user's own.
 func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table {
-	names, last := "PLAYERS", "IDLE"
+	names, last, lastWidth := "PLAYER", "IDLE", idleWidth
 	if mine {
-		names, last = "STATE", "LAST"
+		names, last, lastWidth = "STATE", "LAST", agoWidth
 	}
 	table := widget.Table{Columns: []widget.Column{
 		{Width: 1, Tight: true},
-		{Title: "VARIANT", Width: variantWidth},
+		{Title: "VARIANT", Width: variantWidth, Tight: true},
 		{Title: names},
-		{Title: "SCORE", Width: scoreWidth, Right: true, Tight: true},
-		{Title: last, Width: timeWidth, Right: true},
+		{Title: "SCORE", Width: scoreWidth, Right: true, Tight: mine},
+		{Title: last, Width: lastWidth, Right: true},
 	}}
 	watchers := !mine && table.Left(width)-watchWidth-2 >= nameMin
 	if watchers {

@@ -65,6 +65,7 @@ func (p *page) status() string {
 	t := p.env.Theme
 	switch {
 	case p.filter.Focused():
+		p.filter.SetStyles(widget.InputStyles(t))
 		return t.Accent().Render("/ ") + p.filter.View()
 	case p.notice != "":
 		return t.Warn().Render("! " + p.notice)
@@ -84,7 +85,7 @@ func (p *page) body(width, height int) string {
 		return p.list(p.pane, true, width, height)
 	case height < stacked:
 		left := width * 58 / 100
-		return lipgloss.JoinHorizontal(lipgloss.Top, p.list(p.pane, true, left, height), p.previewPane(width-left, height))
+		return widget.Beside(p.list(p.pane, true, left, height), p.previewPane(width-left, height))
 	}
 	left := min(width*56/100, width-37) // beside the board of 2048 in its pane
 	if width >= threeColumns {
@@ -94,11 +95,11 @@ func (p *page) body(width, height int) string {
 	lists := p.list(paneLive, false, left, height-mine) + "\n" + p.list(paneMine, false, left, mine)
 	if width >= threeColumns {
 		middle := width * 30 / 100
-		return lipgloss.JoinHorizontal(lipgloss.Top, lists, p.previewPane(middle, height),
+		return widget.Beside(lists, p.previewPane(middle, height),
 			p.list(paneScores, false, width-left-middle, height))
 	}
 	upper := height - max(height*3/10, 7)
-	return lipgloss.JoinHorizontal(lipgloss.Top, lists,
+	return widget.Beside(lists,
 		p.previewPane(width-left, upper)+"\n"+p.list(paneScores, false, width-left, height-upper))
 }
 
@@ -177,7 +178,8 @@ func (p *page) previewPane(width, height int) string {
 	t, inner, rows := p.env.Theme, max(width-4, 0), max(height-2, 0)
 	s := &p.preview.state
 	if p.preview.id == "" {
-		return widget.Pane{Titles: []string{"Preview"}}.Draw(t, t.Dim().Render("No game is selected."), width, height)
+		welcome := lipgloss.Place(inner, rows, lipgloss.Center, lipgloss.Center, p.welcome(inner))
+		return widget.Pane{Titles: []string{"Welcome"}}.Draw(t, welcome, width, height)
 	}
 	frame := widget.Pane{
 		Titles: []string{clean(s.Game.GetVariant()) + "  " + gamestate.ShortID(p.preview.id)},
@@ -192,6 +194,20 @@ func (p *page) previewPane(width, height int) string {
 		}
 	}
 	return frame.Draw(t, lipgloss.PlaceVertical(rows, lipgloss.Center, content), width, height)
+}
+
+// welcome says what to do first. It stands in the place of a game.
+func (p *page) welcome(width int) string {
+	t := p.env.Theme
+	lines := []string{widget.Choice(t, "t", "TV shows live games"), widget.Choice(t, "r", "the rules"), widget.Choice(t, "?", "all keys")}
+	if p.env.Guest == "" {
+		lines = append([]string{widget.Choice(t, "n", "starts a game")}, lines...)
+	}
+	text := strings.Join(lines, "\n")
+	if name, ok := style.Large("gridstand", width); ok {
+		text = t.Accent().Render(name) + "\n\n" + text
+	}
+	return text
 }
 
 // fit draws a board as large as it fits into width × height above all of the lines, above

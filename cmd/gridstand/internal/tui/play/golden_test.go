@@ -8,6 +8,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -19,6 +20,10 @@ func somePlay(t *testing.T, env *ui.Env) *Model {
 	p := New(t.Context(), env, tuitest.Game(tuitest.Board(4, 4)), client.GameOptions{}).(*Model)
 	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}}, tuitest.Noon)
 	p.Gained, p.Marks = 128, board.Marks{Spawned: 6, Merged: []int{9}}
+	for i, what := range []string{"↓", "←", "↑", "←", "↓", "→"} {
+		gains := []int32{128, 0, 16, 4, 0, 8}
+		p.Log = append(p.Log, gamestate.Entry{Move: 612 - int32(i), What: what, Gained: gains[i]})
+	}
 	p.places = places{
 		day: &ui.Place{Rank: 4, Total: 87, Score: 36228, GameID: "other"},
 		all: &ui.Place{Rank: 31, Total: 1204, Score: 36228, GameID: "other"},

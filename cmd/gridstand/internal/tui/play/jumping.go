@@ -115,7 +115,11 @@ func (m *jumping) Panel(l look) []string {
 	if l.wide {
 		return []string{l.SeatBlocks(l.env.Theme, l.width, l.env.Me, l.height > 18), turn, l.unranked()}
 	}
-	return []string{l.SeatLines(l.env.Theme, l.width, l.env.Me) + "\n" + widget.Lines(false, turn, l.unranked())}
+	lines := []string{l.SeatLines(l.env.Theme, l.width, l.env.Me), turn, l.unranked()}
+	if l.height < m.PanelLines() && l.mine {
+		lines[0], lines[1] = turn, lines[0]
+	}
+	return []string{widget.Lines(false, lines...)}
 }
 
 // hint says what a jump to the cursor would do, if targets are shown.
@@ -153,11 +157,11 @@ func (m *jumping) Result(l look) (title, facts string) {
 }
 
 // Intro implements Mode.
-func (m *jumping) Intro() []string {
-	return []string{
-		"Arrows move the cursor, Enter jumps there.",
-		"All cells between it and one of yours become yours.",
-		"t shows where jumps lead, r the rules.",
+func (m *jumping) Intro() [3][]string {
+	return [3][]string{
+		{"Arrows move the cursor, Enter jumps there.", "Arrows aim, Enter jumps."},
+		{"Cells that you jump over become yours.", "You take what you jump."},
+		{"t shows where jumps lead, r the rules.", "t targets, r the rules."},
 	}
 }
 

@@ -113,6 +113,8 @@ func TestJump(t *testing.T) {
 	assert.Contains(t, d.Screen(), "has changed since")
 	d.Press("t")
 	assert.NotContains(t, d.Screen(), board.CellName(target)+" takes")
+	d.Press("?")
+	assert.False(t, p.jumping().targets, "? is for the help")
 
 	v := frame.Draw(d.Env, p, false, "")
 	x, y := int(target.GetX()), int(target.GetY())

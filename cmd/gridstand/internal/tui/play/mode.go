@@ -27,8 +27,8 @@ type Mode interface {
 	PanelLines() int
 	// Result is a title and the facts of a finished game.
 	Result(l look) (title, facts string)
-	// Intro tells a new player how to play, in three lines.
-	Intro() []string
+	// Intro tells a new player how to play: three lines, each with its longest text first.
+	Intro() [3][]string
 	// Ahead is the number of moves that may wait for the one in flight. If there are any, a
 	// move is made even if the board changed after the player chose it.
 	Ahead() int

@@ -78,6 +78,7 @@ func (p *Model) open(g *pb.Game) {
 		p.keys.setMode(p.mode)
 	}
 	p.keys.allowUndo(p.alone())
+	p.motion.Reset()
 }
 
 // Init implements ui.Page.
@@ -108,7 +109,10 @@ func (p *Model) Update(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return p.key(msg)
 	case clickMsg:
-		if p.held() != nil {
+		switch {
+		case p.Over() || p.question != nil:
+			return nil
+		case p.held() != nil:
 			return p.takeBack()
 		}
 		return p.act(msg.act())

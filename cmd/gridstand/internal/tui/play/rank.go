@@ -102,7 +102,8 @@ func (p places) newcomer() bool { return p.all != nil && p.all.Rank == 0 }
 func stands(at *ui.Place, window, gameID string, width int) string {
 	text := placeText(at, window)
 	if at != nil && at.Rank > 0 && at.GameID != gameID {
-		return pickText(width, "best: "+text, "best "+text, fmt.Sprintf("best #%d %s", at.Rank, window))
+		best := gamestate.Comma(at.Score)
+		return pickText(width, "best "+best+": "+text, fmt.Sprintf("best %s: #%d %s", best, at.Rank, window))
 	}
 	return text
 }

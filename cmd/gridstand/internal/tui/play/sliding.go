@@ -80,11 +80,11 @@ func (m *sliding) Result(l look) (title, facts string) {
 }
 
 // Intro implements Mode.
-func (m *sliding) Intro() []string {
-	return []string{
-		"Arrow keys slide all tiles at once.",
-		"Two equal tiles that meet become one.",
-		"Build a 2048; r shows the rules.",
+func (m *sliding) Intro() [3][]string {
+	return [3][]string{
+		{"Arrow keys slide all tiles at once.", "Arrows slide all tiles."},
+		{"Two equal tiles that meet become one.", "Equal tiles merge."},
+		{"Build a 2048; r shows the rules.", "r shows the rules."},
 	}
 }
 

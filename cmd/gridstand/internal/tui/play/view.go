@@ -3,6 +3,7 @@ package play
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
+
+// smallPanel is the height of the panel below a board drawn in small.
+const smallPanel = 4
 
 // shareLines is the height of the command for others, with an empty line.
 const shareLines = 2
@@ -39,7 +43,7 @@ func (p *Model) View(width, height int) ui.View {
 	clicks := ok
 	if !ok {
 		if b, ok = board.Small(b, p.env.Theme); ok {
-			l, ok = board.Fit(b, p.env.Theme, width, height, 1)
+			l, ok = board.Fit(b, p.env.Theme, width, height, smallPanel)
 		}
 	}
 	if !ok {
@@ -92,15 +96,21 @@ func (p *Model) panel(l look) string {
 	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && !p.Over() {
 		var lines []string
 		for _, line := range p.mode.Intro() {
-			lines = append(lines, widget.Wrap(line, l.width))
+			lines = append(lines, pickText(l.width, line...))
 		}
 		intro := p.env.Theme.Accent().Render(strings.Join(lines, "\n"))
 		if !l.wide {
-			return widget.Stack(l.height, intro, blocks[0])
+			return widget.Stack(l.height, intro+"\n"+blocks[0])
 		}
 		blocks = append([]string{blocks[0], intro}, blocks[1:]...)
 	}
-	return widget.Stack(l.height, append(blocks, p.invitation(l.width))...)
+	blocks = append(blocks, p.invitation(l.width))
+	if l.wide { // the last moves in the room that is left
+		blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
+		used := lipgloss.Height(strings.Join(blocks, "\n\n"))
+		blocks = append(blocks, p.LogLines(p.env.Theme, l.height-used-1))
+	}
+	return widget.Stack(l.height, blocks...)
 }
 
 // invitation says how others watch the game, or join it.
@@ -129,14 +139,14 @@ func (p *Model) resultOpen() bool { return p.Over() && !p.closed && !p.starting 
 func (p *Model) result(l look) string {
 	t, score := p.env.Theme, gamestate.Comma(p.ScoreOf(l.seat))
 	title, facts := p.mode.Result(l)
-	head := t.Accent().Bold(true).Render(widget.Cell(title, l.width))
+	head := t.Accent().Bold(true).Render(ansi.Truncate(title, l.width, "…"))
 	if large, ok := style.Large(score, l.width); ok && l.height >= 2+style.LargeHeight {
 		head += "\n\n" + large
 		if l.height < 10 {
 			head = strings.Replace(head, "\n\n", "\n", 1)
 		}
 	} else {
-		head += "\n" + t.Bold().Render(score+" points")
+		head = ansi.Truncate(head+"  "+t.Bold().Render(score+" points"), l.width, "…")
 	}
 	ranks := []string{l.unranked()}
 	if ranks[0] == "" {
@@ -217,7 +227,11 @@ func (p *Model) Keys() help.KeyMap {
 	k := p.keys
 	switch {
 	case p.question != nil:
-		all := []key.Binding{ui.Bind("y", p.question.Yes), ui.Bind("n esc", "no")}
+		no := p.question.No
+		if no == "" {
+			no = "cancel"
+		}
+		all := []key.Binding{ui.Bind("y", p.question.Yes), ui.Bind("n esc", no)}
 		return keyMap{all, all}
 	case p.solving != nil:
 		all := []key.Binding{k.Faster, k.Slower, ui.Bind("any other key", "you play on")}

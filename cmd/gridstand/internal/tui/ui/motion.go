@@ -13,7 +13,7 @@ const (
 	motionSteps = int(motionTime / motionStep)
 )
 
-// Motion counts the frames in which a page shows a move. It stops for good once a frame
+// Motion counts the frames in which a page shows a move. It stops for the game once a frame
 // comes more than twice as late as planned: then the terminal or the connection is slow.
 // The zero Motion shows nothing.
 type Motion struct {
@@ -29,16 +29,25 @@ type FrameMsg struct {
 	run    int
 }
 
-// Start begins to show a move that the page has just learned of.
+// Start begins to show a move that the page has just learned of. Moves that follow each
+// other faster than a motion takes are not shown in motion.
 func (m *Motion) Start(env *Env, t *Tasks) tea.Cmd {
 	m.step = 0
 	if m.off || env.Theme.Still || !env.Theme.Colored() {
 		return nil
 	}
+	fast := env.Now.Sub(m.begun) < motionTime
+	m.begun, m.last = env.Now, env.Now
+	if fast {
+		return nil
+	}
 	m.run++
-	m.step, m.begun, m.last = 1, env.Now, env.Now
+	m.step = 1
 	return t.After(motionStep, FrameMsg{m, m.run})
 }
+
+// Reset allows motions again, for the next game.
+func (m *Motion) Reset() { m.off, m.step = false, 0 }
 
 // Stop shows the move as made.
 func (m *Motion) Stop() { m.step = 0 }

@@ -114,6 +114,9 @@ func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, prob
 		_, idle := s.Idle(now)
 		other = !idle
 	}
+	if g != nil && g.lookingBack() && !byUser { // since the server was asked
+		other = false
+	}
 	switch {
 	case g.running():
 		c.next = now.Add(otherTime)

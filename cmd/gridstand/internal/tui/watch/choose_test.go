@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,7 +69,7 @@ func (x *set) ends(id string) {
 	e.GameId, e.Time = id, timestamppb.New(x.now)
 	x.streams[id].Push(client.Update{Event: e})
 	x.streams[id].End()
-	x.Until("the end", func() bool { return !x.p.game.endedAt.IsZero() })
+	x.Until("the end", func() bool { return !x.p.game.running() })
 }
 
 // TestTV waits while nothing is live, goes from game to game with n, and on its own when
@@ -122,14 +123,14 @@ func TestTV_LeavesIdleGame(t *testing.T) {
 	t.Parallel()
 	first, second := liveGame("first", 9, 0), liveGame("second", 0, 10*time.Minute)
 	live := []*pb.Game{first, second}
-	asked := 0
+	var asked atomic.Int32
 	x := newSet(t, &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) {
-		asked++
+		asked.Add(1)
 		return live, nil
 	}}, "", "first", "second")
 	x.shows(first)
 	x.wait(59 * time.Second)
-	assert.Equal(t, 3, asked, "a minute has not passed")
+	assert.EqualValues(t, 3, asked.Load(), "a minute has not passed")
 	x.wait(time.Second)
 	assert.Equal(t, "first", x.p.game.id, "no other game moves")
 
@@ -156,6 +157,9 @@ func TestTV_StaysInThePast(t *testing.T) {
 	x.Press("space")
 	x.ends("first")
 	x.wait(time.Hour)
+	assert.Equal(t, "first", x.p.game.id)
+	x.Send(foundMsg{game: second}) // an answer to a question from before
+	x.Send(foundMsg{})
 	assert.Equal(t, "first", x.p.game.id)
 	x.Press("l", "end")
 	x.wait(time.Second)
@@ -210,17 +214,17 @@ func TestPickLive(t *testing.T) {
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	var playing *pb.Game
-	asked := 0
+	var asked atomic.Int32
 	x := newSet(t, &tuitest.Server{OnPlayerGame: func(name string) (*pb.Game, error) {
 		assert.Equal(t, "ada", name)
-		asked++
+		asked.Add(1)
 		return playing, nil
 	}}, "ada", "first", "second")
-	x.Until("a first look", func() bool { return asked == 1 && !x.p.chooser.finding })
+	x.Until("a first look", func() bool { return !x.p.chooser.next.IsZero() })
 	assert.Contains(t, x.Screen(), "ada is not playing.")
 	assert.Contains(t, x.Screen(), "following ada")
 	x.wait(time.Second)
-	assert.Equal(t, 1, asked, "every 2 s")
+	assert.EqualValues(t, 1, asked.Load(), "every 2 s")
 	playing = liveGame("first", 0, 0)
 	x.wait(time.Second)
 	x.shows(playing)
@@ -247,14 +251,14 @@ func TestFollow(t *testing.T) {
 // TestFollow_Unknown says what to do about a name that no player has.
 func TestFollow_Unknown(t *testing.T) {
 	t.Parallel()
-	asked := 0
+	var asked atomic.Int32
 	x := newSet(t, &tuitest.Server{OnPlayerGame: func(string) (*pb.Game, error) {
-		asked++
+		asked.Add(1)
 		return nil, client.ErrPlayerNotFound
 	}}, "\x1b[2Jnobody")
 	x.Until("an answer", func() bool { return x.p.chooser.unknown })
 	text := strings.Join(strings.Fields(x.Screen()), " ")
 	assert.Contains(t, text, `There is no player named "2Jnobody". The lobby and the leaderboards show the names of players.`)
 	x.wait(time.Hour)
-	assert.Equal(t, 1, asked)
+	assert.EqualValues(t, 1, asked.Load())
 }

@@ -19,18 +19,16 @@ const markTime = 250 * time.Millisecond
 
 // game is a game that is watched.
 type game struct {
-	env   *ui.Env
-	tasks *ui.Tasks
-	id    string
-	state gamestate.State
-	past  past
-	// since is when the page began to show it, endedAt when its stream ended, zero
-	// before.
-	since, endedAt time.Time
-	stream         ui.Stream
-	leave          context.CancelFunc // ends stream
-	motion         ui.Motion
-	problem        string
+	env     *ui.Env
+	tasks   *ui.Tasks
+	id      string
+	state   gamestate.State
+	past    past
+	since   time.Time // when the page began to show it
+	stream  ui.Stream
+	leave   context.CancelFunc // ends stream
+	motion  ui.Motion
+	problem string
 }
 
 func newGame(env *ui.Env, tasks *ui.Tasks, id string) *game {
@@ -86,7 +84,6 @@ func (g *game) update(msg tea.Msg) tea.Cmd {
 // onUpdate handles an update of the stream, or its end.
 func (g *game) onUpdate(msg ui.UpdateMsg) tea.Cmd {
 	if msg.Err != nil {
-		g.endedAt = g.env.Now
 		if !errors.Is(msg.Err, io.EOF) {
 			g.state.Lost, g.problem = true, ui.Explain(msg.Err, "Open the game again to retry.")
 		}
@@ -109,12 +106,10 @@ func (g *game) onUpdate(msg ui.UpdateMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// move begins to show the last move of a state in motion, unless the one before still
-// moves: then they come too fast.
+// move begins to show the last move of a state in motion.
 func (g *game) move(s *gamestate.State) tea.Cmd {
-	moving := g.motion.Progress() < 1
 	g.motion.Stop()
-	if moving || s.Before == nil {
+	if s.Before == nil {
 		return nil
 	}
 	return g.motion.Start(g.env, g.tasks)

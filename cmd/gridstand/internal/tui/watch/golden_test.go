@@ -46,29 +46,38 @@ func follow(g *game, to *pb.Game) {
 		g.past.add(frameOf(&g.state))
 	}
 	live.Event = nil
-	if to.GetPosition().GetTribolo() != nil || to.GetResult() != nil {
-		end := to
-		end.Version++
-		live.Game = end
-		log := g.state.Log
+	if to.GetPosition().GetTribolo() != nil {
+		seat := int32(0)
+		live.Event = &pb.Event{
+			GameId: to.GetId(), Version: last, Seat: &seat, Position: to.GetPosition(), Time: to.GetUpdateTime(), Ranked: true,
+			Action: &pb.Event_Moved{Moved: &pb.Moved{
+				Move: &pb.Moved_Cell{Cell: &pb.Cell{X: 4, Y: 4}}, Taken: []*pb.Cell{{X: 4, Y: 2}, {X: 4, Y: 3}},
+			}},
+		}
 		g.state.Update(live, tuitest.Noon)
-		g.state.Log = log
+		g.past.add(frameOf(&g.state))
+		live.Event = nil
+	}
+	if to.GetResult() != nil {
+		live.Game = to
+		live.Game.Version++
+		g.state.Update(live, tuitest.Noon)
 	}
 }
 
 // tribolo is a game of Tribolo in its middle.
 func tribolo() *pb.Game {
-	b := &pb.TriboloBoard{Rows: 19, Columns: 19}
-	for i := range 19 * 19 {
+	b := &pb.TriboloBoard{Rows: 11, Columns: 16}
+	for i := range 11 * 16 {
 		state := pb.CellState_CELL_STATE_EMPTY
-		switch row, column := i/19, i%19; {
-		case row == 3 && column%5 == 2, row == 14 && column%7 == 3:
+		switch row, column := i/16, i%16; {
+		case row == 3 && column%5 == 2, row == 8 && column%7 == 3:
 			state = pb.CellState_CELL_STATE_WALL
-		case row+column < 13 && row*column > 5:
+		case row+column < 9 && row*column > 3:
 			state = pb.CellState_CELL_STATE_BLUE
-		case row > 8 && column < 9 && row-column < 9:
+		case row > 5 && column < 9 && row-column < 5:
 			state = pb.CellState_CELL_STATE_RED
-		case row > 5 && column > 10 && row+column < 29:
+		case row > 3 && column > 9 && row+column < 21:
 			state = pb.CellState_CELL_STATE_GREEN
 		}
 		b.Cells = append(b.Cells, state)

@@ -119,7 +119,7 @@ func (p *page) found(msg foundMsg) tea.Cmd {
 		p.drop()
 		p.game = newGame(p.env, p.tasks, to.GetId())
 		return p.game.watch()
-	case msg.game == nil && msg.err == nil && p.chooser.player == "" && !p.game.running():
+	case msg.game == nil && msg.err == nil && p.chooser.player == "" && p.game != nil && !p.game.running() && !p.game.lookingBack():
 		p.drop() // nothing is live
 	}
 	return nil

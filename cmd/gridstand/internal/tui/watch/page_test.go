@@ -56,7 +56,7 @@ func TestWatch(t *testing.T) {
 	assert.Empty(t, d.Left)
 	from.Push(client.Update{Event: tuitest.Ended(615, pb.Result_REASON_NO_MOVES)})
 	from.End()
-	d.Until("the end", func() bool { return !p.game.endedAt.IsZero() })
+	d.Until("the end", func() bool { return !p.game.running() })
 
 	result := d.Screen()
 	assert.Contains(t, result, "■ finished")
@@ -147,10 +147,11 @@ func TestWatch_Motion(t *testing.T) {
 			Event: tuitest.Moved(v, pb.Direction_DIRECTION_LEFT, aBoard(), 12344),
 		}})
 	}
+	d.Env.Now = d.Env.Now.Add(time.Second)
 	move(615)
 	assert.Less(t, p.game.motion.Progress(), 1.0)
 	move(616)
-	assert.EqualValues(t, 1, p.game.motion.Progress(), "before the last move was shown")
+	assert.EqualValues(t, 1, p.game.motion.Progress(), "too soon after the last one")
 }
 
 // history is the events of the game up to a version.

@@ -63,24 +63,7 @@ func (x *panel) play() string {
 func (x *panel) stack(blocks ...string) string {
 	blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
 	used := lipgloss.Height(strings.Join(blocks, "\n\n"))
-	return widget.Stack(x.height, append(blocks, x.log(x.height-used-3), x.since())...)
-}
-
-// log lists the last events, the newest first.
-func (x *panel) log(rows int) string {
-	var out []string
-	for i, entry := range x.Log[:min(len(x.Log), max(rows, 0))] {
-		gained := ""
-		if entry.Gained > 0 {
-			gained = "+" + gamestate.Comma(entry.Gained)
-		}
-		ink := x.env.Theme.Dim()
-		if i == 0 {
-			ink = x.env.Theme.Bold()
-		}
-		out = append(out, ink.Render(strings.TrimRight(fmt.Sprintf("%7s  %s  %8s", gamestate.Comma(entry.Move), entry.What, gained), " ")))
-	}
-	return strings.Join(out, "\n")
+	return widget.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, x.height-used-3), x.since())...)
 }
 
 // since says which move this is and how old.
@@ -92,17 +75,16 @@ func (x *panel) since() string {
 // result is the panel of a finished game.
 func (x *panel) result() string {
 	t := x.env.Theme
-	title := t.Bold().Render(x.Ending())
-	verify := t.Dim().Render("verify with ") + x.env.Command("verify", gamestate.ShortID(x.Game.GetId()))
-	if lipgloss.Width(verify) > x.width {
-		verify = t.Dim().Render("verify with") + "\n" + x.env.Command("verify", gamestate.ShortID(x.Game.GetId()))
-	}
-	score, facts := gamestate.Comma(x.Score()), fmt.Sprintf("%s  best tile %s, %s", x.Player(), x.BestTile(), gamestate.Plural(int(x.Moves()), "move"))
+	title, score := t.Bold().Render(x.Ending()), gamestate.Comma(x.Score())
+	facts := fmt.Sprintf("%s  best tile %s, %s", x.Player(), x.BestTile(), gamestate.Plural(int(x.Moves()), "move"))
 	if x.Tribolo() != nil {
 		score, facts = gamestate.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
-		title = t.Bold().Render(x.Winners("")) + "  " + t.Dim().Render(x.Ending())
+		title = widget.Header(x.width, []string{t.Bold().Render(x.Winners(""))}, []string{t.Dim().Render(x.Ending()), ""})
 	}
+	verify := widget.Wrap(t.Dim().Render("verify with ")+x.env.Command("verify", gamestate.ShortID(x.Game.GetId())), x.width)
 	switch {
+	case x.height < panelLines && x.Tribolo() != nil:
+		return widget.Stack(x.height, title, facts)
 	case x.height < panelLines:
 		return widget.Stack(x.height, title, t.Accent().Bold(true).Render(score)+"  "+facts)
 	case x.tall:

@@ -102,7 +102,7 @@ func (p *page) right() []string {
 		}
 		return []string{badge}
 	}
-	if s.Board() == nil {
+	if s.Board() == nil || s.Over() {
 		return []string{badge}
 	}
 	clock := s.ClockText(t, p.env.Now)

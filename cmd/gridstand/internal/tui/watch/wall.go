@@ -108,122 +108,115 @@ const (
 	titleWidth = 36 // columns of a title, if the board is narrower
 )
 
-// grid chooses the columns in which every game can be drawn, and of those the one with
-// the largest boards; 0 if there is only room for one game.
-func (w *wall) grid(width, height int) (columns int) {
+// grid divides a body into places of each × high for the games: in the columns in which
+// every board fits, and of those the ones with the largest boards. columns is 0 if there is
+// only room for one game.
+func (w *wall) grid(width, height int) (columns, each, high int) {
 	best := 0
 	for _, n := range []int{2, len(w.games), 1} {
 		rows := (len(w.games) + n - 1) / n
+		x, y := (width-(n-1)*wallGapX)/n, (height-(rows-1)*wallGapY)/rows
 		area, fits := 0, true
 		for _, g := range w.games {
-			c := w.cell(g, (width-(n-1)*wallGapX)/n, (height-(rows-1)*wallGapY)/rows)
-			fits = fits && c.ok
-			area += c.area
+			b, c, ok := w.fit(g, x, y)
+			fits = fits && ok
+			if b != nil {
+				boardWidth, boardHeight := b.Measure(c)
+				area += boardWidth * boardHeight
+			}
 		}
-		if fits && area > best {
-			best, columns = area, n
+		if fits && (columns == 0 || area > best) {
+			best, columns, each, high = area, n, x, y
 		}
 	}
-	return columns
+	return columns, each, high
 }
 
 // View implements ui.Page.
 func (w *wall) View(width, height int) ui.View {
 	t := w.env.Theme
-	v := ui.View{
-		Title: "wall", Left: []string{t.Bold().Render("wall"), ""},
-		Right: []string{t.Dim().Render(gamestate.Plural(len(w.games), "game"))},
-	}
-	columns := w.grid(width, height)
+	v := ui.View{Title: "wall", Left: []string{t.Bold().Render("wall"), ""}}
+	columns, each, high := w.grid(width, height)
 	if columns == 0 {
-		v.Body = w.cell(w.games[w.at], width, height).text
+		v.Body = w.cell(w.at, width, height)
 		v.Right = []string{t.Dim().Render(fmt.Sprintf("%d of %d", w.at+1, len(w.games)))}
 		return v
 	}
-	rows := (len(w.games) + columns - 1) / columns
-	each, high := (width-(columns-1)*wallGapX)/columns, (height-(rows-1)*wallGapY)/rows
-	var lines []string
-	for row := range rows {
-		var beside []string
-		for i, g := range w.games[row*columns : min((row+1)*columns, len(w.games))] {
-			if i > 0 {
-				beside = append(beside, strings.Repeat(" ", wallGapX))
-			}
-			beside = append(beside, lipgloss.PlaceHorizontal(each, lipgloss.Center, w.cell(g, each, high).text))
+	v.Right = []string{t.Dim().Render(gamestate.Plural(len(w.games), "game"))}
+	var rows, row []string
+	for i := range w.games {
+		row = append(row, lipgloss.PlaceHorizontal(each, lipgloss.Center, w.cell(i, each, high)))
+		if len(row) < 2*columns-1 && i < len(w.games)-1 {
+			row = append(row, strings.Repeat(" ", wallGapX))
+			continue
 		}
-		if row > 0 {
-			lines = append(lines, "")
-		}
-		lines = append(lines, lipgloss.JoinHorizontal(lipgloss.Top, beside...))
+		rows, row = append(rows, lipgloss.JoinHorizontal(lipgloss.Top, row...)), nil
 	}
-	v.Body = lipgloss.JoinVertical(lipgloss.Center, lines...)
+	v.Body = strings.Join(rows, strings.Repeat("\n", 1+wallGapY))
 	return v
 }
 
-// cell is a game of a wall, drawn.
-type cell struct {
-	text string
-	area int  // of the board, in characters
-	ok   bool // the board fits
+// seatRows is the number of rows for the seats below a board. The title has the player of
+// 2048.
+func seatRows(s *gamestate.State) int {
+	if s.Tribolo() == nil {
+		return 0
+	}
+	return len(s.Game.GetSeats())
+}
+
+// fit returns the drawing of a game for width × height, and the size of its cells. ok is
+// false if it does not fit. There is no board before the game is known.
+func (w *wall) fit(g *game, width, height int) (b board.Board, c board.Size, ok bool) {
+	s := &g.state
+	if b = board.Moving(s.Board(), s.Before, g.motion.Progress()); b == nil {
+		return nil, c, true
+	}
+	height -= 1 + seatRows(s)
+	c, ok = board.LargestSize(b, w.env.Theme, width, height)
+	if small, has := board.Small(b, w.env.Theme); !ok && has {
+		b = small
+		c, ok = board.LargestSize(b, w.env.Theme, width, height)
+	}
+	return b, c, ok
 }
 
 // cell draws a game with its title, its board and all its seats.
-func (w *wall) cell(g *game, width, height int) cell {
-	t, s := w.env.Theme, &g.state
-	drawing := board.Moving(s.Board(), s.Before, g.motion.Progress())
-	if drawing == nil {
-		text := s.Badge(t, w.env.Now)
-		if g.problem != "" {
-			text = t.Warn().Render(widget.Wrap(g.problem, width))
-		}
-		return cell{text: w.title(g, width) + "\n" + text, area: 1, ok: true}
+func (w *wall) cell(i, width, height int) string {
+	t, g := w.env.Theme, w.games[i]
+	b, c, ok := w.fit(g, width, height)
+	switch {
+	case b == nil:
+		return w.title(i, min(width, titleWidth)) + "\n" + t.Warn().Render(widget.Wrap(g.problem, width))
+	case !ok:
+		needsWidth, needsHeight := board.Needs(b, t)
+		return w.title(i, width) + "\n" + widget.TooSmall(width, height, needsWidth, needsHeight+1+seatRows(&g.state))
 	}
-	below := 0 // rows for the seats
-	if s.Tribolo() != nil {
-		below = len(s.Game.GetSeats())
+	boardWidth, _ := b.Measure(c)
+	width = min(width, max(boardWidth, titleWidth))
+	parts := []string{w.title(i, width), lipgloss.PlaceHorizontal(width, lipgloss.Center, b.Draw(c, t))}
+	if seatRows(&g.state) > 0 {
+		parts = append(parts, g.state.SeatLines(t, width, w.env.Me))
 	}
-	text, ok := board.Largest(drawing, t, width, height-1-below)
-	if small, has := board.Small(drawing, t); !ok && has {
-		drawing = small
-		text, ok = board.Largest(drawing, t, width, height-1-below)
-	}
-	if !ok {
-		needsWidth, needsHeight := board.Needs(drawing, t)
-		return cell{text: w.title(g, width) + "\n" + widget.TooSmall(width, height, needsWidth, needsHeight+1+below)}
-	}
-	area := lipgloss.Width(text) * lipgloss.Height(text)
-	width = min(width, max(lipgloss.Width(text), titleWidth))
-	parts := []string{w.title(g, width), lipgloss.PlaceHorizontal(width, lipgloss.Center, text)}
-	if below > 0 {
-		parts = append(parts, s.SeatLines(t, width, w.env.Me))
-	}
-	return cell{text: lipgloss.JoinVertical(lipgloss.Left, parts...), area: area, ok: true}
+	return lipgloss.JoinVertical(lipgloss.Left, parts...)
 }
 
 // title is the line above a game: its number, player, variant, score and badge.
-func (w *wall) title(g *game, width int) string {
-	t, s := w.env.Theme, &g.state
-	number := 0
-	for i, other := range w.games {
-		if other == g {
-			number = i
-		}
+func (w *wall) title(i, width int) string {
+	t, s := w.env.Theme, &w.games[i].state
+	number, name := t.Dim(), t.Bold()
+	if i == w.at {
+		number, name = t.Accent().Bold(true), t.Accent().Bold(true)
 	}
-	mark := t.Dim().Render(fmt.Sprintf("%d ", number+1))
-	name := t.Bold()
-	if number == w.at {
-		mark, name = t.Accent().Bold(true).Render(fmt.Sprintf("%d ", number+1)), t.Accent().Bold(true)
+	left := []string{number.Render(fmt.Sprint(i + 1)), ""}
+	score := "  " + t.Bold().Render(gamestate.Comma(s.Score()))
+	switch who := left[0] + " " + name.Render(s.Player()); {
+	case s.Tribolo() != nil:
+		left = []string{left[0] + " " + name.Render(s.Variant()), ""}
+	case s.Board() != nil:
+		left = []string{who + "  " + t.Dim().Render(s.Variant()) + score, who + score, who, ""}
 	}
-	badge := s.Badge(t, w.env.Now)
-	if s.Board() == nil {
-		return widget.Header(width, []string{mark, ""}, []string{badge, ""})
-	}
-	variant := t.Dim().Render(s.Variant())
-	if s.Tribolo() != nil {
-		return widget.Header(width, []string{mark + name.Render(s.Variant()), ""}, []string{badge, ""})
-	}
-	who, score := mark+name.Render(s.Player()), t.Bold().Render(gamestate.Comma(s.Score()))
-	return widget.Header(width, []string{who + "  " + variant + "  " + score, who + "  " + score, who, ""}, []string{badge, ""})
+	return widget.Header(width, left, []string{s.Badge(t, w.env.Now), ""})
 }
 
 // Farewell implements ui.Page: how the games stood, a line each.

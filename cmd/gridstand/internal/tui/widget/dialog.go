@@ -6,6 +6,7 @@ import (
 
 	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textinput"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
@@ -47,6 +48,13 @@ func (q Question) Box(t style.Theme, width int) string {
 
 // Brief is the question for a window that is too small for its box.
 func (q Question) Brief() string { return q.Title + " y n" }
+
+// InputStyles are the styles of a text field. Its cursor does not blink: that would cost
+// a frame each time.
+func InputStyles(t style.Theme) textinput.Styles {
+	s := textinput.StyleState{Text: t.Bold(), Placeholder: t.Dim()}
+	return textinput.Styles{Focused: s, Blurred: s, Cursor: textinput.CursorStyle{Color: t.Colors().Accent}}
+}
 
 // helpModel is the help in the theme's colors.
 func helpModel(t style.Theme) help.Model {

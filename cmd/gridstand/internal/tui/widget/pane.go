@@ -50,6 +50,18 @@ func (p Pane) Draw(t style.Theme, content string, width, height int) string {
 	return strings.Join(append(lines, edgeLine(edge, "╰", "╯", "", p.Foot, width)), "\n")
 }
 
+// Beside joins panes of the same height.
+func Beside(panes ...string) string {
+	lines := strings.Split(panes[0], "\n")
+	for _, pane := range panes[1:] {
+		more := strings.Split(pane, "\n")
+		for i := range min(len(lines), len(more)) {
+			lines[i] += more[i]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // edgeLine is an edge of a pane with a text at its left and one at its right. The right
 // one is left out if there is no room.
 func edgeLine(edge lipgloss.Style, from, to, left, right string, width int) string {

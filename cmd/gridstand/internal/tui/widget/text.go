@@ -80,6 +80,9 @@ func Pad(text string, width int) string {
 
 // Cell is text cut to width columns with an ellipsis, and filled up to them.
 func Cell(text string, width int) string {
+	if n := ansi.StringWidth(text); n <= width {
+		return text + strings.Repeat(" ", width-n)
+	}
 	return Pad(ansi.Truncate(text, max(width, 0), "…"), width)
 }
 

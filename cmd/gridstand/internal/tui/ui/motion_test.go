@@ -1,0 +1,61 @@
+package ui_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+)
+
+// run shows a motion whose frames come after a time each, and returns how far it was
+// shown with each frame.
+func run(t *testing.T, m *ui.Motion, env *ui.Env, each time.Duration) (shown []float64) {
+	t.Helper()
+	tasks := ui.NewTasks(t.Context())
+	defer tasks.Stop()
+	cmd := m.Start(env, tasks)
+	for cmd != nil {
+		shown = append(shown, m.Progress())
+		msg := cmd().(ui.TaskMsg).Msg.(ui.FrameMsg)
+		env.Now = env.Now.Add(each)
+		cmd = m.Update(msg, env, tasks)
+		require.Less(t, len(shown), 20)
+	}
+	assert.InDelta(t, 1, m.Progress(), 0, "the move is made in the end")
+	return shown
+}
+
+// TestMotion shows a move in frames within 120 ms, and no more once a frame came more than
+// twice as late as planned.
+func TestMotion(t *testing.T) {
+	t.Parallel()
+	const frame = 24 * time.Millisecond
+	env := &ui.Env{Theme: style.Theme{Profile: colorprofile.TrueColor}, Now: time.Unix(0, 0)}
+	var m ui.Motion
+	shown := run(t, &m, env, frame)
+	assert.Len(t, shown, 5)
+	assert.IsIncreasing(t, shown)
+	assert.Equal(t, 5*frame, env.Now.Sub(time.Unix(0, 0)))
+	assert.Len(t, run(t, &m, env, 2*frame), 3, "late frames are skipped")
+	assert.Len(t, run(t, &m, env, 2*frame+1), 1)
+	env.Now = env.Now.Add(time.Hour)
+	assert.Empty(t, run(t, &m, env, frame), "a slow terminal gets no more frames")
+
+	m.Reset()
+	assert.Len(t, run(t, &m, env, frame), 5)
+	tasks := ui.NewTasks(t.Context())
+	defer tasks.Stop()
+	require.NotNil(t, m.Start(env, tasks))
+	assert.Nil(t, m.Start(env, tasks), "the next move comes too early")
+	assert.InDelta(t, 1, m.Progress(), 0)
+
+	for _, theme := range []style.Theme{{Profile: colorprofile.ASCII}, {Profile: colorprofile.TrueColor, Still: true}} {
+		env.Theme = theme
+		assert.Empty(t, run(t, new(ui.Motion), env, frame))
+	}
+}

@@ -19,7 +19,7 @@ import (
 const fingerprint = "SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg"
 
 // proof is a signature by a new key, for a player, and the fingerprint of the key.
-func proof(t *testing.T, playerID string) (signature, print string) {
+func proof(t *testing.T, playerID string) (signature, name string) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
@@ -39,23 +39,23 @@ func TestKeys_Player(t *testing.T) {
 		keys, elsewhere := account.NewKeys(s.Keys, accounts), account.NewKeys(s.Keys, accounts)
 		ann, _, err := accounts.Create(ctx, "Ann", secretA, false)
 		require.NoError(t, err)
-		signature, print := proof(t, ann.ID)
-		_, err = keys.Player(ctx, print)
+		signature, name := proof(t, ann.ID)
+		_, err = keys.Player(ctx, name)
 		require.ErrorIs(t, err, account.ErrKeyNotLinked)
 		added, err := keys.Add(ctx, ann.ID, signature, "ünicode at home")
 		require.NoError(t, err)
-		assert.Equal(t, print, added.Fingerprint)
+		assert.Equal(t, name, added.Fingerprint)
 		for _, k := range []*account.Keys{keys, elsewhere} {
-			player, err := k.Player(ctx, print)
+			player, err := k.Player(ctx, name)
 			require.NoError(t, err)
 			assert.Equal(t, ann, player)
 		}
-		require.NoError(t, elsewhere.Remove(ctx, ann.ID, print))
-		_, err = elsewhere.Player(ctx, print)
+		require.NoError(t, elsewhere.Remove(ctx, ann.ID, name))
+		_, err = elsewhere.Player(ctx, name)
 		require.ErrorIs(t, err, account.ErrKeyNotLinked)
-		_, err = keys.Player(ctx, print)
+		_, err = keys.Player(ctx, name)
 		require.NoError(t, err, "for up to half a minute")
-		_, err = account.NewKeys(s.Keys, accounts).Player(ctx, print)
+		_, err = account.NewKeys(s.Keys, accounts).Player(ctx, name)
 		require.ErrorIs(t, err, account.ErrKeyNotLinked)
 	})
 }
@@ -103,10 +103,10 @@ func TestKeys_Invalid(t *testing.T) {
 	}
 	_, err := keys.Create(t.Context(), "admin", fingerprint, false)
 	require.ErrorIs(t, err, account.ErrNameReserved)
-	for _, print := range []string{"", "SHA256:", "sha256" + fingerprint[6:], fingerprint[:49], fingerprint + "=", fingerprint[:48] + "\n" + fingerprint[49:], fingerprint[:49] + "h"} {
-		assert.False(t, account.ValidFingerprint(print), print)
-		requireField(t, keys.Remove(t.Context(), "id", print), "fingerprint")
-		_, err := keys.Player(t.Context(), print)
+	for _, name := range []string{"", "SHA256:", "sha256" + fingerprint[6:], fingerprint[:49], fingerprint + "=", fingerprint[:48] + "\n" + fingerprint[49:], fingerprint[:49] + "h"} {
+		assert.False(t, account.ValidFingerprint(name), name)
+		requireField(t, keys.Remove(t.Context(), "id", name), "fingerprint")
+		_, err := keys.Player(t.Context(), name)
 		require.ErrorIs(t, err, account.ErrKeyNotLinked)
 	}
 	assert.True(t, account.ValidFingerprint(fingerprint))

@@ -25,7 +25,11 @@ func (p *program) sshKeyCommand() *cobra.Command {
 		Short: "Link SSH keys to your account, to play over SSH under your name",
 		Long: `Links SSH keys to your account on this server, so that whoever connects to an SSH host
 of it with such a key plays under your name. An account can have 8 keys, and a key one
-account.`,
+account.
+
+An account that was created over SSH belongs to its key alone: it has no token, so this
+program cannot use it or link other keys to it. To play both ways under one name, link
+the key before you use it over SSH for the first time.`,
 	}
 	add := &cobra.Command{
 		Use:   "add [file]",

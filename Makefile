@@ -89,7 +89,7 @@ STORM ?= 10m
 
 .PHONY: storm
 storm: export TEST_LONG := 1
-storm: ## Inject random faults into servers, Redis and connections for STORM
+storm: ## Inject random faults into servers, their stores and connections for STORM
 	go test ./server/internal/test/fault -run '^TestStorm_long$$' -v -timeout 0 -args -storm=$(STORM)
 
 # How often make kills does it.

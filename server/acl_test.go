@@ -1,6 +1,10 @@
 package server_test
 
 import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,7 +14,10 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/ssh"
+	"google.golang.org/grpc/metadata"
 
+	"github.com/gridstand/gridstand/internal/sshsig"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -78,6 +85,7 @@ func testACL(t *testing.T, addr, parameters string) {
 		_, _ = pb.NewLeaderboardServiceClient(conn).GetRank(calls, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"})
 		_, err = pb.NewPlayerServiceClient(conn).RotateToken(calls, &pb.RotateTokenRequest{})
 		require.NoError(t, err)
+		playBySSH(calls, t, srv.Addr(), c)
 		require.Eventually(t, func() bool { return admin.Exists(ctx, "heartbeats:{beat}", "claim:reconcile:{beat}").Val() == 2 }, patience, patience/1000)
 	})
 
@@ -132,4 +140,39 @@ func testACL(t *testing.T, addr, parameters string) {
 		assert.NotContains(t, log.String(), "redis can lose", "INFO tells the rest")
 		assert.Contains(t, log.String(), "redis does not tell its appendfsync")
 	})
+}
+
+// playBySSH links and removes a key, creates the account of another one through an SSH
+// host, and revokes the host's credential.
+func playBySSH(calls context.Context, t *testing.T, addr net.Addr, c server.Config) {
+	t.Helper()
+	operator, err := server.Operate(t.Context(), c)
+	require.NoError(t, err)
+	defer operator.Close()
+	credential, err := operator.CreateCredential(t.Context(), "host")
+	require.NoError(t, err)
+	players := pb.NewPlayerServiceClient(servertest.Dial(t, addr))
+	me, err := players.GetPlayer(calls, &pb.GetPlayerRequest{PlayerId: "me"})
+	require.NoError(t, err)
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	signer, err := ssh.NewSignerFromKey(private)
+	require.NoError(t, err)
+	signature, err := sshsig.Sign(signer, "gridstand", me.GetPlayer().GetId())
+	require.NoError(t, err)
+	added, err := players.AddKey(calls, &pb.AddKeyRequest{Signature: signature})
+	require.NoError(t, err)
+	_, err = players.ListKeys(calls, &pb.ListKeysRequest{})
+	require.NoError(t, err)
+	_, err = players.RemoveKey(calls, &pb.RemoveKeyRequest{Fingerprint: added.GetKey().GetFingerprint()})
+	require.NoError(t, err)
+
+	over := metadata.NewOutgoingContext(within(t), metadata.Pairs("authorization", "Bearer "+credential, "gridstand-ssh-key", added.GetKey().GetFingerprint()))
+	_, err = players.CreatePlayer(over, &pb.CreatePlayerRequest{Name: "Eve"})
+	require.NoError(t, err)
+	_, err = players.GetPlayer(over, &pb.GetPlayerRequest{PlayerId: "me"})
+	require.NoError(t, err)
+	_, err = operator.Credentials(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, operator.RevokeCredential(t.Context(), "host"))
 }

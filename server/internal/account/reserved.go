@@ -19,7 +19,7 @@ var reservedWords = []string{
 	"all", "anonymous", "anybody", "anyone", "everybody", "everyone", "guest", "local", "me", "nobody", "none", "null",
 	"open", "somebody", "someone", "undefined", "unknown", "you",
 	// The client's commands.
-	"bench", "bot", "completion", "games", "help", "join", "login", "move", "new", "play", "resign", "show", "ssh-host",
+	"bench", "bot", "completion", "games", "help", "join", "login", "move", "new", "play", "resign", "show", "ssh-host", "ssh-key",
 	"top", "tv", "variants", "verify", "version", "watch", "whoami",
 }
 

@@ -153,7 +153,7 @@ available, 130 interrupted.`,
 		}},
 		{"For scripts:", []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand(), p.botCommand()}},
 		{"For servers:", []*cobra.Command{p.sshHostCommand(), p.benchCommand()}},
-		{"Your account:", []*cobra.Command{p.loginCommand(), p.whoamiCommand()}},
+		{"Your account:", []*cobra.Command{p.loginCommand(), p.whoamiCommand(), p.sshKeyCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, cmd := range group.commands {

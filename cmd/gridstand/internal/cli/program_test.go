@@ -45,7 +45,8 @@ type person struct {
 	name   string
 
 	in       io.Reader
-	terminal bool // where its commands run
+	env      []string // besides the usual
+	terminal bool     // where its commands run
 	width    int
 }
 
@@ -72,7 +73,7 @@ func (u *person) program(out, err io.Writer) *program {
 	}
 	return &program{
 		in: in, out: out, err: err, store: u.store, state: u.state, clock: time.Now,
-		env:      []string{"GRIDSTAND_SERVER=" + u.server, "USER=" + u.name, "TERM=xterm-256color"},
+		env:      append([]string{"GRIDSTAND_SERVER=" + u.server, "USER=" + u.name, "TERM=xterm-256color"}, u.env...),
 		terminal: func(any) bool { return u.terminal },
 		width:    func() int { return u.width },
 	}

@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +18,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	"github.com/gridstand/gridstand/server"
 )
 
 // sshHost is a host for SSH clients, in the process of the test.
@@ -84,6 +89,14 @@ func (h *sshHost) run(t *testing.T, keys []string, args string) (out string, cod
 	text, _ := cmd.CombinedOutput()
 	require.NoError(t, ctx.Err())
 	return string(text), cmd.ProcessState.ExitCode()
+}
+
+// ok runs an SSH client that must succeed and returns its output.
+func (h *sshHost) ok(t *testing.T, keys []string, args string) string {
+	t.Helper()
+	out, code := h.run(t, keys, args)
+	require.Zero(t, code, out)
+	return out
 }
 
 // sane waits until a pane's command has ended, and checks that it left the terminal as
@@ -165,4 +178,101 @@ func TestSSH_Commands(t *testing.T) {
 		assert.Contains(t, out, tt.want, tt.args)
 		assert.Equal(t, tt.code, code, tt.args)
 	}
+}
+
+// hostedServer starts a server that trusts a host for SSH clients on this machine, and
+// returns its address and the file of the host's credential.
+func hostedServer(t *testing.T) (address, credential string, config server.Config) {
+	t.Helper()
+	config = servertest.Config(t)
+	config.Store = server.File(filepath.Join(t.TempDir(), "games.db"))
+	config.Proxies = "127.0.0.1"
+	s, _ := servertest.Start(t, config)
+	operator, err := server.Operate(t.Context(), config)
+	require.NoError(t, err)
+	made, err := operator.CreateCredential(t.Context(), "host")
+	require.NoError(t, err)
+	operator.Close()
+	credential = filepath.Join(t.TempDir(), "credential")
+	require.NoError(t, os.WriteFile(credential, []byte(made+"\n"), 0o600))
+	return s.Addr().String(), credential, config
+}
+
+// newKey makes an SSH key and returns its file.
+func newKey(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "key")
+	out, err := exec.CommandContext(t.Context(), "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return file
+}
+
+// Ensure that an SSH key is an account: the same one after a restart of the host and on
+// another host, and another one for another key, even if the client offers both.
+func TestTerminal_SSHAccounts(t *testing.T) {
+	t.Parallel()
+	p := newPanes(t)
+	address, credential, _ := hostedServer(t)
+	args := []string{"--credential-file", credential}
+	first := startSSH(t, address, args...)
+	ada, bob := newKey(t), newKey(t)
+
+	p.run("ada", first.command([]string{ada}, "-t play"))
+	p.sees("ada", "MOVES +0")
+	p.tmux("send-keys", "-t", "ada", "Left", "Down", "Right", "Up")
+	p.sees("ada", "MOVES +[1-4]")
+	p.tmux("send-keys", "-t", "ada", "q")
+	p.sane("ada", exitOK)
+	id := strings.Fields(regexp.MustCompile(`[a-z2-7]+ +classic +ada`).FindString(first.ok(t, nil, "games")))[0]
+	first.stop()
+
+	// Another host of the same server stands for a restart, too: it shares nothing.
+	second := startSSH(t, address, args...)
+	p.run("again", second.command([]string{ada}, "-t play "+id))
+	p.sees("again", "MOVES +[1-4]")
+	p.tmux("send-keys", "-t", "again", "q")
+	p.sane("again", exitOK)
+
+	// Bob's client offers Ada's public key, which it knows, before its own.
+	public := filepath.Join(t.TempDir(), "ada.pub")
+	text, err := os.ReadFile(ada + ".pub")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(public, text, 0o600))
+	p.run("bob", second.command([]string{public, bob}, "-t play "+id))
+	p.sees("bob", "that is not your game")
+	p.run("bob-2", second.command([]string{bob}, "-t play"))
+	p.sees("bob-2", "MOVES +0")
+	assert.Contains(t, second.ok(t, nil, "games"), "ada-2 ")
+	p.run("nobody", second.command([]string{public}, "-t play"))
+	p.sees("nobody", "you are a guest")
+}
+
+// Ensure that an SSH client shows what the program on the same terminal shows, in the
+// same colours.
+func TestTerminal_SSHSame(t *testing.T) {
+	t.Parallel()
+	p, server := newPanes(t), quickServer(t)
+	h := startSSH(t, server)
+	id := newUser(t, server, "ada").finished(8)
+	for _, tt := range []struct{ name, local, ssh, want string }{
+		{"lobby", "", "", "MY GAMES|LEADERBOARD|TODAY"},
+		{"watch", "watch " + id, "-t watch " + id, "version"},
+	} {
+		p.open(tt.name+"-here", tt.local+" --server "+server)
+		p.run(tt.name+"-ssh", h.command(nil, tt.ssh))
+		p.sees(tt.name+"-here", tt.want)
+		var here, ssh string
+		same := assert.Eventually(t, func() bool {
+			here, ssh = p.tmux("capture-pane", "-p", "-t", tt.name+"-here"), p.tmux("capture-pane", "-p", "-t", tt.name+"-ssh")
+			return here == ssh && slices.Equal(p.colours(tt.name+"-here"), p.colours(tt.name+"-ssh"))
+		}, limit, 100*time.Millisecond)
+		assert.True(t, same, "%s:\n%s\n%s", tt.name, here, ssh)
+	}
+}
+
+// colours are the colours in a pane, in order.
+func (p *panes) colours(pane string) []string {
+	p.t.Helper()
+	text := p.tmux("capture-pane", "-p", "-e", "-t", pane)
+	return regexp.MustCompile(`[34]8;2;\d+;\d+;\d+`).FindAllString(text, -1)
 }

@@ -21,9 +21,9 @@
 //   - observations are all events and games that clients were sent; history is the
 //     operations of many clients on one game, with their answers; workload makes
 //     such operations; scenario is the game that a workload is about.
-//   - storm injects faults into traffic: players and watchers on two servers, drawn
-//     from a seed. TestStorm_Kills_long is the same on a file, with one fault: its
-//     only server is killed again and again.
+//   - storm injects faults into traffic, drawn from a seed: players and watchers on two
+//     servers with a Redis, or one with a file. TestStorm_Kills_long is the same on a
+//     file, with one fault: its only server is killed again and again.
 //   - image is the bytes of a file and its write-ahead log; played is games on a file
 //     in a known order.
 //

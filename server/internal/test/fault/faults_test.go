@@ -2,6 +2,10 @@ package fault
 
 import (
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -13,7 +17,7 @@ import (
 type faultLocation int
 
 const (
-	inRedis  faultLocation = iota
+	inStore  faultLocation = iota
 	toRedis                // between a server and Redis
 	inServer               // in a server's process
 	toServer               // between a server and its clients
@@ -27,23 +31,23 @@ type fault struct {
 	inject func(s *storm, h *stormServer, rng *rand.Rand) (heal func())
 }
 
-// faults are all faults that a storm injects.
-var faults = []fault{
-	{"redis is killed (appendfsync always)", inRedis, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+// redisFaults are the faults of a Redis, and between it and a server.
+var redisFaults = []fault{
+	{"redis is killed (appendfsync always)", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		s.redis.Kill()
 		return s.redis.Restart
 	}},
-	{"redis stands still (SIGSTOP)", inRedis, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+	{"redis stands still (SIGSTOP)", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		s.redis.Pause()
 		return s.redis.Resume
 	}},
-	{"redis is out of memory", inRedis, setting("maxmemory", "1", "0")},
-	{"redis takes no writes (min-replicas)", inRedis, setting("min-replicas-to-write", "1", "0")},
-	{"redis is a replica, read-only", inRedis, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+	{"redis is out of memory", inStore, setting("maxmemory", "1", "0")},
+	{"redis takes no writes (min-replicas)", inStore, setting("min-replicas-to-write", "1", "0")},
+	{"redis is a replica, read-only", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		require.NoError(s.t, s.env.redis.Do(s.t.Context(), "REPLICAOF", "127.0.0.1", "1").Err())
 		return func() { require.NoError(s.t, s.env.redis.Do(s.t.Context(), "REPLICAOF", "NO", "ONE").Err()) }
 	}},
-	{"the disk under redis is full", inRedis, func(s *storm, _ *stormServer, rng *rand.Rand) func() {
+	{"the disk under redis is full", inStore, func(s *storm, _ *stormServer, rng *rand.Rand) func() {
 		room := rng.Int64N(20_000)
 		if !s.redis.FillDisk(room) {
 			s.t.Log("there is no prlimit")
@@ -58,7 +62,7 @@ var faults = []fault{
 			s.redis.Restart()
 		}
 	}},
-	{"redis forgets its scripts", inRedis, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+	{"redis forgets its scripts", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		require.NoError(s.t, s.env.redis.ScriptFlush(s.t.Context()).Err())
 		return func() {}
 	}},
@@ -85,8 +89,34 @@ var faults = []fault{
 	{"answers of redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		return h.toRedis.addToxic(back, "timeout", nil)
 	}},
+}
+
+// fileFaults are the faults of a file. The server that has it open is the only one.
+var fileFaults = []fault{
+	{"nothing more can be written to the file", inServer, func(s *storm, h *stormServer, rng *rand.Rand) func() {
+		info, err := os.Stat(s.env.path() + "-wal")
+		require.NoError(s.t, err)
+		limit := func(size string) error {
+			return exec.Command("prlimit", "--pid", strconv.Itoa(h.server.process.Pid()), "--fsize="+size+":").Run()
+		}
+		if limit(strconv.FormatInt(info.Size()+rng.Int64N(20_000), 10)) != nil {
+			s.t.Log("there is no prlimit")
+			return func() {}
+		}
+		return func() { require.NoError(s.t, limit("unlimited")) }
+	}},
+}
+
+// serverFaults are the faults of servers, and between them and their clients.
+var serverFaults = []fault{
 	{"a server is killed", inServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		h.server.stop()
+		return h.restart
+	}},
+	{"a server is stopped (SIGTERM)", inServer, func(s *storm, h *stormServer, _ *rand.Rand) func() {
+		process, err := os.FindProcess(h.server.process.Pid())
+		require.NoError(s.t, err)
+		require.NoError(s.t, process.Signal(syscall.SIGTERM))
 		return h.restart
 	}},
 	{"a server stands still (SIGSTOP)", inServer, func(s *storm, h *stormServer, _ *rand.Rand) func() {

@@ -369,6 +369,9 @@ func TestRebuild_Cluster(t *testing.T) {
 	}
 	open := c.start(t, "6x6")
 	server.stop()
+	fresh := env.serve()
+	readLists(t.Context(), t, c.on(fresh))
+	fresh.stop()
 	checkRebuilt(t.Context(), t, env)
 
 	operator := env.operator(t.Context(), t)

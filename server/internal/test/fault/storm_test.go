@@ -42,18 +42,19 @@ const outageAfter = 3 * time.Second
 // stormLoad is the traffic of TestStorm_long.
 var stormLoad = load{solo: 8, tables: 3, workloads: 2, watchers: 2, pause: 20 * time.Millisecond}
 
-// storm is traffic through two servers, processes of the server's program, with
-// faults injected between them, Redis and the clients.
+// storm is traffic through two servers on a Redis, or one on a file, processes of the
+// server's program, with faults injected between them, their store and the clients.
 type storm struct {
 	t       *testing.T
 	env     *env
-	redis   *redistest.Server
+	redis   *redistest.Server // nil on a file
 	servers []*stormServer
+	faults  []fault
 	tried   map[string][]time.Duration // by fault, how long play took to go on
 }
 
-// stormServer is one server, with a link that clients connect through and a
-// link to Redis.
+// stormServer is one server, with a link that clients connect through and, if the store
+// is a Redis, a link to that.
 type stormServer struct {
 	env                *env
 	toClients, toRedis *link
@@ -64,11 +65,23 @@ type stormServer struct {
 
 func newStormServer(t *testing.T, env *env) *stormServer {
 	t.Helper()
-	h := &stormServer{env: env, toRedis: newLink(t, env.addr)}
-	h.server = env.serveProcess(via(h.toRedis.addr), "--listen", freeAddress(t))
+	h := &stormServer{env: env}
+	if env.redis != nil {
+		h.toRedis = newLink(t, env.addr)
+	}
+	h.serve(freeAddress(t))
 	h.toClients = newLink(t, h.server.addr)
 	h.prober = env.player(h.frontEnd())
 	return h
+}
+
+// serve starts the server at an address.
+func (h *stormServer) serve(address string) {
+	flags := []string{"--listen", address}
+	if h.toRedis != nil {
+		flags = append(flags, via(h.toRedis.addr))
+	}
+	h.server = h.env.serveProcess(flags...)
 }
 
 // frontEnd is the server as clients reach it.
@@ -77,7 +90,7 @@ func (h *stormServer) frontEnd() *testServer { return &testServer{addr: h.toClie
 // restart starts the server again at its address.
 func (h *stormServer) restart() {
 	h.server.stop()
-	h.server = h.env.serveProcess(via(h.toRedis.addr), "--listen", h.server.addr)
+	h.serve(h.server.addr)
 }
 
 // probe waits until the server has accepted a new game, a move and a
@@ -94,7 +107,7 @@ func (h *stormServer) probe(ctx context.Context, rng *rand.Rand) error {
 	return err
 }
 
-// Ensure that whatever fails between clients, servers and Redis, in any
+// Ensure that whatever fails between clients, servers and their store, in any
 // combination, nothing that a client observed is lost, nothing happens twice,
 // no watcher sees a gap or a repetition, all answers about a game are
 // linearizable, and play goes on when the fault is over. The faults and their
@@ -102,7 +115,26 @@ func (h *stormServer) probe(ctx context.Context, rng *rand.Rand) error {
 func TestStorm_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	s := &storm{t: t, tried: map[string][]time.Duration{}}
+	seed := drawSeed(t)
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+		s := &storm{t: t, env: newEnv(t, redis.Addr()), redis: redis, faults: slices.Concat(redisFaults, serverFaults)}
+		s.rage(seed, 2)
+	})
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		s := &storm{t: t, env: newSQLiteEnv(t), faults: slices.Concat(fileFaults, serverFaults)}
+		s.rage(seed, 1)
+	})
+}
+
+// rage has so many servers, and injects faults until the storm is over.
+func (s *storm) rage(seed uint64, servers int) {
+	s.t.Helper()
+	t := s.t
+	s.tried = map[string][]time.Duration{}
+	s.env.serversDie = true
 	began := time.Now()
 	var tr *traffic
 	t.Cleanup(func() { // After all was checked.
@@ -110,18 +142,18 @@ func TestStorm_long(t *testing.T) {
 			t.Logf("%v\n%s%s", time.Since(began).Round(time.Second), s.faultTable(), tr.summary())
 		}
 	})
-	s.redis = redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
-	s.env = newEnv(t, s.redis.Addr())
-	s.env.serversDie = true
-	s.servers = []*stormServer{newStormServer(t, s.env), newStormServer(t, s.env)}
-	seed := drawSeed(t)
-	tr = s.env.startTraffic(stormLoad, seed, s.servers[0].frontEnd(), s.servers[1].frontEnd())
+	var frontEnds []*testServer
+	for range servers {
+		h := newStormServer(t, s.env)
+		s.servers, frontEnds = append(s.servers, h), append(frontEnds, h.frontEnd())
+	}
+	tr = s.env.startTraffic(stormLoad, seed, frontEnds...)
 	began = time.Now()
 	s.env.awaitProgress(t, 100)
 
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for round := 0; round == 0 || time.Since(began) < *stormFor; round++ {
-		deck := slices.Clone(faults)
+		deck := slices.Clone(s.faults)
 		rng.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
 		for i, f := range deck {
 			if round > 0 && time.Since(began) > *stormFor {
@@ -135,6 +167,9 @@ func TestStorm_long(t *testing.T) {
 		}
 	}
 	tr.finish(t)
+	if s.redis == nil {
+		s.servers[0].server.stop()
+	}
 	tr.checkLinearizable(t)
 }
 
@@ -190,7 +225,7 @@ func (s *storm) awaitHealthy(seed uint64) {
 func (s *storm) faultTable() string {
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-45s %5s %10s %10s\n", "fault", "tries", "median", "longest")
-	for _, f := range faults {
+	for _, f := range s.faults {
 		took := slices.Sorted(slices.Values(s.tried[f.name]))
 		if len(took) == 0 {
 			continue

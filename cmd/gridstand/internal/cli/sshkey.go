@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshkeys"
+	"github.com/gridstand/gridstand/internal/sshsig"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func (p *program) sshKeyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ssh-key",
+		Short: "Link SSH keys to your account, to play over SSH under your name",
+		Long: `Links SSH keys to your account on this server, so that whoever connects to an SSH host
+of it with such a key plays under your name. An account can have 8 keys, and a key one
+account.
+
+An account that was created over SSH belongs to its key alone: it has no token, so this
+program cannot use it or link other keys to it. To play both ways under one name, link
+the key before you use it over SSH for the first time.`,
+	}
+	add := &cobra.Command{
+		Use:   "add [file]",
+		Short: "Link an SSH key to your account",
+		Long: `Links an SSH key to your account: that of a file with the private key, or with the
+public key (.pub) of one that the SSH agent has. Without a file it links all keys of the
+agent, since ssh may offer any of them, or, if there is none, the key in ~/.ssh.
+
+The private key stays where it is: it only signs your player id.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := ""
+			if len(args) > 0 {
+				file = args[0]
+			}
+			return p.withAccount(cmd.Context(), func(c *client.Client) error { return p.addKeys(cmd.Context(), c, file) })
+		},
+	}
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the SSH keys of your account",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.withAccount(cmd.Context(), func(c *client.Client) error { return p.listKeys(cmd.Context(), c) })
+		},
+	}
+	remove := &cobra.Command{
+		Use:   "remove <fingerprint|file>",
+		Short: "Remove an SSH key from your account",
+		Long: `Removes an SSH key from your account, by its fingerprint, or the beginning of it if only
+one of your keys has it, or by a file with the public key (.pub). Servers may accept the
+key for another 30 seconds.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.withAccount(cmd.Context(), func(c *client.Client) error { return p.removeKey(cmd.Context(), c, args[0]) })
+		},
+	}
+	cmd.AddCommand(add, list, remove)
+	return cmd
+}
+
+// withAccount calls do with a client that acts for the user's account.
+func (p *program) withAccount(ctx context.Context, do func(c *client.Client) error) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	if _, err := p.known(ctx, c); err != nil {
+		return err
+	}
+	return do(c)
+}
+
+// addKeys links the key of a file, or the keys that there are if file is empty. It goes
+// on after a key that is refused.
+func (p *program) addKeys(ctx context.Context, c *client.Client, file string) error {
+	keys, done, err := p.findKeys(ctx, file)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var failed []error
+	for _, key := range keys {
+		added, err := p.addKey(ctx, c, key)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", key.Fingerprint(), err))
+			continue
+		}
+		if err := p.printKey(added, "linked"); err != nil {
+			return err
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// findKeys returns the key of a file, or, if file is empty, those of the agent or the one
+// in ~/.ssh. They are usable until done is called.
+func (p *program) findKeys(ctx context.Context, file string) (keys []sshkeys.Key, done func(), err error) {
+	var agent *sshkeys.Agent
+	done = func() {}
+	if socket := p.getenv("SSH_AUTH_SOCK"); socket != "" {
+		agent, err = sshkeys.OpenAgent(ctx, socket)
+		if err != nil {
+			p.notef("%v", err) // A file may do.
+		} else {
+			done = agent.Close
+		}
+	}
+	if file == "" && agent != nil && len(agent.Keys) > 0 {
+		return agent.Keys, done, nil
+	}
+	passphrase := func(file string) ([]byte, error) { return p.passphrase(ctx, file) }
+	var key sshkeys.Key
+	if file != "" {
+		key, err = sshkeys.Load(file, agent, passphrase)
+	} else {
+		directory := filepath.Join(p.getenv("HOME"), ".ssh")
+		key, err = sshkeys.Default(directory, agent, passphrase)
+		if errors.Is(err, sshkeys.ErrNone) {
+			err = missingf("neither an SSH agent nor %s has a key; make one with: ssh-keygen -t ed25519", directory)
+		}
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return []sshkeys.Key{key}, done, nil
+}
+
+// addKey links a key to the account.
+func (p *program) addKey(ctx context.Context, c *client.Client, key sshkeys.Key) (*pb.Key, error) {
+	signature, err := sshsig.Sign(key, "gridstand", c.PlayerID())
+	if err != nil {
+		return nil, err
+	}
+	reply, err := c.Players.AddKey(ctx, &pb.AddKeyRequest{Signature: signature, Comment: client.CleanText(key.Comment, maxKeyComment)})
+	return reply.GetKey(), err
+}
+
+const (
+	// maxKeyComment is how many characters of a comment a server takes.
+	maxKeyComment  = 64
+	maxFingerprint = 64 // is shown
+)
+
+func (p *program) printKey(key *pb.Key, what string) error {
+	if p.flags.json {
+		return p.printMessage(key)
+	}
+	words := append([]string{clean(key.GetFingerprint(), maxFingerprint)}, strings.Fields(clean(key.GetComment(), maxKeyComment))...)
+	return p.printf("%s: %s\n", strings.Join(words, " "), what)
+}
+
+func (p *program) listKeys(ctx context.Context, c *client.Client) error {
+	reply, err := c.Players.ListKeys(ctx, &pb.ListKeysRequest{})
+	if err != nil {
+		return err
+	}
+	if p.flags.json {
+		return printMessages(p, reply.GetKeys())
+	}
+	if len(reply.GetKeys()) == 0 {
+		p.notef("Your account has no SSH keys. Link one: %s ssh-key add", name)
+		return nil
+	}
+	rows := make([][]string, len(reply.GetKeys()))
+	for i, key := range reply.GetKeys() {
+		rows[i] = []string{clean(key.GetFingerprint(), maxFingerprint), p.ago(key.GetCreateTime()), clean(key.GetComment(), maxKeyComment)}
+	}
+	return p.printTable([]column{{title: "FINGERPRINT"}, {title: "ADDED", drop: 1}, {title: "COMMENT", flexible: true}}, rows)
+}
+
+func (p *program) removeKey(ctx context.Context, c *client.Client, which string) error {
+	fingerprint, err := p.fingerprint(ctx, c, which)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Players.RemoveKey(ctx, &pb.RemoveKeyRequest{Fingerprint: fingerprint}); err != nil {
+		return err
+	}
+	return p.printKey(&pb.Key{Fingerprint: fingerprint}, "removed")
+}
+
+// fingerprint returns the fingerprint of the account's key that the user means.
+func (p *program) fingerprint(ctx context.Context, c *client.Client, which string) (string, error) {
+	if strings.HasSuffix(which, ".pub") {
+		public, err := sshkeys.ReadPublic(which)
+		if err != nil {
+			return "", err
+		}
+		return ssh.FingerprintSHA256(public), nil
+	}
+	reply, err := c.Players.ListKeys(ctx, &pb.ListKeysRequest{})
+	if err != nil {
+		return "", err
+	}
+	const prefix = "SHA256:"
+	var found []string
+	for _, key := range reply.GetKeys() {
+		if strings.HasPrefix(key.GetFingerprint(), prefix+strings.TrimPrefix(which, prefix)) {
+			found = append(found, key.GetFingerprint())
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", missingf("none of your keys has a fingerprint that begins with %q; %s ssh-key list lists them", clean(which, 64), name)
+	case 1:
+		return found[0], nil
+	default:
+		return "", fmt.Errorf("%d of your keys have a fingerprint that begins with %q; give more of it", len(found), clean(which, 64))
+	}
+}
+
+// passphrase asks for the passphrase of a key on the terminal.
+func (p *program) passphrase(ctx context.Context, file string) ([]byte, error) {
+	in, ok := p.in.(*os.File)
+	if !ok || !p.terminal(p.in) {
+		return nil, fmt.Errorf("%s has a passphrase; load the key with ssh-add, or run this on a terminal", file)
+	}
+	before, err := term.GetState(int(in.Fd()))
+	if err != nil {
+		return nil, fmt.Errorf("the terminal: %w", err)
+	}
+	fmt.Fprintf(p.err, "Passphrase of %s: ", clean(file, 200))
+	defer fmt.Fprintln(p.err)
+	type answer struct {
+		text []byte
+		err  error
+	}
+	read := make(chan answer, 1)
+	go func() { // a read of a terminal cannot be cancelled
+		text, err := term.ReadPassword(int(in.Fd()))
+		read <- answer{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		_ = term.Restore(int(in.Fd()), before) // It shows what is typed again.
+		return nil, ctx.Err()
+	case a := <-read:
+		return a.text, a.err
+	}
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// newKeyFile writes a new key into a file, and beside it the public key, and returns its
+// fingerprint.
+func newKeyFile(t *testing.T, file, comment, passphrase string) string {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	block, err := ssh.MarshalPrivateKey(private, comment)
+	if passphrase != "" {
+		block, err = ssh.MarshalPrivateKeyWithPassphrase(private, comment, []byte(passphrase))
+	}
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
+	key, err := ssh.NewPublicKey(public)
+	require.NoError(t, err)
+	line := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))) + " " + comment + "\n"
+	require.NoError(t, os.WriteFile(file+".pub", []byte(line), 0o600))
+	return ssh.FingerprintSHA256(key)
+}
+
+// serveAgent serves an SSH agent with the keys of files, until the test ends, and returns
+// its socket.
+func serveAgent(t *testing.T, files ...string) string {
+	t.Helper()
+	ring := agent.NewKeyring()
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		key, err := ssh.ParseRawPrivateKey(text)
+		require.NoError(t, err)
+		require.NoError(t, ring.Add(agent.AddedKey{PrivateKey: key, Comment: filepath.Base(file)}))
+	}
+	socket := filepath.Join(t.TempDir(), "agent")
+	listener, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { _ = agent.ServeAgent(ring, conn); _ = conn.Close() })
+		}
+	})
+	t.Cleanup(func() { _ = listener.Close(); serving.Wait() })
+	return socket
+}
+
+// TestSSHKey_File links, lists and removes the keys of files.
+func TestSSHKey_File(t *testing.T) {
+	t.Parallel()
+	server, home := someServer(t), t.TempDir()
+	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
+	ada.env, bob.env = []string{"HOME=" + home}, []string{"HOME=" + home}
+	ada.fails(exitMissing, "gridstand login", "ssh-key", "add")
+	ada.ok("login", "ada")
+	bob.ok("login", "bob")
+	ada.fails(exitMissing, "ssh-keygen -t ed25519", "ssh-key", "add")
+	_, note, code := ada.run("ssh-key", "list")
+	assert.Zero(t, code)
+	assert.Contains(t, note, "gridstand ssh-key add")
+
+	usual := newKeyFile(t, filepath.Join(home, ".ssh", "id_ed25519"), "ada@laptop", "")
+	other := filepath.Join(home, "other")
+	second := newKeyFile(t, other, "a \x1b[31mred one", "")
+	assert.Equal(t, usual+" ada@laptop: linked\n", ada.ok("ssh-key", "add"))
+	assert.Equal(t, usual+" ada@laptop: linked\n", ada.ok("ssh-key", "add"), "again")
+	assert.Equal(t, second+" a [31mred one: linked\n", ada.ok("ssh-key", "add", other+".pub"))
+	listed := ada.ok("ssh-key", "list")
+	assert.Regexp(t, `^FINGERPRINT +ADDED +COMMENT\n`+`SHA256:\S+ +\S.* ada@laptop\n`, listed)
+	keys := lines(t, ada.ok("ssh-key", "list", "--json"), func() *pb.Key { return new(pb.Key) })
+	require.Len(t, keys, 2)
+	assert.Equal(t, usual, keys[0].GetFingerprint())
+	bob.fails(exitFailed, "linked to another account", "ssh-key", "add")
+
+	ada.fails(exitMissing, "ssh-key list", "ssh-key", "remove", "SHA256:~")
+	ada.fails(exitFailed, "2 of your keys", "ssh-key", "remove", "SHA256:")
+	assert.Contains(t, ada.ok("ssh-key", "remove", usual[7:20]), ": removed")
+	assert.Contains(t, ada.ok("ssh-key", "remove", other+".pub"), ": removed")
+	ada.fails(exitFailed, "not linked to your account", "ssh-key", "remove", other+".pub")
+	bob.ok("ssh-key", "add")
+
+	locked := filepath.Join(home, "locked")
+	newKeyFile(t, locked, "", "opensesame")
+	ada.fails(exitFailed, "has a passphrase", "ssh-key", "add", locked)
+	require.NoError(t, os.WriteFile(other, []byte("no key"), 0o600))
+	ada.fails(exitFailed, "ssh-add", "ssh-key", "add", other)
+	ada.fails(exitFailed, "no such file", "ssh-key", "add", filepath.Join(home, "missing"))
+	ada.fails(exitUsage, "needs a fingerprint or file", "ssh-key", "remove")
+}
+
+// TestSSHKey_Agent links all keys of an agent, or one that has a passphrase and so only
+// the agent can use.
+func TestSSHKey_Agent(t *testing.T) {
+	t.Parallel()
+	server, home := someServer(t), t.TempDir()
+	one, two := filepath.Join(home, "one"), filepath.Join(home, "two")
+	first, second := newKeyFile(t, one, "comment of one", ""), newKeyFile(t, two, "", "")
+	socket := serveAgent(t, one, two)
+	require.NoError(t, os.Remove(one)) // Only the agent has it now.
+	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
+	for _, u := range []*person{ada, bob} {
+		u.env = []string{"HOME=" + home, "SSH_AUTH_SOCK=" + socket}
+		u.ok("login", u.name)
+	}
+	assert.Equal(t, first+" comment of one: linked\n", ada.ok("ssh-key", "add", one+".pub"))
+
+	// One key is ada's; the other one is linked all the same.
+	out, note, code := bob.run("ssh-key", "add")
+	assert.Equal(t, exitFailed, code)
+	assert.Contains(t, note, first+": ")
+	assert.Equal(t, second+" two: linked\n", out)
+
+	ada.ok("ssh-key", "remove", first)
+	assert.Equal(t, first+" one: linked\n"+second+" two: linked\n", bob.ok("ssh-key", "add"))
+
+	bob.env = []string{"HOME=" + home, "SSH_AUTH_SOCK=" + filepath.Join(home, "none")}
+	_, note, code = bob.run("ssh-key", "add")
+	assert.Equal(t, exitMissing, code)
+	assert.Contains(t, note, "the SSH agent: ")
+}

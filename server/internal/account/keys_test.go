@@ -1,0 +1,163 @@
+package account_test
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/gridstand/gridstand/internal/sshsig"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
+)
+
+// fingerprint is that of no key.
+const fingerprint = "SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg"
+
+// proof is a signature by a new key, for a player, and the fingerprint of the key.
+func proof(t *testing.T, playerID string) (signature, name string) {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	signer, err := ssh.NewSignerFromKey(private)
+	require.NoError(t, err)
+	signature, err = sshsig.Sign(signer, "gridstand", playerID)
+	require.NoError(t, err)
+	return signature, ssh.FingerprintSHA256(signer.PublicKey())
+}
+
+// Ensure that the player of a key is known without a look-up for a while, but not after
+// the same server removed the key.
+func TestKeys_Player(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		accounts, ctx := account.New(s.Accounts, keep), t.Context()
+		keys, elsewhere := account.NewKeys(s.Keys, accounts), account.NewKeys(s.Keys, accounts)
+		ann, _, err := accounts.Create(ctx, "Ann", secretA, false)
+		require.NoError(t, err)
+		signature, name := proof(t, ann.ID)
+		_, err = keys.Player(ctx, name)
+		require.ErrorIs(t, err, account.ErrKeyNotLinked)
+		added, err := keys.Add(ctx, ann.ID, signature, "ünicode at home")
+		require.NoError(t, err)
+		assert.Equal(t, name, added.Fingerprint)
+		for _, k := range []*account.Keys{keys, elsewhere} {
+			player, err := k.Player(ctx, name)
+			require.NoError(t, err)
+			assert.Equal(t, ann, player)
+		}
+		require.NoError(t, elsewhere.Remove(ctx, ann.ID, name))
+		_, err = elsewhere.Player(ctx, name)
+		require.ErrorIs(t, err, account.ErrKeyNotLinked)
+		_, err = keys.Player(ctx, name)
+		require.NoError(t, err, "for up to half a minute")
+		_, err = account.NewKeys(s.Keys, accounts).Player(ctx, name)
+		require.ErrorIs(t, err, account.ErrKeyNotLinked)
+	})
+}
+
+// Ensure that no token works for an account that was created with a key, that a new
+// token takes its name from the key, and that a removed key does not come back by it.
+func TestKeys_Create(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		accounts, ctx := account.New(s.Accounts, keep), t.Context()
+		keys := account.NewKeys(s.Keys, accounts)
+		ann, err := keys.Create(ctx, "Ann", fingerprint, false)
+		require.NoError(t, err)
+		again, err := keys.Create(ctx, "ANN", fingerprint, true)
+		require.NoError(t, err)
+		assert.Equal(t, ann, again)
+		_, _, err = accounts.Create(ctx, "Ann", secretA, false)
+		require.ErrorIs(t, err, account.ErrNameTaken)
+		stored, err := s.Accounts.Get(ctx, []string{ann.ID})
+		require.NoError(t, err)
+		for _, secret := range []string{"", stored[ann.ID].Secret, fingerprint, secretA} {
+			_, err = accounts.Verify(ctx, ann.ID+"."+secret)
+			require.ErrorIs(t, err, account.ErrBadToken)
+		}
+
+		token, err := accounts.Rotate(ctx, ann.ID, secretA)
+		require.NoError(t, err)
+		_, err = accounts.Verify(ctx, token)
+		require.NoError(t, err)
+		require.NoError(t, keys.Remove(ctx, ann.ID, fingerprint))
+		_, err = keys.Create(ctx, "Ann", fingerprint, false)
+		require.ErrorIs(t, err, account.ErrNameTaken)
+		_, err = keys.Player(ctx, fingerprint)
+		require.ErrorIs(t, err, account.ErrKeyNotLinked)
+	})
+}
+
+// Ensure that what is malformed does not reach the store.
+func TestKeys_Invalid(t *testing.T) {
+	t.Parallel()
+	keys := account.NewKeys(nil, account.New(nil, keep)) // would panic if it were asked
+	for _, name := range []string{"", " a", "ä", "--help"} {
+		_, err := keys.Create(t.Context(), name, fingerprint, false)
+		requireField(t, err, "name")
+	}
+	_, err := keys.Create(t.Context(), "admin", fingerprint, false)
+	require.ErrorIs(t, err, account.ErrNameReserved)
+	for _, name := range []string{"", "SHA256:", "sha256" + fingerprint[6:], fingerprint[:49], fingerprint + "=", fingerprint[:48] + "\n" + fingerprint[49:], fingerprint[:49] + "h"} {
+		assert.False(t, account.ValidFingerprint(name), name)
+		requireField(t, keys.Remove(t.Context(), "id", name), "fingerprint")
+		_, err := keys.Player(t.Context(), name)
+		require.ErrorIs(t, err, account.ErrKeyNotLinked)
+	}
+	assert.True(t, account.ValidFingerprint(fingerprint))
+}
+
+// Ensure that a credential is accepted from its creation to its revocation, of which
+// other servers learn when they read the credentials again.
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := t.Context()
+		operator, server := account.NewCredentials(s.Credentials), account.NewCredentials(s.Credentials)
+		one, err := operator.Create(ctx, "host-1")
+		require.NoError(t, err)
+		two, err := operator.Create(ctx, "host-2")
+		require.NoError(t, err)
+		assert.NotEqual(t, one, two)
+		_, known := server.Verified(one)
+		assert.False(t, known)
+		for credential, want := range map[string]string{one: "host-1", two: "host-2"} {
+			name, err := server.Verify(ctx, credential)
+			require.NoError(t, err)
+			assert.Equal(t, want, name)
+		}
+		name, known := server.Verified(one)
+		assert.True(t, known)
+		assert.Equal(t, "host-1", name)
+		for _, wrong := range []string{"", "gridstand_ssh_", one[:len(one)-1], one + "a", "gridstand_ssh_" + secretA, one[len("gridstand_ssh_"):]} {
+			_, err := server.Verify(ctx, wrong)
+			require.ErrorIs(t, err, account.ErrBadCredential, wrong)
+			_, known := server.Verified(wrong)
+			assert.False(t, known)
+		}
+		require.NoError(t, operator.Revoke(ctx, "host-1"))
+		require.ErrorIs(t, operator.Revoke(ctx, "host-1"), account.ErrNoCredential)
+		_, err = server.Verify(ctx, one)
+		require.ErrorIs(t, err, account.ErrBadCredential)
+		_, known = server.Verified(one)
+		assert.False(t, known)
+
+		for _, name := range []string{"", "a b", "ä", "abcdefghijklmnopqrstuvwxyz"} {
+			_, err := operator.Create(ctx, name)
+			requireField(t, err, "name")
+		}
+		_, err = operator.Create(ctx, "host-2")
+		require.ErrorIs(t, err, account.ErrCredentialExists)
+		for i := range 15 {
+			_, err := operator.Create(ctx, "more-"+string(rune('a'+i)))
+			require.NoError(t, err)
+		}
+		_, err = operator.Create(ctx, "too-many")
+		require.ErrorContains(t, err, "revoke one first")
+	})
+}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -47,7 +47,7 @@ func (p *program) completeGamesAt(cmd *cobra.Command, args []string, at pb.GameS
 		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: at})
 		for _, g := range reply.GetGames() {
 			found = append(found, cobra.CompletionWithDesc(clean(g.GetId(), 26),
-				tui.PlayerName(g)+", "+variantOf(g)+", "+comma(highest(g.GetPosition().GetScores()))))
+				gamestate.PlayerName(g)+", "+variantOf(g)+", "+comma(highest(g.GetPosition().GetScores()))))
 		}
 		return err
 	})

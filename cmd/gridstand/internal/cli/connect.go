@@ -61,9 +61,6 @@ func (p *program) warnExposed(c *client.Client) {
 
 // logIn makes the client act for the user's account, and creates it if there is none.
 func (p *program) logIn(ctx context.Context, c *client.Client) error {
-	if p.over != nil {
-		return p.over.logIn(ctx)
-	}
 	p.warnExposed(c)
 	names := client.NumberedName(loginName(p))
 	switch {

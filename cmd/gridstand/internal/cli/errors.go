@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/verify"
 )
@@ -34,7 +34,7 @@ func exitCode(ctx context.Context, err error) int {
 	var wrong *usage.Error
 	var missing *missingError
 	switch {
-	case errors.Is(err, tui.ErrInterrupted), ctx.Err() != nil:
+	case errors.Is(err, app.ErrInterrupted), ctx.Err() != nil:
 		return exitInterrupted
 	case errors.As(err, &wrong), errors.Is(err, client.ErrInvalid):
 		return exitUsage

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -205,7 +205,7 @@ func (p *program) printGames(games []*pb.Game) error {
 			tile = strconv.Itoa(int(highest(board.GetTiles())))
 		}
 		rows[i] = []string{
-			g.GetId(), variantOf(g), tui.PlayerName(g),
+			g.GetId(), variantOf(g), gamestate.PlayerName(g),
 			comma(highest(g.GetPosition().GetScores())),
 			tile, comma(g.GetPosition().GetMoveCount()), comma(g.GetWatchers()),
 			status(g.GetStatus()), p.ago(g.GetUpdateTime()),

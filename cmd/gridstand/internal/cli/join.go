@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -11,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -113,12 +112,20 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 		return err
 	}
 	defer hangUp()
-	if err := p.logIn(ctx, c); err != nil {
+	screen := p.terminal(p.in) && p.terminal(p.out) && !p.flags.json
+	logIn := p.logIn
+	if screen {
+		logIn = p.restore
+	}
+	if err := logIn(ctx, c); err != nil {
 		return err
 	}
 	id, err := p.resolve(ctx, c, what)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case screen:
+		return p.show(ctx, c, ui.Route{Join: id, Seat: seat}, localServer{})
 	}
 	g, err := c.Join(ctx, id, seat)
 	switch {
@@ -126,34 +133,7 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 		return err
 	case p.flags.json:
 		return p.printMessage(g)
-	case !p.terminal(p.in) || !p.terminal(p.out):
+	default:
 		return p.printGame(g.Game, status(g.GetStatus()))
 	}
-	return p.playScreen(ctx, c, tui.PlayConfig{Game: g.Game})
-}
-
-// playScreen shows a game that the user plays, until they leave.
-func (p *program) playScreen(ctx context.Context, c *client.Client, config tui.PlayConfig) error {
-	config.Me, config.Clock, config.Server = c.PlayerID(), p.clock, cmp.Or(config.Server, named(c))
-	return tui.Run(ctx, tui.NewPlayer(ctx, tui.NewServer(c), config), p.screen())
-}
-
-// named returns the server as the commands on screens name it, without the default
-// port; empty for the default server.
-func named(c *client.Client) string {
-	short := strings.TrimSuffix(c.Target(), ":2048")
-	switch normal, err := client.NormalTarget(short); {
-	case c.Target() == client.DefaultTarget:
-		return ""
-	case err != nil || normal != c.Target():
-		return c.Target()
-	default:
-		return short
-	}
-}
-
-// watching returns the configuration of a screen that shows a game, or TV if gameID is
-// empty.
-func (p *program) watching(c *client.Client, gameID string) tui.WatchConfig {
-	return tui.WatchConfig{GameID: gameID, Server: named(c), Clock: p.clock}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -92,6 +93,8 @@ type localServer struct {
 	ours bool
 	// others is the address for other machines, empty without --share.
 	others string
+	// pages is what the pages need to know of it, nil if it is another program's.
+	pages *ui.Local
 	// stop ends it after the game.
 	stop func()
 }
@@ -213,16 +216,6 @@ func ownHost() string {
 		return host
 	}
 	return "localhost"
-}
-
-// invite says what others type to watch a game, and to join it.
-func (p *program) invite(others string, g *pb.Game) {
-	p.notef("Warning: everyone who can reach %s can connect. Nothing is encrypted: others on the network can read tokens.", others)
-	p.notef("Others watch with: %s watch %s --server %s", name, g.GetId(), others)
-	if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-		p.notef("Others join with:  %s join %s --server %s", name, g.GetId(), others)
-	}
-	p.notef("Others play with:  %s play --server %s", name, others)
 }
 
 // findLocal reports whether a server of Gridstand is at an address.

@@ -15,7 +15,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -82,11 +83,11 @@ func (p *program) printGame(g *pb.Game, what string) error {
 			points += comma(score)
 		}
 	}
-	line := fmt.Sprintf("%s  %s  %s points  version %s", variantOf(g), tui.PlayerName(g), points, comma(g.GetVersion()))
+	line := fmt.Sprintf("%s  %s  %s points  version %s", variantOf(g), gamestate.PlayerName(g), points, comma(g.GetVersion()))
 	if what != "" {
 		line += "  " + what
 	}
-	return p.printf("%s\n%s\n", line, tui.PlainPosition(g.GetPosition()))
+	return p.printf("%s\n%s\n", line, board.Plain(g.GetPosition()))
 }
 
 // variantOf returns a game's variant, safe for a terminal.
@@ -111,7 +112,7 @@ func (p *program) ago(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
 	}
-	return tui.Ago(p.clock().Sub(t.AsTime()))
+	return gamestate.Ago(p.clock().Sub(t.AsTime()))
 }
 
 // status returns the word for a game's status.

@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -81,66 +80,46 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 		return err
 	}
 	defer hangUp()
-	if err := p.logIn(ctx, c); err != nil {
+	if err := p.restore(ctx, c); err != nil {
 		return err
 	}
-	g, err := p.gameToPlay(ctx, c, what, o)
+	start, err := p.whatToPlay(ctx, c, what, o)
 	if err != nil {
 		return err
 	}
-	config := tui.PlayConfig{Game: g.Game, Options: client.GameOptions{Private: o.private}, Server: local.others}
-	switch {
-	case local.ours && o.fresh:
-		config.Ends = true
-	case local.ours:
-		config.Resume = o.resumeCommand(named(c))
+	if local.ours {
+		local.pages = &ui.Local{}
+		if !o.fresh {
+			local.pages.Resume = o.resumeCommand(named(c))
+		}
 	}
 	if local.others != "" {
-		p.invite(local.others, g.Game)
+		p.noticeShared(local.others)
 	}
-	return p.playScreen(ctx, c, config)
+	return p.show(ctx, c, start, local)
 }
 
-// screen returns the terminal's properties for a screen.
-func (p *program) screen() tui.Options {
-	o := tui.Options{In: p.keyboard(), Out: p.out, Width: p.width(), Height: 24, Env: p.env, Plain: p.plain()}
-	if p.over != nil {
-		o.Height, o.Resized = p.over.session.Size.Height, p.over.session.Resized
-	}
-	return o
-}
-
-// keyboard returns where keys come from: nil, for the terminal itself, if the standard
-// input is not a terminal.
-func (p *program) keyboard() io.Reader {
-	if p.terminal(p.in) {
-		return p.in
-	}
-	return nil
-}
-
-// gameToPlay creates the game that the user asked for, or finds the one to continue.
-func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string, o playOptions) (client.Game, error) {
+// whatToPlay returns the new game that the user asked for, or the one to continue.
+func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string, o playOptions) (ui.Route, error) {
 	v, err := variant(ctx, c, cmp.Or(what, defaultVariant))
 	var missing *missingError
+	var g client.Game
 	switch {
 	case errors.As(err, &missing) && what != "":
 		if o.set() {
-			return client.Game{}, usage.Errorf("--seats, --turn-limit and --private are for new games, and %q is not a variant", clean(what, 26))
+			return ui.Route{}, usage.Errorf("--seats, --turn-limit and --private are for new games, and %q is not a variant", clean(what, 26))
 		}
-		return p.gameToGoOn(ctx, c, what)
+		g, err = p.gameToGoOn(ctx, c, what)
 	case err != nil:
-		return client.Game{}, err
 	case o.resume && o.set():
-		return client.Game{}, usage.Errorf("--seats, --turn-limit and --private are for new games, and --resume continues one")
+		err = usage.Errorf("--seats, --turn-limit and --private are for new games, and --resume continues one")
 	case o.resume:
-		return latest(ctx, c, what)
+		g, err = latest(ctx, c, what)
+	default:
+		options, err := o.options(v)
+		return ui.Route{New: &ui.NewGame{Variant: v.GetId(), Options: options}}, err
 	}
-	options, err := o.options(v)
-	if err != nil {
-		return client.Game{}, err
-	}
-	return c.NewGame(ctx, v.GetId(), options)
+	return ui.Route{Play: g.GetId()}, err
 }
 
 // gameToGoOn returns the user's game with an id.

@@ -47,6 +47,7 @@ type program struct {
 type globalFlags struct {
 	server, ca, cert, key, name string
 	tls, json, plain            bool
+	noAnimation                 bool
 }
 
 // newProgram connects the program to its process.
@@ -141,6 +142,7 @@ available, 130 interrupted.`,
 	flags.StringVar(&p.flags.key, "key", "", "private key of the client certificate, a PEM `file`")
 	flags.StringVar(&p.flags.name, "name", "", "`name` of a new account, if this command needs one")
 	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one object per line")
+	flags.BoolVar(&p.flags.noAnimation, "no-animation", false, "do not animate tiles")
 	flags.BoolVar(&p.flags.plain, "plain", false, "no colours and no animations (like $NO_COLOR)")
 	root.Flags().SortFlags = false
 	for _, group := range []struct {

@@ -20,7 +20,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -215,7 +215,7 @@ func (p *program) session(ctx context.Context, command sshhost.Command, log *slo
 		return exitFailed
 	}
 	err := p.sshCommand(ctx, command)
-	if err != nil && !errors.Is(err, tui.ErrInterrupted) {
+	if err != nil && !errors.Is(err, app.ErrInterrupted) {
 		p.notef("%s", p.explain(err))
 	}
 	if err == nil {
@@ -267,26 +267,23 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 	}
 }
 
-// logIn makes the session's client act for the account of its key, and creates one if
-// there is none.
-func (r *remote) logIn(ctx context.Context) error {
-	switch {
-	case r.refusal != nil:
-		return r.refusal
-	case r.client.PlayerID() != "":
-		return nil
+// show makes the terminal program's pages those of the session.
+func (r *remote) show(c *app.Config, t *app.Terminal) {
+	t.Height, t.Resized = r.session.Size.Height, r.session.Resized
+	c.Env.Theme.Still = true // Moves in between would cost bandwidth and the host's processor.
+	c.Env.Command = func(words ...string) string {
+		if _, err := sshhost.Parse(strings.Join(words, " ")); err != nil {
+			return commandFor("", words...)
+		}
+		return "ssh -t <this host> " + strings.Join(words, " ")
 	}
-	names := client.NumberedName(r.session.User)
-	var refused error
-	for attempt := 1; ; attempt++ {
-		called, err := names(ctx, attempt, refused)
-		if err != nil {
-			return err
-		}
-		_, _, refused = r.client.CreatePlayer(ctx, called, false)
-		if !errors.Is(refused, client.ErrNameTaken) && !errors.Is(refused, client.ErrInvalid) {
-			return refused
-		}
+	if r.refusal != nil {
+		c.Env.Guest = r.refusal.Error()
+	}
+	c.SuggestedName = r.session.User
+	c.LogIn = func(ctx context.Context, name string) (string, error) {
+		player, _, err := r.client.CreatePlayer(ctx, name, false)
+		return player.GetId(), err
 	}
 }
 

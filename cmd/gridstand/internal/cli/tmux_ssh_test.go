@@ -10,7 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -120,26 +120,24 @@ func TestTerminal_SSHGuest(t *testing.T) {
 	id := strings.TrimSpace(ada.ok("new"))
 	start := time.Now()
 	p.run("lobby", h.command(nil, ""))
-	p.sees("lobby", `(?s)LIVE GAMES.*classic +ada`)
+	p.sees("lobby", `(?s)Live games.*classic +ada`)
 	t.Logf("the lobby was there after %v", time.Since(start))
 	p.tmux("send-keys", "-t", "lobby", "C-z") // stops the host for nobody
 	p.tmux("send-keys", "-t", "lobby", "n")
-	p.sees("lobby", "New game")
-	p.tmux("send-keys", "-t", "lobby", "Enter")
-	p.sees("lobby", "you are a guest")
+	p.sees("lobby", "! you are a guest")
 	require.NoError(t, syscall.Kill(p.pid("lobby"), syscall.SIGKILL)) // a client that vanishes
 	require.Eventually(t, func() bool { return strings.Contains(h.log.String(), "session ended") }, limit, 10*time.Millisecond)
 
 	p.run("watch", h.command(nil, "-t watch "+id[:8]))
-	p.sees("watch", "version 1,")
+	p.sees("watch", "move 0,")
 	for _, d := range []string{"up", "left", "down", "right"} {
 		ada.run("move", id, d)
 	}
-	p.sees("watch", `version [2-5],`)
+	p.sees("watch", `move [1-4],`)
 	p.tmux("resize-window", "-t", "watch", "-x", "12", "-y", "4")
-	p.sees("watch", "needs")
+	p.sees("watch", "The window")
 	p.tmux("resize-window", "-t", "watch", "-x", "120", "-y", "36")
-	p.sees("watch", `version [2-5],`)
+	p.sees("watch", `move [1-4],`)
 	p.tmux("send-keys", "-t", "watch", "C-c")
 	p.sane("watch", exitInterrupted)
 
@@ -218,6 +216,8 @@ func TestTerminal_SSHAccounts(t *testing.T) {
 	ada, bob := newKey(t), newKey(t)
 
 	p.run("ada", first.command([]string{ada}, "-t play"))
+	p.sees("ada", "(?s)What should others call you.*▸ ada")
+	p.tmux("send-keys", "-t", "ada", "Enter")
 	p.sees("ada", "MOVES +0")
 	p.tmux("send-keys", "-t", "ada", "Left", "Down", "Right", "Up")
 	p.sees("ada", "MOVES +[1-4]")
@@ -241,8 +241,12 @@ func TestTerminal_SSHAccounts(t *testing.T) {
 	p.run("bob", second.command([]string{public, bob}, "-t play "+id))
 	p.sees("bob", "that is not your game")
 	p.run("bob-2", second.command([]string{bob}, "-t play"))
+	p.sees("bob-2", "What should others call you")
+	p.tmux("send-keys", "-t", "bob-2", "Enter")
+	p.sees("bob-2", "This name is taken")
+	p.tmux("send-keys", "-t", "bob-2", "b", "o", "b", "Enter")
 	p.sees("bob-2", "MOVES +0")
-	assert.Contains(t, second.ok(t, nil, "games"), "ada-2 ")
+	assert.Contains(t, second.ok(t, nil, "games"), "bob ")
 	p.run("nobody", second.command([]string{public}, "-t play"))
 	p.sees("nobody", "you are a guest")
 }
@@ -253,26 +257,30 @@ func TestTerminal_SSHSame(t *testing.T) {
 	t.Parallel()
 	p, server := newPanes(t), quickServer(t)
 	h := startSSH(t, server)
-	id := newUser(t, server, "ada").finished(8)
-	for _, tt := range []struct{ name, local, ssh, want string }{
-		{"lobby", "", "", "MY GAMES|LEADERBOARD|TODAY"},
-		{"watch", "watch " + id, "-t watch " + id, "version"},
+	ada := newUser(t, server, "ada")
+	id := strings.TrimSpace(ada.ok("new"))
+	for _, tt := range []struct {
+		name, local, ssh, want string
+		lines                  int // that must be the same
+	}{
+		// Below, the lobby tells a guest how to get an account.
+		{"lobby", "", "", "classic +ada", 13},
+		{"watch", "watch " + id, "-t watch " + id, "move 0, ", 24},
 	} {
 		p.open(tt.name+"-here", tt.local+" --server "+server)
 		p.run(tt.name+"-ssh", h.command(nil, tt.ssh))
 		p.sees(tt.name+"-here", tt.want)
 		var here, ssh string
 		same := assert.Eventually(t, func() bool {
-			here, ssh = p.tmux("capture-pane", "-p", "-t", tt.name+"-here"), p.tmux("capture-pane", "-p", "-t", tt.name+"-ssh")
-			return here == ssh && slices.Equal(p.colours(tt.name+"-here"), p.colours(tt.name+"-ssh"))
+			here, ssh = p.head(tt.name+"-here", tt.lines), p.head(tt.name+"-ssh", tt.lines)
+			return here == ssh
 		}, limit, 100*time.Millisecond)
 		assert.True(t, same, "%s:\n%s\n%s", tt.name, here, ssh)
 	}
 }
 
-// colours are the colours in a pane, in order.
-func (p *panes) colours(pane string) []string {
+// head is the first lines of a pane, with their colors.
+func (p *panes) head(pane string, lines int) string {
 	p.t.Helper()
-	text := p.tmux("capture-pane", "-p", "-e", "-t", pane)
-	return regexp.MustCompile(`[34]8;2;\d+;\d+;\d+`).FindAllString(text, -1)
+	return p.tmux("capture-pane", "-p", "-e", "-S", "0", "-E", strconv.Itoa(lines-1), "-t", pane)
 }

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -113,8 +112,8 @@ func TestTerminal_Tribolo_long(t *testing.T) {
 		cursor: map[string]*pb.Cell{},
 	}
 	panes.open("ada", "--server "+server+" play tribolo --seats me,open,open --name ada")
-	shown := panes.sees("ada", `(?s)gridstand join\s.*?[a-z2-7]{26}`)
-	g.id = regexp.MustCompile(`[a-z2-7]{26}`).FindString(shown)
+	shown := panes.sees("ada", `gridstand join [a-z2-7]{8}`)
+	g.id = g.script.game(strings.Fields(shown)[2]).GetId()
 	panes.sees("ada", "Waiting for 2 to join")
 	panes.open("fay", "--server "+server+" watch "+g.id)
 	panes.sees("fay", "Waiting for 2 to join")
@@ -146,7 +145,7 @@ func TestTerminal_TriboloAgainstBots_long(t *testing.T) {
 		cursor: map[string]*pb.Cell{},
 	}
 	panes.open("ada", "--server "+server+" play tribolo --seats me,minimax,minimax --name ada")
-	g.id = regexp.MustCompile(`[a-z2-7]{26}`).FindString(panes.sees("ada", `(?s)gridstand watch\s.*?[a-z2-7]{26}`))
+	g.id = g.script.game(strings.Fields(panes.sees("ada", `gridstand watch [a-z2-7]{8}`))[2]).GetId()
 
 	mine := func() *pb.Game {
 		var game *pb.Game
@@ -183,8 +182,8 @@ func TestTerminal_StandIn(t *testing.T) {
 	s, _ := servertest.Start(t, config)
 	server := s.Addr().String()
 	panes.open("ada", "--server "+server+" play tribolo --seats me,open,greedy --turn-limit 5s --name ada")
-	id := regexp.MustCompile(`[a-z2-7]{26}`).FindString(panes.sees("ada", `(?s)gridstand join\s.*?[a-z2-7]{26}`))
 	bob := newUser(t, server, "bob")
+	id := bob.game(strings.Fields(panes.sees("ada", `gridstand join [a-z2-7]{8}`))[2]).GetId()
 	bob.ok("join", id)
 	// until waits for something, while bob moves in time.
 	until := func(holds func(g *pb.Game) bool) {

@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/watch"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -42,12 +44,12 @@ With @ada it goes on with that player's next game until you interrupt it.
 			found, directive := p.completeGames(cmd, nil, typed)
 			return slices.DeleteFunc(found, func(game string) bool {
 				id, _, _ := strings.Cut(game, "\t")
-				return len(args) >= tui.MaxWall || slices.Contains(args, id)
+				return len(args) >= watch.MaxWall || slices.Contains(args, id)
 			}), directive
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > tui.MaxWall {
-				return usage.Errorf("watch shows at most %d games", tui.MaxWall)
+			if len(args) > watch.MaxWall {
+				return usage.Errorf("watch shows at most %d games", watch.MaxWall)
 			}
 			var after *int32
 			if cmd.Flags().Changed("from") {
@@ -82,6 +84,15 @@ func (p *program) watchScreen(ctx context.Context, what []string) error {
 		return err
 	}
 	defer hangUp()
+	// Who watches may want to play afterwards. Without an account they still watch.
+	_, _ = p.known(ctx, c)
+	if len(what) == 1 && strings.HasPrefix(what[0], atPlayer) {
+		player, err := p.player(ctx, c, what[0])
+		if err != nil {
+			return err
+		}
+		return p.show(ctx, c, ui.Route{Follow: player.GetName()}, localServer{})
+	}
 	var ids []string
 	for _, text := range what {
 		g, err := p.gameToWatch(ctx, c, text)
@@ -92,15 +103,12 @@ func (p *program) watchScreen(ctx context.Context, what []string) error {
 			ids = append(ids, g.GetId())
 		}
 	}
-	if len(ids) > 1 {
-		return tui.Run(ctx, tui.NewWall(ctx, tui.NewServer(c), ids, p.watching(c, "")), p.screen())
-	}
 	if len(ids) == 0 {
 		if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
 			return err // rather than an empty screen
 		}
 	}
-	return tui.Run(ctx, tui.NewWatch(ctx, tui.NewServer(c), p.watching(c, first(ids))), p.screen())
+	return p.show(ctx, c, ui.Route{Watch: ids, TV: len(ids) == 0}, localServer{})
 }
 
 // watchLines prints the updates of a game.
@@ -112,7 +120,7 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 	defer hangUp()
 	var g client.Game
 	if what == "" {
-		g.Game, _, err = tui.PickLive(ctx, tui.NewServer(c), p.clock())
+		g.Game, _, err = watch.PickLive(ctx, ui.NewServer(c), p.clock())
 		if err == nil && g.Game == nil {
 			err = missingf("no game is live. Start one: %s play", name)
 		}
@@ -207,7 +215,7 @@ func action(g *pb.Game, e *pb.Event) string {
 	if e.GetCreated() != nil {
 		return "created"
 	}
-	text := tui.Happened(g, e)
+	text := gamestate.Happened(g, e)
 	if n := e.GetMoved().GetGained(); n > 0 {
 		text += "  +" + comma(n)
 	}

@@ -20,16 +20,18 @@ type Terminal struct {
 	Out io.Writer
 	// Width and Height are the size if Out is not a terminal of this process.
 	Width, Height int
-	// Resized brings new sizes of such a terminal; may be nil. It must be closed, or ctx
-	// must end.
+	// Resized is set if the terminal is remote, and brings its size after each change. Its
+	// color depth follows from Env alone, it is drawn less often, and ctrl-z, which would
+	// stop this process, does nothing.
 	Resized <-chan tea.WindowSizeMsg
 	// Env is the environment, from which the color depth is detected.
 	Env []string
 	// Plain turns colors off.
 	Plain bool
-	// FPS is the highest number of frames drawn in a second, 0 for the default.
-	FPS int
 }
+
+// remoteFPS is the highest number of frames in a second on a remote terminal.
+const remoteFPS = 20
 
 // Run shows the program until the user leaves it, ctx ends, or it fails. Then the
 // terminal is as it was before, with the last page's farewell. It returns ErrInterrupted
@@ -45,8 +47,11 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 	if t.Plain {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
 	}
-	if t.FPS > 0 {
-		options = append(options, tea.WithFPS(t.FPS))
+	if t.Resized != nil {
+		options = append(options, tea.WithFPS(remoteFPS), tea.WithFilter(withoutSuspend))
+		if !t.Plain {
+			options = append(options, tea.WithColorProfile(colorprofile.Env(t.Env)))
+		}
 	}
 	program := tea.NewProgram(m, options...)
 	ended := make(chan struct{})
@@ -85,4 +90,12 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 	default:
 		return err
 	}
+}
+
+// withoutSuspend drops the message that would stop this process.
+func withoutSuspend(_ tea.Model, msg tea.Msg) tea.Msg {
+	if _, ok := msg.(tea.SuspendMsg); ok {
+		return nil
+	}
+	return msg
 }

@@ -266,5 +266,14 @@ func Ago(d time.Duration) string {
 	return Span(d) + " ago"
 }
 
+// CommandID is the id by which a command finds the game: the whole one if the game is
+// private, since only its players could find it by less.
+func (s *State) CommandID() string {
+	if s.Game.GetPrivate() {
+		return s.Game.GetId()
+	}
+	return ShortID(s.Game.GetId())
+}
+
 // ShortID is the first characters of a game's id, enough for commands to find it.
 func ShortID(id string) string { return id[:min(len(id), 8)] }

@@ -373,15 +373,15 @@ func TestRules(t *testing.T) {
 	assert.Contains(t, d.Screen(), tuitest.GameID)
 }
 
-// TestShare says how others watch: in few characters, or as the host of the program says.
-func TestShare(t *testing.T) {
+// TestInvitation says how others watch, in few characters but for a private game, which
+// only its players could find by them.
+func TestInvitation(t *testing.T) {
 	t.Parallel()
 	s, _ := asked()
-	_, d := newPlay(t, s)
+	p, d := newPlay(t, s)
 	assert.Contains(t, d.Screen(), "Others watch with gridstand watch kx3fq2ab")
-	d.Env.Share = func(id string) []string { return []string{"ssh lan -p 2222 watch " + id[:4], "http://lan/" + id[:4]} }
-	assert.Contains(t, d.Screen(), "ssh lan -p 2222 watch kx3f\n")
-	assert.Contains(t, d.Screen(), "http://lan/kx3f\n")
+	p.Game.Private = true
+	assert.Contains(t, d.Screen(), tuitest.GameID)
 }
 
 // TestIntro tells a player without a score how to play, until they have moved.

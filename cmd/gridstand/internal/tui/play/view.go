@@ -93,7 +93,7 @@ func (p *Model) headline() []string {
 // panel is the panel beside the board, or below it.
 func (p *Model) panel(l look) string {
 	blocks := p.mode.Panel(l)
-	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && !p.Over() {
+	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
 		var lines []string
 		for _, line := range p.mode.Intro() {
 			lines = append(lines, pickText(l.width, line...))
@@ -115,21 +115,15 @@ func (p *Model) panel(l look) string {
 
 // invitation says how others watch the game, or join it.
 func (p *Model) invitation(width int) string {
-	what, lines := "Others watch with", []string{p.env.Command("watch", gamestate.ShortID(p.opened.GetId()))}
-	switch {
-	case p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
-		what, lines = "Others join with", []string{p.env.Command("join", gamestate.ShortID(p.opened.GetId()))}
-	case p.env.Share != nil:
-		lines = p.env.Share(p.opened.GetId())
+	what, command := "Others watch with", p.env.Command("watch", p.CommandID())
+	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+		what, command = "Others join with", p.env.Command("join", p.CommandID())
 	}
-	text := p.env.Theme.Dim().Render(what)
-	if len(lines) == 1 && ansi.StringWidth(what)+1+ansi.StringWidth(lines[0]) <= width {
-		return text + " " + p.env.Theme.Bold().Render(lines[0])
+	text, command := p.env.Theme.Dim().Render(what), p.env.Theme.Bold().Render(widget.Wrap(command, width))
+	if ansi.StringWidth(what)+1+ansi.StringWidth(command) <= width {
+		return text + " " + command
 	}
-	for _, line := range lines {
-		text += "\n" + p.env.Theme.Bold().Render(widget.Wrap(line, width))
-	}
-	return text
+	return text + "\n" + command
 }
 
 // resultOpen reports whether the result is shown.
@@ -166,7 +160,7 @@ func (p *Model) result(l look) string {
 
 // shareLine is the result in a line that the player can paste.
 func (p *Model) shareLine() string {
-	return fmt.Sprintf("%s: %s; %s", p.Variant(), p.Standing(), p.env.Command("watch", gamestate.ShortID(p.opened.GetId())))
+	return fmt.Sprintf("%s: %s; %s", p.Variant(), p.Standing(), p.env.Command("watch", p.CommandID()))
 }
 
 // shareFits reports whether the result fits into the status line, where it can be copied

@@ -64,9 +64,6 @@ type Env struct {
 	Theme style.Theme
 	// Width and Height are the size of the window.
 	Width, Height int
-	// Address is the server that commands shown to the user must name, empty if they need
-	// not name one.
-	Address string
 	// Me is the id of the player's account, empty as long as there is none.
 	Me string
 	// Local says how games end with a server of this process, nil if it is another's.
@@ -76,8 +73,6 @@ type Env struct {
 	// Command writes a command of the program that does words ("watch", "<id>"), in the
 	// form in which this user types it.
 	Command func(words ...string) string
-	// Share is what others type to watch a game, one line each; nil if Command says it.
-	Share func(gameID string) []string
 }
 
 // Seated reports whether the user has a seat in a game.

@@ -204,14 +204,10 @@ func (s *server) Watch(ctx context.Context, id string, o WatchOptions) Stream {
 }
 
 func (s *server) PlayerGame(ctx context.Context, name string) (*pb.Game, error) {
-	if _, err := s.client.PlayerByName(ctx, name); err != nil {
+	player, err := s.client.PlayerByName(ctx, name)
+	if err != nil {
 		return nil, err
 	}
-	reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{
-		Status: pb.GameStatus_GAME_STATUS_ACTIVE, PlayerName: name, PageSize: 1,
-	})
-	if err != nil || len(reply.GetGames()) == 0 {
-		return nil, err
-	}
-	return reply.GetGames()[0], nil
+	g, _, err := s.client.CurrentGame(ctx, player.GetId())
+	return g.Game, err
 }

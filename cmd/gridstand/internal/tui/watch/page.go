@@ -282,9 +282,9 @@ func (g *game) farewell() string {
 	if s.Board() == nil {
 		return ""
 	}
-	follow := "Go on with " + g.env.Command("watch", gamestate.ShortID(g.id))
+	follow := "Go on with " + g.env.Command("watch", g.id)
 	if s.Over() {
-		follow = "Verify it with " + g.env.Command("verify", gamestate.ShortID(g.id))
+		follow = "Verify it with " + g.env.Command("verify", g.id)
 	}
 	if s.Tribolo() != nil {
 		return fmt.Sprintf("%s: %s. %s", s.Variant(), s.Facts(), follow)

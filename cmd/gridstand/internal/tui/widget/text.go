@@ -86,8 +86,13 @@ func Cell(text string, width int) string {
 	return Pad(ansi.Truncate(text, max(width, 0), "…"), width)
 }
 
-// Wrap breaks text into lines of at most width columns, between words.
-func Wrap(text string, width int) string { return ansi.Wrap(text, max(width, 1), "") }
+// Wrap breaks text into lines of at most width columns, between words. It does not break
+// at hyphens, since flags of commands begin with them.
+func Wrap(text string, width int) string {
+	const unbreakable = "\u2011"
+	text = ansi.Wrap(strings.ReplaceAll(text, "-", unbreakable), max(width, 1), "")
+	return strings.ReplaceAll(text, unbreakable, "-")
+}
 
 // Stack puts blocks below each other with empty lines between them. If that is higher
 // than height it drops the empty lines, then the last blocks, then the last lines of the

@@ -67,6 +67,8 @@ func (p *page) status() string {
 	case p.filter.Focused():
 		p.filter.SetStyles(widget.InputStyles(t))
 		return t.Accent().Render("/ ") + p.filter.View()
+	case p.done != "":
+		return t.Good().Render(p.done)
 	case p.notice != "":
 		return t.Warn().Render("! " + p.notice)
 	case p.problem != "":

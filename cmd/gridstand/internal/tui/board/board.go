@@ -3,7 +3,9 @@
 package board
 
 import (
-	"charm.land/lipgloss/v2"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -134,17 +136,36 @@ func Needs(b Board, t style.Theme) (width, height int) {
 	return b.Measure(tight[len(tight)-1])
 }
 
-// Join puts a panel beside or below a drawn board, and returns the block and the
-// column of it in which the board begins.
+// Join puts a panel of exactly l.PanelWidth columns beside or below a drawn board, and
+// returns the block and the column of it in which the board begins. It measures only one
+// line: this runs for every frame of a motion.
 func Join(l Layout, board, panel string) (block string, boardX int) {
-	width := lipgloss.Width(board)
+	drawn, text := strings.Split(board, "\n"), strings.Split(panel, "\n")
+	width := ansi.StringWidth(drawn[0])
+	space := func(columns int) string { return strings.Repeat(" ", max(columns, 0)) }
+	var lines []string
 	if l.Wide {
-		return lipgloss.JoinHorizontal(lipgloss.Top, board, lipgloss.NewStyle().PaddingLeft(PanelGap).Render(panel)), 0
+		for i := range max(len(drawn), len(text)) {
+			left, right := space(width), space(l.PanelWidth)
+			if i < len(drawn) {
+				left = drawn[i]
+			}
+			if i < len(text) {
+				right = text[i]
+			}
+			lines = append(lines, left+space(PanelGap)+right)
+		}
+		return strings.Join(lines, "\n"), 0
 	}
 	boardX = max(l.PanelWidth-width, 0) / 2
-	rows := []string{lipgloss.NewStyle().PaddingLeft(boardX).Render(board)}
-	if l.Spare >= 3 {
-		rows = append(rows, "")
+	for _, line := range drawn {
+		lines = append(lines, space(boardX)+line+space(l.PanelWidth-width-boardX))
 	}
-	return lipgloss.JoinVertical(lipgloss.Left, append(rows, panel)...), boardX
+	if l.Spare >= 3 {
+		lines = append(lines, space(max(width, l.PanelWidth)))
+	}
+	for _, line := range text {
+		lines = append(lines, line+space(width-l.PanelWidth))
+	}
+	return strings.Join(lines, "\n"), boardX
 }

@@ -237,7 +237,7 @@ func (p *page) copy() tea.Cmd {
 	if c.at >= len(c.ids) || c.ids[c.at] == "" {
 		return nil
 	}
-	p.notice = fmt.Sprintf("Copied the id of game %s.", gamestate.ShortID(c.ids[c.at]))
+	p.done = fmt.Sprintf("Copied the id of game %s.", gamestate.ShortID(c.ids[c.at]))
 	return tea.SetClipboard(c.ids[c.at])
 }
 

@@ -239,7 +239,7 @@ func TestCopy(t *testing.T) {
 	assert.NotContains(t, d.Screen(), deadID)
 	cmd := p.copy()
 	require.NotNil(t, cmd)
-	assert.Contains(t, d.Screen(), "Copied the id of game deaddead.")
+	assert.Contains(t, d.Screen(), "\n Copied the id of game deaddead.")
 	assert.Equal(t, deadID, fmt.Sprint(cmd()))
 }
 

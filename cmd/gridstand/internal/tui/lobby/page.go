@@ -66,8 +66,8 @@ type page struct {
 	// shown: the refresh timers of earlier ones are void.
 	hidden bool
 	cycle  int
-	// problem is why the lists are old; notice is the reply to a key.
-	problem, notice string
+	// problem is why the lists are old; notice and done are replies to a key.
+	problem, notice, done string
 }
 
 // New returns the lobby.
@@ -125,7 +125,7 @@ func (p *page) board() string {
 func (p *page) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		p.notice = ""
+		p.notice, p.done = "", ""
 		return p.key(msg)
 	case listsMsg:
 		return p.listed(msg)

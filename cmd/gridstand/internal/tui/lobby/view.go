@@ -67,6 +67,8 @@ func (p *page) status() string {
 	case p.filter.Focused():
 		p.filter.SetStyles(widget.InputStyles(t))
 		return t.Accent().Render("/ ") + p.filter.View()
+	case p.done != "":
+		return t.Good().Render(p.done)
 	case p.notice != "":
 		return t.Warn().Render("! " + p.notice)
 	case p.problem != "":
@@ -185,10 +187,10 @@ func (p *page) previewPane(width, height int) string {
 		Titles: []string{clean(s.Game.GetVariant()) + "  " + gamestate.ShortID(p.preview.id)},
 		Corner: s.Badge(t, p.env.Now), Foot: s.Watching(),
 	}
-	facts := p.facts(inner)
+	facts, least := p.facts(inner)
 	content := strings.Join(facts, "\n")
 	if b := s.Board(); b != nil {
-		if drawn, n, ok := fit(b, t, inner, rows, len(facts)); ok {
+		if drawn, n, ok := fit(b, t, inner, rows, len(facts), least); ok {
 			drawn = lipgloss.PlaceHorizontal(inner, lipgloss.Center, drawn)
 			content = strings.TrimRight(drawn+"\n\n"+strings.Join(facts[:n], "\n"), "\n")
 		}
@@ -204,19 +206,20 @@ func (p *page) welcome(width int) string {
 		lines = append([]string{widget.Choice(t, "n", "starts a game")}, lines...)
 	}
 	text := strings.Join(lines, "\n")
+	text = widget.Block(text, lipgloss.Width(text), len(lines))
 	if name, ok := style.Large("gridstand", width); ok {
-		text = t.Accent().Render(name) + "\n\n" + text
+		return lipgloss.JoinVertical(lipgloss.Center, t.Accent().Render(name), "", text)
 	}
 	return text
 }
 
 // fit draws a board as large as it fits into width × height above all of the lines, above
-// some of them, or alone. It returns the number of lines.
-func fit(b board.Board, t style.Theme, width, height, lines int) (drawn string, n int, ok bool) {
+// the least of them, or alone. It returns the number of lines.
+func fit(b board.Board, t style.Theme, width, height, lines, least int) (drawn string, n int, ok bool) {
 	sizes, tight := b.Sizes(t)
 	for _, sizes := range [][]board.Size{sizes, tight} {
 		for _, c := range sizes {
-			for _, n := range []int{lines, min(lines, 1)} {
+			for _, n := range []int{lines, least} {
 				if w, h := b.Measure(c); w <= width && h+1+n <= height {
 					return b.Draw(c, t), n, true
 				}
@@ -231,16 +234,17 @@ func fit(b board.Board, t style.Theme, width, height, lines int) (drawn string, 
 	return "", 0, false
 }
 
-// facts are lines about the previewed game, the most important first.
-func (p *page) facts(width int) []string {
+// facts are lines about the previewed game, the most important first, of which the least
+// belong together.
+func (p *page) facts(width int) (lines []string, least int) {
 	t, s := p.env.Theme, &p.preview.state
-	var lines []string
 	if s.Tribolo() != nil {
 		lines = strings.Split(s.SeatLines(t, width, p.env.Me), "\n")
 	} else {
 		lines = append(lines, widget.Header(width, []string{t.Bold().Render(ansi.Truncate(s.Player(), nameMin, "…")), ""},
 			[]string{gamestate.Plural(int(s.Score()), "point") + ", tile " + s.BestTile()}))
 	}
+	least = len(lines)
 	about := gamestate.Plural(int(s.Moves()), "move") + ", started " +
 		gamestate.Ago(p.env.Now.Sub(s.Game.GetCreateTime().AsTime()))
 	if s.Over() {
@@ -250,5 +254,5 @@ func (p *page) facts(width int) []string {
 	if reason := s.Unranked(); reason != "" {
 		lines = append(lines, t.Dim().Render(widget.Cell("unranked: "+reason, width)))
 	}
-	return lines
+	return lines, least
 }

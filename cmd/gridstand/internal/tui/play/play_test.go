@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -427,6 +428,8 @@ func TestSize(t *testing.T) {
 	}
 	d.Env.Width, d.Env.Height = 10, 3
 	assert.NotContains(t, d.Screen(), "1024")
+	d.Env.Width, d.Env.Height = 24, 5
+	assert.Contains(t, strings.Join(strings.Fields(d.Screen()), " "), "needs 21×7 and has 24×5.")
 	d.Env.Width, d.Env.Height = 100, 30
 	assert.Contains(t, d.Screen(), "1024")
 }

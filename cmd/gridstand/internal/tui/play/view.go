@@ -41,10 +41,9 @@ func (p *Model) View(width, height int) ui.View {
 	b := board.Moving(p.mode.Board(&p.State, p.mine()), p.Before, p.motion.Progress())
 	l, ok := board.Fit(b, p.env.Theme, width, height, p.mode.PanelLines()+shareLines)
 	clicks := ok
-	if !ok {
-		if b, ok = board.Small(b, p.env.Theme); ok {
-			l, ok = board.Fit(b, p.env.Theme, width, height, smallPanel)
-		}
+	if small, can := board.Small(b, p.env.Theme); !ok && can {
+		b = small
+		l, ok = board.Fit(b, p.env.Theme, width, height, smallPanel)
 	}
 	if !ok {
 		needsWidth, needsHeight := board.Needs(b, p.env.Theme)

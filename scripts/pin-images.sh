@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-files=(Dockerfile docker-compose.yml docker-compose.scale.yml)
+files=(Dockerfile docker-compose.yml docker-compose.scale.yml docker-compose.ssh.yml)
 for image in golang:1.26 redis:8 haproxy:3.2; do
   docker pull --quiet "$image" >/dev/null
   digest=$(docker image inspect --format '{{range .RepoDigests}}{{println .}}{{end}}' "$image" |

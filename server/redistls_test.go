@@ -33,9 +33,10 @@ func TestStart_RedisTLS(t *testing.T) {
 	url := func(password, parameters string) string {
 		return "rediss://:" + password + "@" + net.JoinHostPort("127.0.0.1", port) + "/0?" + parameters
 	}
+	const patiently = "&dial_timeout=5s" // A machine may be busy with other handshakes.
 	c, log := servertest.Config(t), &servertest.Log{}
 	c.Logger = log.Logger()
-	c.Store = url("opensesame", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey)
+	c.Store = url("opensesame", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey+patiently)
 	srv, _ := servertest.Start(t, c)
 	conn := servertest.Dial(t, srv.Addr())
 	ctx, g := play(within(t), t, conn)
@@ -45,8 +46,8 @@ func TestStart_RedisTLS(t *testing.T) {
 
 	for name, tt := range map[string]struct{ redis, want string }{
 		"no certificate":     {url("opensesame", "ca="+authority.File), "does not answer"},
-		"authority unknown":  {url("opensesame", "cert="+ownCert+"&key="+ownKey), "certificate signed by unknown authority"},
-		"wrong password":     {url("mellon", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey), "WRONGPASS"},
+		"authority unknown":  {url("opensesame", "cert="+ownCert+"&key="+ownKey+patiently), "certificate signed by unknown authority"},
+		"wrong password":     {url("mellon", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey+patiently), "WRONGPASS"},
 		"half a pair":        {url("opensesame", "cert="+ownCert), "--store: cert and key go together"},
 		"files without TLS":  {"redis://" + store.Addr() + "?ca=" + authority.File, "--store: ca, cert and key need rediss://"},
 		"no authority there": {url("opensesame", "ca="+ownKey), "--store: parameter ca: no certificate in " + ownKey},

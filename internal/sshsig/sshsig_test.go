@@ -1,6 +1,7 @@
 package sshsig_test
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -171,4 +172,22 @@ func TestSSHKeygen(t *testing.T) {
 	allowed := filepath.Join(directory, "allowed")
 	require.NoError(t, os.WriteFile(allowed, append([]byte("ann "), public...), 0o600))
 	keygen(message, "-Y", "verify", "-n", "gridstand", "-I", "ann", "-f", allowed, "-s", signature)
+}
+
+// FuzzVerify verifies any text: it is refused, or is a signature of the message.
+func FuzzVerify(f *testing.F) {
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(f, err)
+	signer, err := ssh.NewSignerFromKey(private)
+	require.NoError(f, err)
+	armored, err := sshsig.Sign(signer, "gridstand", message)
+	require.NoError(f, err)
+	f.Add(armored, message)
+	f.Add(armored, "")
+	f.Fuzz(func(t *testing.T, text, about string) {
+		key, err := sshsig.Verify(text, "gridstand", about)
+		if err == nil && bytes.Equal(key.Marshal(), signer.PublicKey().Marshal()) {
+			assert.Equal(t, message, about)
+		}
+	})
 }

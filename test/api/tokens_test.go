@@ -88,6 +88,9 @@ func TestToken_Missing(t *testing.T) {
 				_, err := s.RotateToken(s.anyone, &pb.RotateTokenRequest{Secret: "short"})
 				return err
 			},
+			"AddKey":    func() error { _, err := s.AddKey(s.anyone, &pb.AddKeyRequest{}); return err },
+			"ListKeys":  func() error { _, err := s.ListKeys(s.anyone, &pb.ListKeysRequest{}); return err },
+			"RemoveKey": func() error { _, err := s.RemoveKey(s.anyone, &pb.RemoveKeyRequest{}); return err },
 			"GetPlayer": func() error { _, err := s.GetPlayer(s.anyone, &pb.GetPlayerRequest{PlayerId: "me"}); return err },
 			"ListGames": func() error { _, err := s.ListGames(s.anyone, &pb.ListGamesRequest{PlayerId: "me"}); return err },
 			"GetRank": func() error {

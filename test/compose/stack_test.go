@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,6 +39,7 @@ type stack struct {
 	files   []string
 	added   string // a file with settings
 	port    string // where players connect
+	sshPort string // where SSH clients do
 }
 
 // newStack prepares the compose files, without starting anything yet. They are
@@ -48,10 +50,11 @@ func newStack(t *testing.T, files ...string) *stack {
 	s := &stack{
 		t: t, project: strings.ToLower(t.Name()) + "-" + fmt.Sprint(os.Getpid()),
 		files: []string{"docker-compose.yml"}, added: filepath.Join(dir, "settings.yml"), port: strconv.Itoa(process.FreePort(t)),
+		sshPort: strconv.Itoa(process.FreePort(t)),
 	}
 	s.files = append(s.files, files...)
 	for i, file := range s.files {
-		s.files[i] = readable(t, file, dir, len(s.files) > 1)
+		s.files[i] = readable(t, file, dir, slices.Contains(files, "docker-compose.scale.yml"))
 	}
 	s.files = append(s.files, s.added)
 	t.Cleanup(func() {
@@ -77,7 +80,7 @@ func (s *stack) try(args ...string) (string, error) {
 	}
 	command := exec.CommandContext(ctx, "scripts/compose.sh", append(all, args...)...)
 	command.Dir = root
-	command.Env = append(os.Environ(), "GRIDSTAND_PORT="+s.address(), "COMPOSE_HTTP_TIMEOUT=600")
+	command.Env = append(os.Environ(), "GRIDSTAND_PORT="+s.address(), "GRIDSTAND_SSH_PORT=127.0.0.1:"+s.sshPort, "COMPOSE_HTTP_TIMEOUT=600")
 	out, err := command.CombinedOutput()
 	return string(out), err
 }

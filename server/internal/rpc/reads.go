@@ -97,6 +97,10 @@ func (g *readGate) wait(ctx context.Context, own *semaphore.Weighted) error {
 	return cmp.Or[error](ctx.Err(), full)
 }
 
+// signatureCost is how many reads the check of a signature counts as. With the slowest
+// kinds of keys it takes up to a millisecond.
+const signatureCost = 10
+
 // readCost returns how many reads a request counts as: one for each default page that
 // it asks for, or 0 for a move. needsStore reports whether the call reads the store.
 func readCost(request any) (cost int, needsStore bool) {
@@ -106,6 +110,8 @@ func readCost(request any) (cost int, needsStore bool) {
 		return 0, false
 	case *pb.ListVariantsRequest, *pb.GetServerInfoRequest:
 		return 1, false
+	case *pb.AddKeyRequest:
+		return signatureCost, true
 	case *pb.ListGamesRequest:
 		entries = int(r.GetPageSize())
 	case *pb.ListScoresRequest:

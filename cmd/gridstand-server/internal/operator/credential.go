@@ -1,7 +1,10 @@
 package operator
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"text/tabwriter"
 	"time"
 
@@ -21,22 +24,28 @@ one of its own, and list the host's address in the servers' --proxies.
 
 Servers may run.`,
 	}
-	cmd.AddCommand(
-		command(&cobra.Command{
-			Use:   "create <name>",
-			Short: "Create a credential and print it, once",
-			Long: `Creates a credential and prints it. The store keeps only a digest: it cannot be
+	var file string
+	create := command(&cobra.Command{
+		Use:   "create <name>",
+		Short: "Create a credential and print it, once",
+		Long: `Creates a credential and prints it. The store keeps only a digest: it cannot be
 printed again. Keep it in a file that only the SSH host can read:
 
     umask 077
     gridstand-server ssh-credential create host-1 > ssh-credential`,
-		}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
-			credential, err := operator.CreateCredential(cmd.Context(), args[0])
-			if err == nil {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), credential)
-			}
-			return err
-		}),
+	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+		if file != "" {
+			return createInto(cmd, operator, args[0], file)
+		}
+		credential, err := operator.CreateCredential(cmd.Context(), args[0])
+		if err == nil {
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), credential)
+		}
+		return err
+	})
+	create.Flags().StringVar(&file, "file", "", "write it to this `file`, which only its owner can read; if the file exists, do nothing")
+	cmd.AddCommand(
+		create,
 		command(&cobra.Command{
 			Use:   "list",
 			Short: "List the credentials by name",
@@ -65,4 +74,25 @@ are being watched with it are shown until the watcher leaves.`,
 		}),
 	)
 	return cmd
+}
+
+// createInto creates a credential and writes it to a new file. It does nothing if the
+// file exists, so that containers may do it at each start.
+func createInto(cmd *cobra.Command, operator *server.Operator, name, file string) error {
+	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), file+": exists already")
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	credential, err := operator.CreateCredential(cmd.Context(), name)
+	if err == nil {
+		_, err = fmt.Fprintln(out, credential)
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		_ = os.Remove(file)
+	}
+	return err
 }

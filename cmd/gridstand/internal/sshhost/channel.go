@@ -128,8 +128,8 @@ const (
 	maxVariables = 20
 	maxVariable  = 100 // bytes
 	maxTerm      = 64  // bytes
-	maxColumns   = 500
-	maxRows      = 200
+	maxColumns   = 320
+	maxRows      = 100
 )
 
 // sizeOf returns a size within the bounds. Clients without one send 0 × 0.

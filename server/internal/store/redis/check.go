@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 )
@@ -15,8 +16,8 @@ const oldestRedis = 7
 
 // check returns an error if a node's version is too old. It logs a warning for
 // settings under which Redis may lose acknowledged writes.
-func (c Clients) check(ctx context.Context, logger *slog.Logger) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (c Clients) check(ctx context.Context, wait time.Duration, logger *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	node := func(ctx context.Context, client *goredis.Client) error {
 		logger := logger.With("redis", client.Options().Addr)

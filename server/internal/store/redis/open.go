@@ -33,8 +33,10 @@ func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, e
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	if err = c.waitReady(ctx); err == nil {
-		err = c.check(ctx, logger)
+	// At least one attempt to connect must have its time.
+	wait := max(patience, options.DialTimeout+time.Second)
+	if err = c.waitReady(ctx, wait); err == nil {
+		err = c.check(ctx, wait, logger)
 	}
 	if err != nil {
 		_ = s.Close()
@@ -75,16 +77,16 @@ func connect(base *goredis.UniversalOptions) Clients {
 	}
 }
 
-// At the start Redis is asked every retryEvery until it answers, for at most
-// patience.
+// At the start Redis is asked every retryEvery until it answers, for patience, or longer
+// if its URL allows more time to connect.
 const (
 	patience   = 3 * time.Second
 	retryEvery = 200 * time.Millisecond
 )
 
 // waitReady waits until Redis answers for the first time.
-func (c Clients) waitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (c Clients) waitReady(ctx context.Context, wait time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var reason error
 	for {

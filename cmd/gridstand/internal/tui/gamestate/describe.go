@@ -266,5 +266,6 @@ func Ago(d time.Duration) string {
 	return Span(d) + " ago"
 }
 
-// ShortID is the first characters of a game's id, enough for commands to find it.
-func ShortID(id string) string { return id[:min(len(id), 8)] }
+// ShortID is the first characters of a game's id, enough for commands to find it, safe for
+// a terminal.
+func ShortID(id string) string { return client.CleanText(id[:min(len(id), 8)], 8) }

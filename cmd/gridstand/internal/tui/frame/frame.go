@@ -79,10 +79,10 @@ func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 	if f.airy {
 		lines = append(lines, "")
 	}
-	bodyWidth, bodyHeight := lipgloss.Size(v.Body)
-	bodyX, bodyY := max(inner-bodyWidth, 0)/2, len(lines)+max(f.body-bodyHeight, 0)/2
-	lines = append(lines, strings.Split(lipgloss.Place(inner, f.body, lipgloss.Center, lipgloss.Center, v.Body), "\n")[:f.body]...)
-	status, footer := v.Status, widget.KeyLine(env.Theme, keys, inner)
+	body, bodyX, bodyY := center(v.Body, inner, f.body)
+	bodyY += len(lines)
+	lines = append(lines, body...)
+	status, footer := v.Status, ansi.Truncate(widget.KeyLine(env.Theme, keys, inner), inner, "…")
 	dialogWidth, dialogHeight := lipgloss.Size(v.Dialog)
 	fits := dialogWidth <= env.Width && dialogHeight <= env.Height
 	if v.Dialog != "" && !fits && v.Brief != "" {
@@ -100,7 +100,7 @@ func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 		}
 	}
 	for i, line := range lines {
-		lines[i] = strings.Repeat(" ", margin) + ansi.Truncate(line, inner, "…")
+		lines[i] = strings.Repeat(" ", margin) + line
 	}
 	content := strings.Join(lines, "\n")
 	if v.Dialog != "" && fits {
@@ -126,6 +126,25 @@ func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 		}
 	}
 	return view
+}
+
+// center puts text into the middle of width × height, and returns the column and row in
+// which it begins. It measures each line once: this runs for every frame of a motion.
+func center(text string, width, height int) (lines []string, x, y int) {
+	all := strings.Split(text, "\n")
+	all, widest := all[:min(len(all), height)], 0
+	for i, line := range all {
+		n := ansi.StringWidth(line)
+		if n > width {
+			all[i], n = ansi.Truncate(line, width, "…"), width
+		}
+		widest = max(widest, n)
+	}
+	lines, x, y = make([]string, height), (width-widest)/2, (height-len(all))/2
+	for i, line := range all {
+		lines[y+i] = strings.Repeat(" ", x) + line
+	}
+	return lines, x, y
 }
 
 // allKeys are the keys of a page with those of every page.

@@ -275,5 +275,6 @@ func (s *State) CommandID() string {
 	return ShortID(s.Game.GetId())
 }
 
-// ShortID is the first characters of a game's id, enough for commands to find it.
-func ShortID(id string) string { return id[:min(len(id), 8)] }
+// ShortID is the first characters of a game's id, enough for commands to find it, safe for
+// a terminal.
+func ShortID(id string) string { return client.CleanText(id[:min(len(id), 8)], 8) }

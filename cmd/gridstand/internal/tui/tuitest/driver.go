@@ -68,10 +68,10 @@ func Drive(t *testing.T, env *ui.Env, p ui.Page) *Driver {
 	return d
 }
 
-// New starts a page that make makes with the test's context.
-func New(t *testing.T, env *ui.Env, make func(ctx context.Context, env *ui.Env) ui.Page) *Driver {
+// New starts a page that open makes with the test's context.
+func New(t *testing.T, env *ui.Env, open func(ctx context.Context, env *ui.Env) ui.Page) *Driver {
 	t.Helper()
-	return Drive(t, env, make(t.Context(), env))
+	return Drive(t, env, open(t.Context(), env))
 }
 
 func (d *Driver) run(cmd tea.Cmd) {

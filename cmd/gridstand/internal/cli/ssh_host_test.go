@@ -1,0 +1,38 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Ensure that a host whose credential the server refuses says so to its operator, and
+// that people still watch.
+func TestSSHHost_CredentialRefused(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "credential")
+	require.NoError(t, os.WriteFile(file, []byte("gridstand_ssh_aaaaaaaaaaaaaaaaaaaaaaaaaa\n"), 0o600))
+	h := startSSH(t, someServer(t), "--credential-file", file)
+	assert.Contains(t, h.ok(t, []string{newKey(t)}, "variants"), "tribolo")
+	assert.Contains(t, h.log.String(), `level=ERROR msg="the server refuses the service credential; players can only watch"`)
+	assert.NotContains(t, h.log.String(), "aaaaaaaa", "the credential is secret")
+}
+
+// Ensure that a host does not start with settings that make no sense.
+func TestSSHHost_Settings(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, "127.0.0.1:1", "host")
+	empty, key := filepath.Join(t.TempDir(), "empty"), filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	u.fails(exitUsage, "has no service credential", "ssh-host", "--credential-file", empty)
+	u.fails(exitFailed, "no such file", "ssh-host", "--credential-file", key)
+	u.fails(exitUsage, "must be 1 or more", "ssh-host", "--max-sessions", "0")
+	u.fails(exitUsage, "must be 0 or more", "ssh-host", "--idle-timeout", "-1s")
+	u.fails(exitFailed, "host key: ", "ssh-host", "--host-key", filepath.Join(empty, "key"))
+	u.fails(exitFailed, "listen", "ssh-host", "--host-key", key, "--listen", "256.0.0.1:1")
+}

@@ -90,7 +90,7 @@ func (c Clients) waitReady(ctx context.Context, wait time.Duration) error {
 	defer cancel()
 	var reason error
 	for {
-		err := c.Calls.Ping(ctx).Err()
+		err := c.Once.Ping(ctx).Err() // A client that retries would hide the reason until ctx ends.
 		if err == nil {
 			return nil
 		}

@@ -279,8 +279,11 @@ func TestTerminal_SSHSame(t *testing.T) {
 	}
 }
 
-// head is the first lines of a pane, with their colors.
+// head is the first lines of a pane, and below them their colors in order. What tmux says
+// of cells without text is left out: it depends on how they were erased.
 func (p *panes) head(pane string, lines int) string {
 	p.t.Helper()
-	return p.tmux("capture-pane", "-p", "-e", "-S", "0", "-E", strconv.Itoa(lines-1), "-t", pane)
+	capture := []string{"capture-pane", "-p", "-S", "0", "-E", strconv.Itoa(lines - 1), "-t", pane}
+	colors := regexp.MustCompile(`[34]8;2;\d+;\d+;\d+`).FindAllString(p.tmux(append(capture, "-e")...), -1)
+	return p.tmux(capture...) + strings.Join(colors, " ")
 }

@@ -5,6 +5,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,4 +36,23 @@ func TestSSHHost_Settings(t *testing.T) {
 	u.fails(exitUsage, "must be 0 or more", "ssh-host", "--idle-timeout", "-1s")
 	u.fails(exitFailed, "host key: ", "ssh-host", "--host-key", filepath.Join(empty, "key"))
 	u.fails(exitFailed, "listen", "ssh-host", "--host-key", key, "--listen", "256.0.0.1:1")
+}
+
+// Ensure that on a terminal the words for lists open their pages.
+func TestTerminal_SSHPages(t *testing.T) {
+	t.Parallel()
+	p := newPanes(t)
+	h := startSSH(t, someServer(t))
+	for command, want := range map[string]string{
+		"top": "Top classic", "games": "Live games", "variants": "r rules", "variants tribolo": "red and green begin",
+	} {
+		pane := "page-" + strings.ReplaceAll(command, " ", "-") // "top" alone is a pane of tmux
+		p.run(pane, h.command(nil, "-t "+command))
+		p.sees(pane, want)
+		p.tmux("send-keys", "-t", pane, "C-c")
+		p.sane(pane, exitInterrupted)
+	}
+	p.run("table", h.command(nil, "-t top 5x5"))
+	p.sees("table", "There are no scores on this board yet")
+	p.sane("table", exitOK)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -248,8 +250,16 @@ func (r *remote) identify(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// sshCommand runs what a client asked for.
+// sshCommand runs what a client asked for. On a terminal, lists are the lobby's.
 func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error {
+	if p.over.session.Terminal {
+		switch what := first(command.Args); {
+		case command.Name == "variants" && what != "":
+			return p.rulesScreen(ctx, what)
+		case what == "" && slices.Contains([]string{"games", "top", "variants"}, command.Name):
+			return p.lobby(ctx)
+		}
+	}
 	switch command.Name {
 	case "help":
 		return p.printf("%s", sshhost.Help())
@@ -266,6 +276,20 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 	default:
 		return p.lobby(ctx)
 	}
+}
+
+// rulesScreen shows the rules of a variant on the terminal.
+func (p *program) rulesScreen(ctx context.Context, what string) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	v, err := variant(ctx, c, what)
+	if err != nil {
+		return err
+	}
+	return p.show(ctx, c, ui.Route{Rules: v.GetId()}, localServer{})
 }
 
 // show makes the terminal program's pages those of the session.

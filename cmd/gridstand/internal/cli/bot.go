@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -258,7 +259,7 @@ func (p *program) botGame(
 	}
 	result.Seconds = time.Since(start).Seconds()
 	result.MovesPerSecond = float64(result.Moves) / max(result.Seconds, 1e-9)
-	result.Score, result.BestTile = scoreAt(g, seat.Index()), highest(g.GetPosition().GetTwenty48().GetTiles())
+	result.Score, result.BestTile = scoreAt(g, seat.Index()), board.LargestTile(g.GetPosition().GetTwenty48())
 	result.Won = slices.Contains(g.GetResult().GetWinners(), seat.Index())
 	return result, nil
 }

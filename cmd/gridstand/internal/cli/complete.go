@@ -47,7 +47,7 @@ func (p *program) completeGamesAt(cmd *cobra.Command, args []string, at pb.GameS
 		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: at})
 		for _, g := range reply.GetGames() {
 			found = append(found, cobra.CompletionWithDesc(clean(g.GetId(), 26),
-				gamestate.PlayerName(g)+", "+variantOf(g)+", "+comma(highest(g.GetPosition().GetScores()))))
+				gamestate.PlayerName(g)+", "+variantOf(g)+", "+comma(gamestate.HighestScore(g))))
 		}
 		return err
 	})

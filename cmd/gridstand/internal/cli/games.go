@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -201,12 +202,12 @@ func (p *program) printGames(games []*pb.Game) error {
 	rows := make([][]string, len(games))
 	for i, g := range games {
 		tile := ""
-		if board := g.GetPosition().GetTwenty48(); board != nil {
-			tile = strconv.Itoa(int(highest(board.GetTiles())))
+		if b := g.GetPosition().GetTwenty48(); b != nil {
+			tile = strconv.Itoa(int(board.LargestTile(b)))
 		}
 		rows[i] = []string{
 			g.GetId(), variantOf(g), gamestate.PlayerName(g),
-			comma(highest(g.GetPosition().GetScores())),
+			comma(gamestate.HighestScore(g)),
 			tile, comma(g.GetPosition().GetMoveCount()), comma(g.GetWatchers()),
 			status(g.GetStatus()), p.ago(g.GetUpdateTime()),
 		}

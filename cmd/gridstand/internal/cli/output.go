@@ -73,7 +73,7 @@ func harmless(line []byte) []byte {
 
 // printGame writes a game as a line about it and its board.
 func (p *program) printGame(g *pb.Game, what string) error {
-	points := comma(highest(g.GetPosition().GetScores()))
+	points := comma(gamestate.HighestScore(g))
 	if scores := g.GetPosition().GetScores(); len(scores) > 1 {
 		points = ""
 		for i, score := range scores {
@@ -97,15 +97,6 @@ func variantOf(g *pb.Game) string { return clean(g.GetVariant(), 24) }
 func clean(text string, limit int) string { return client.CleanText(text, limit) }
 
 func comma(n int32) string { return humanize.Comma(int64(n)) }
-
-// highest returns the largest of a game's scores or tiles; 0 if there are none.
-func highest(all []int32) int32 {
-	var best int32
-	for _, n := range all {
-		best = max(best, n)
-	}
-	return best
-}
 
 // ago returns how long ago a time was.
 func (p *program) ago(t *timestamppb.Timestamp) string {

@@ -120,7 +120,7 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 	defer hangUp()
 	var g client.Game
 	if what == "" {
-		g.Game, _, err = watch.PickLive(ctx, ui.NewServer(c), p.clock())
+		g.Game, _, err = watch.PickLive(ctx, ui.NewServer(c), nil, p.clock())
 		if err == nil && g.Game == nil {
 			err = missingf("no game is live. Start one: %s play", name)
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"charm.land/bubbles/v2/help"
-	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -133,17 +132,9 @@ func (p *namePage) View(width, height int) ui.View {
 }
 
 // Keys implements ui.Page.
-func (p *namePage) Keys() help.KeyMap { return nameKeys{} }
-
-type nameKeys struct{}
-
-// ShortHelp implements help.KeyMap.
-func (nameKeys) ShortHelp() []key.Binding {
-	return []key.Binding{ui.Bind("enter", "use this name"), ui.Bind("esc", "back")}
+func (p *namePage) Keys() help.KeyMap {
+	return ui.Keys(ui.Bind("enter", "use this name"), ui.Bind("esc", "back"))
 }
-
-// FullHelp implements help.KeyMap.
-func (k nameKeys) FullHelp() [][]key.Binding { return [][]key.Binding{k.ShortHelp()} }
 
 // Farewell implements ui.Page.
 func (p *namePage) Farewell() string { return "" }

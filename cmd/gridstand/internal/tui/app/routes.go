@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -56,7 +57,7 @@ func (m *Model) openGame(r ui.Route) tea.Cmd {
 	switch {
 	case m.env.Guest != "":
 		m.notice = m.env.Guest
-		return m.quitIfEmpty(guestError(m.env.Guest))
+		return m.quitIfEmpty(errors.New(m.env.Guest))
 	case m.env.Me == "":
 		return m.push(newNamePage(m.ctx, m.env, m.config, r))
 	}
@@ -91,11 +92,6 @@ func (m *Model) opened(msg openedMsg) tea.Cmd {
 	}
 	return m.push(play.New(m.ctx, m.env, msg.game, options))
 }
-
-// guestError is the reason that a user can only watch.
-type guestError string
-
-func (e guestError) Error() string { return string(e) }
 
 // quitIfEmpty ends the program with an error if it has no page to show. Otherwise the
 // page that wanted another one stays.

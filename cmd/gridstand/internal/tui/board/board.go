@@ -120,16 +120,6 @@ func LargestSize(b Board, t style.Theme, width, height int) (Size, bool) {
 	return Size{}, false
 }
 
-// Largest draws the board with the largest cells that fit into width × height. It
-// returns false if none do.
-func Largest(b Board, t style.Theme, width, height int) (string, bool) {
-	c, ok := LargestSize(b, t, width, height)
-	if !ok {
-		return "", false
-	}
-	return b.Draw(c, t), true
-}
-
 // Needs is the smallest width and height in which the board can be drawn.
 func Needs(b Board, t style.Theme) (width, height int) {
 	_, tight := b.Sizes(t)

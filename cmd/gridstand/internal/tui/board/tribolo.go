@@ -14,7 +14,6 @@ import (
 
 // Jump is a move of Tribolo.
 type Jump struct {
-	Seat  int
 	To    *pb.Cell
 	Taken []*pb.Cell
 }

@@ -3,6 +3,7 @@
 package frame
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/help"
@@ -40,7 +41,7 @@ func Help(env *ui.Env, keys help.KeyMap) string {
 // Opening is the window before the first page.
 func Opening(env *ui.Env) tea.View {
 	f := rowsOf(env.Height)
-	return f.compose(env, ui.View{Body: env.Theme.Dim().Render("Opening …")}, noKeys{})
+	return f.compose(env, ui.View{Body: env.Theme.Dim().Render("Opening …")}, ui.Keys(ui.NewCommon().Interrupt))
 }
 
 // rows is how the rows of a window are used: header, body, status and footer. Low windows
@@ -68,14 +69,11 @@ func rowsOf(height int) rows {
 func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 	inner := max(env.Width-2*margin, 1)
 	brand := env.Theme.Accent().Bold(true).Render("GRIDSTAND")
-	lefts := []string{brand}
-	for i := len(v.Left) - 1; i >= 0; i-- {
-		lefts = append([]string{v.Left[i]}, lefts...)
-		if i == 0 {
-			lefts = append([]string{brand + "  " + v.Left[0]}, lefts...)
-		}
+	lefts := append(slices.Clone(v.Left), brand, "")
+	if len(v.Left) > 0 {
+		lefts = slices.Insert(lefts, 0, brand+"  "+v.Left[0])
 	}
-	lines := []string{widget.Header(inner, append(lefts, ""), v.Right)}
+	lines := []string{widget.Header(inner, lefts, v.Right)}
 	if f.airy {
 		lines = append(lines, "")
 	}
@@ -155,11 +153,3 @@ func (k allKeys) FullHelp() [][]key.Binding {
 	c := ui.NewCommon()
 	return append(k.KeyMap.FullHelp(), []key.Binding{c.Help, c.Suspend, c.Interrupt})
 }
-
-type noKeys struct{}
-
-// ShortHelp implements help.KeyMap.
-func (noKeys) ShortHelp() []key.Binding { return []key.Binding{ui.NewCommon().Interrupt} }
-
-// FullHelp implements help.KeyMap.
-func (k noKeys) FullHelp() [][]key.Binding { return [][]key.Binding{k.ShortHelp()} }

@@ -22,13 +22,7 @@ func (s *State) TurnText(t style.Theme, mine bool) string {
 	case s.Over():
 		return t.Bold().Render(s.Ending())
 	case turn < 0:
-		open := 0
-		for _, seat := range s.Game.GetSeats() {
-			if seat.GetOpen() != nil {
-				open++
-			}
-		}
-		return t.Bold().Render("Waiting for " + Plural(open, "player") + " to join")
+		return t.Bold().Render("Waiting for " + Plural(OpenSeats(s.Game.Game), "player") + " to join")
 	}
 	name := t.Owner(turn).Render(" " + board.OwnerNames[turn%len(board.OwnerNames)] + " ")
 	who := name + t.Bold().Render(" to move")
@@ -40,6 +34,17 @@ func (s *State) TurnText(t style.Theme, mine bool) string {
 		best = max(best, len(move.GetTaken()))
 	}
 	return who + "\n" + t.Dim().Render(fmt.Sprintf("%s, best takes %d", Plural(len(moves), "place"), best))
+}
+
+// OpenSeats is the number of seats that wait for players.
+func OpenSeats(g *pb.Game) int {
+	n := 0
+	for _, seat := range g.GetSeats() {
+		if seat.GetOpen() != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // SeatBlocks shows every seat with its score, and a bar below. me is the id of the

@@ -45,8 +45,8 @@ type Entry struct {
 	Gained        int32
 }
 
-// logLimit bounds the log: no panel shows more.
-const logLimit = 40
+// LogLimit bounds the log: no panel shows more.
+const LogLimit = 40
 
 // New returns the state of a game, nil if it is not known yet.
 func New(g *pb.Game) State { return State{Game: client.Game{Game: g}, Marks: board.NoMarks} }
@@ -112,7 +112,7 @@ func (s *State) Apply(e *pb.Event) bool {
 			s.Before, s.Marks.Merged, s.Marks.Direction = before, board.MergedBy(before, d), d
 		}
 		if c := action.Moved.GetCell(); c != nil {
-			s.Jump = &board.Jump{Seat: int(e.GetSeat()), To: c, Taken: action.Moved.GetTaken()}
+			s.Jump = &board.Jump{To: c, Taken: action.Moved.GetTaken()}
 		}
 	case *pb.Event_Undone:
 		s.Jump = nil
@@ -122,13 +122,10 @@ func (s *State) Apply(e *pb.Event) bool {
 			Version: e.GetVersion(), Move: s.Game.GetPosition().GetMoveCount(), What: what,
 			Gained: max(s.Gained, int32(len(e.GetMoved().GetTaken()))),
 		})
-		s.Log = s.Log[:min(len(s.Log), logLimit)]
+		s.Log = s.Log[:min(len(s.Log), LogLimit)]
 	}
 	return true
 }
-
-// Connection returns the state of the stream.
-func (s *State) Connection() client.Connection { return s.connection }
 
 // ConnectionProblem says what keeps the stream from a server that does answer, nil if it
 // is only a lost connection.

@@ -65,11 +65,10 @@ func steps(t style.Theme, width int, text string, before, after board.Board) str
 	const height = 5
 	arrow := t.Bold().Render(" → ")
 	each := (width - ansi.StringWidth(arrow)) / 2
-	first, ok := board.Largest(before, t, each, height)
-	second, too := board.Largest(after, t, each, height)
-	if !ok || !too {
+	size, ok := board.LargestSize(before, t, each, height) // after has the same cells
+	if !ok {
 		return ""
 	}
-	drawn := lipgloss.JoinHorizontal(lipgloss.Center, first, arrow, second)
+	drawn := lipgloss.JoinHorizontal(lipgloss.Center, before.Draw(size, t), arrow, after.Draw(size, t))
 	return lipgloss.JoinVertical(lipgloss.Left, drawn, "", t.Dim().Render(widget.Wrap(text, width)))
 }

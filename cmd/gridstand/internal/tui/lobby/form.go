@@ -154,11 +154,8 @@ var formKeys = struct{ Next, Prev, Change key.Binding }{
 	Change: ui.Bind("← →", "change", "left", "right"),
 }
 
-func (f *form) keyMap() keyMap {
-	short := []key.Binding{
-		ui.Bind("↑ ↓", "field"), formKeys.Change, ui.Bind("r", "rules"), ui.Bind("enter", "start"), ui.Bind("esc", "back"),
-	}
-	return keyMap{short: short, full: [][]key.Binding{short}}
+func (f *form) keys() ui.KeyMap {
+	return ui.Keys(ui.Bind("↑ ↓", "field"), formKeys.Change, ui.Bind("r", "rules"), ui.Bind("enter", "start"), ui.Bind("esc", "back"))
 }
 
 // update handles a key.

@@ -36,27 +36,14 @@ func newKeys() keys {
 	}
 }
 
-// keyMap is what the footer and the help show of the keys.
-type keyMap struct {
-	short []key.Binding
-	full  [][]key.Binding
-}
-
-// ShortHelp implements help.KeyMap.
-func (k keyMap) ShortHelp() []key.Binding { return k.short }
-
-// FullHelp implements help.KeyMap.
-func (k keyMap) FullHelp() [][]key.Binding { return k.full }
-
 // Keys implements ui.Page.
 func (p *page) Keys() help.KeyMap {
 	k := p.keys
 	if p.form != nil {
-		return p.form.keyMap()
+		return p.form.keys()
 	}
 	if p.filter.Focused() {
-		short := []key.Binding{ui.Bind("enter", "keep the filter"), ui.Bind("esc", "clear it")}
-		return keyMap{short: short, full: [][]key.Binding{short}}
+		return ui.Keys(ui.Bind("enter", "keep the filter"), ui.Bind("esc", "clear it"))
 	}
 	what, _ := p.opens()
 	enter := ui.Bind("enter", what)
@@ -71,7 +58,7 @@ func (p *page) Keys() help.KeyMap {
 		short = append(short, ui.Bind("n", "new"))
 	}
 	short = append(short, enter, ui.NewCommon().Help, k.Quit)
-	return keyMap{short: short, full: [][]key.Binding{
+	return ui.KeyMap{Short: short, Full: [][]key.Binding{
 		append(own, ui.Bind("enter", "open"), k.TV, k.Follow, k.Rules, k.Copy, k.Filter, k.Clear),
 		{ui.Bind("↑ ↓", "select"), ui.Bind("tab", "next list"), k.Window, k.Variant, k.Quit},
 	}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"charm.land/lipgloss/v2"
@@ -70,17 +71,6 @@ func finished(g *pb.Game) int {
 	return 0
 }
 
-// openSeats is the number of seats that wait for players.
-func openSeats(g *pb.Game) int {
-	n := 0
-	for _, s := range g.GetSeats() {
-		if s.GetOpen() != nil {
-			n++
-		}
-	}
-	return n
-}
-
 // sign is the symbol of a game's state.
 func sign(t style.Theme, g *pb.Game, now time.Time) widget.Value {
 	switch {
@@ -139,7 +129,7 @@ func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 		text = t.Dim()
 	}
 	score := widget.Value{Text: gamestate.Comma(gamestate.HighestScore(g)), Style: text}
-	if n := openSeats(g); n > 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+	if n := gamestate.OpenSeats(g); n > 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
 		score = widget.Value{Text: strconv.Itoa(n) + " open", Style: t.Accent()}
 	}
 	name := widget.Value{Text: players(g), Style: text}
@@ -156,16 +146,13 @@ func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 
 // players are the occupants of a game's seats.
 func players(g *pb.Game) string {
-	text := ""
+	var names []string
 	for _, s := range g.GetSeats() {
 		if s.GetOpen() == nil {
-			if text != "" {
-				text += ", "
-			}
-			text += gamestate.SeatName(s)
+			names = append(names, gamestate.SeatName(s))
 		}
 	}
-	return cmp.Or(text, "open")
+	return cmp.Or(strings.Join(names, ", "), "open")
 }
 
 // mineState says how one of the user's games stands.

@@ -2,6 +2,8 @@ package lobby
 
 import (
 	"context"
+	"math"
+	"strings"
 
 	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
@@ -86,9 +88,9 @@ func (p *rules) Keys() help.KeyMap {
 	k := rulesKeys
 	retry := k.Retry
 	retry.SetEnabled(p.err != nil)
-	return keyMap{
-		short: []key.Binding{retry, ui.Bind("↑ ↓", "scroll"), ui.NewCommon().Help, k.Back},
-		full:  [][]key.Binding{{ui.Bind("↑ ↓", "scroll"), ui.Bind("pgup pgdn", "page"), k.Top, k.Bottom, k.Back}},
+	return ui.KeyMap{
+		Short: []key.Binding{retry, ui.Bind("↑ ↓", "scroll"), ui.NewCommon().Help, k.Back},
+		Full:  [][]key.Binding{{ui.Bind("↑ ↓", "scroll"), ui.Bind("pgup pgdn", "page"), k.Top, k.Bottom, k.Back}},
 	}
 }
 
@@ -130,38 +132,18 @@ func (p *rules) content(width int) string {
 	blocks := []string{
 		t.Bold().Render(widget.Wrap(client.CleanText(v.GetSummary(), 200), width)),
 		widget.Wrap(client.CleanText(v.GetRules(), 4000), width),
-	}
-	if drawn := example(t, v, width); drawn != "" {
-		blocks = append(blocks, drawn)
-	}
-	bots := ""
-	for i, bot := range v.GetBots() {
-		if i > 0 {
-			bots += ", "
-		}
-		bots += clean(bot)
+		example(t, v, width),
 	}
 	facts := gamestate.Plural(int(v.GetSeats()), "seat")
-	if bots != "" {
-		facts += "; bots that may sit there: " + bots
+	var bots []string
+	for _, bot := range v.GetBots() {
+		bots = append(bots, clean(bot))
+	}
+	if len(bots) > 0 {
+		facts += "; bots that may sit there: " + strings.Join(bots, ", ")
 	}
 	blocks = append(blocks, t.Dim().Render(widget.Wrap(facts, width)))
-	return lipgloss.JoinVertical(lipgloss.Left, interleave(blocks)...)
-}
-
-// interleave puts an empty line between blocks, without those that are empty.
-func interleave(blocks []string) []string {
-	var lines []string
-	for _, b := range blocks {
-		if b == "" {
-			continue
-		}
-		if len(lines) > 0 {
-			lines = append(lines, "")
-		}
-		lines = append(lines, b)
-	}
-	return lines
+	return widget.Stack(math.MaxInt, blocks...)
 }
 
 // Farewell implements ui.Page.

@@ -185,7 +185,7 @@ func TestTurn(t *testing.T) {
 	d.Until("the bell", func() bool { return len(d.Heard) > 0 })
 	assert.Contains(t, title(), "Your turn")
 	from.Push(client.Update{Connection: client.Connection{State: client.Reconnecting}})
-	d.Until("the loss", func() bool { return p.Connection().State == client.Reconnecting })
+	d.Until("the loss", func() bool { return strings.Contains(d.Screen(), "reconnecting") })
 	assert.Equal(t, []tea.Msg{tea.RawMsg{Msg: "\a"}}, d.Heard)
 }
 

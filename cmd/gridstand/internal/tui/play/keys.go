@@ -1,6 +1,8 @@
 package play
 
 import (
+	"slices"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -65,35 +67,15 @@ func (k *keys) solver(msg tea.KeyPressMsg) string {
 	return ""
 }
 
-// keyMap is the help for what a page shows.
-type keyMap struct{ short, full []key.Binding }
-
-// ShortHelp implements help.KeyMap.
-func (k keyMap) ShortHelp() []key.Binding { return k.short }
-
-// FullHelp implements help.KeyMap.
-func (k keyMap) FullHelp() [][]key.Binding { return [][]key.Binding{k.full} }
-
-// pageMap is the help while the game is played.
-type pageMap struct {
-	*keys
-	wide bool // there is room for all keys in the footer
-}
-
-// ShortHelp implements help.KeyMap.
-func (k pageMap) ShortHelp() []key.Binding {
-	short := append([]key.Binding{}, k.short...)
-	if k.wide && len(k.names) > 0 {
+// playing are the keys while the game is played; wide if the footer has room for all.
+func (k *keys) playing(wide bool) ui.KeyMap {
+	short := slices.Clone(k.short)
+	if wide && len(k.names) > 0 {
 		short = append(short, ui.Bind("X Y Z B", "solvers"))
 	}
-	return append(short, k.Undo, ui.Bind("n", "new"), k.Rules, k.Help, k.Back)
-}
-
-// FullHelp implements help.KeyMap.
-func (k pageMap) FullHelp() [][]key.Binding {
 	groups := [][]key.Binding{k.full, {k.Undo, k.Restart, k.New, k.Rules, k.Copy, k.Back}}
 	if len(k.Solvers) > 0 {
-		groups = append(groups, append(append([]key.Binding{}, k.Solvers...), k.Faster, k.Slower))
+		groups = append(groups, append(slices.Clone(k.Solvers), k.Faster, k.Slower))
 	}
-	return groups
+	return ui.KeyMap{Short: append(short, k.Undo, ui.Bind("n", "new"), k.Rules, k.Help, k.Back), Full: groups}
 }

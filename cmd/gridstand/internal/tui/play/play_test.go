@@ -201,7 +201,7 @@ func TestStreamAndReplies(t *testing.T) {
 	assert.EqualValues(t, 615, p.Game.GetVersion())
 	assert.Contains(t, d.Screen(), "skipped 3")
 	watch.Push(client.Update{Connection: client.Connection{State: client.Reconnecting, Delay: 2 * time.Second}})
-	d.Until("the loss", func() bool { return p.Connection().State == client.Reconnecting })
+	d.Until("the loss", func() bool { return strings.Contains(d.Screen(), "reconnecting") })
 	assert.Contains(t, d.Screen(), "reconnecting (2 s)")
 }
 

@@ -15,6 +15,8 @@ type question struct {
 	yes func() tea.Cmd
 }
 
+const cancel = "cancel" // what n does
+
 // askQuit asks before the page of a game that cannot be resumed closes.
 func askQuit() *question {
 	return &question{
@@ -28,7 +30,7 @@ func askQuit() *question {
 
 // askUnranked asks before a game is no longer ranked.
 func askUnranked(title, yes string, then func() tea.Cmd) *question {
-	return &question{widget.Question{Title: title, Text: "The game is then unranked.", Yes: yes}, then}
+	return &question{widget.Question{Title: title, Text: "The game is then unranked.", Yes: yes, No: cancel}, then}
 }
 
 // askNew asks before the game is given up for a new one.
@@ -46,5 +48,5 @@ func askNew(s *seated, then func() tea.Cmd) *question {
 	case s.Score() == 0:
 		text = "It has no points yet."
 	}
-	return &question{widget.Question{Title: "Give this game up?", Text: text, Yes: "give up, new game"}, then}
+	return &question{widget.Question{Title: "Give this game up?", Text: text, Yes: "give up, new game", No: cancel}, then}
 }

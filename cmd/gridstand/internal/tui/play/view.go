@@ -220,23 +220,17 @@ func (p *Model) Keys() help.KeyMap {
 	k := p.keys
 	switch {
 	case p.question != nil:
-		no := p.question.No
-		if no == "" {
-			no = "cancel"
-		}
-		all := []key.Binding{ui.Bind("y", p.question.Yes), ui.Bind("n esc", no)}
-		return keyMap{all, all}
+		return ui.Keys(ui.Bind("y", p.question.Yes), ui.Bind("n esc", p.question.No))
 	case p.solving != nil:
-		all := []key.Binding{k.Faster, k.Slower, ui.Bind("any other key", "you play on")}
-		return keyMap{all, all}
+		return ui.Keys(k.Faster, k.Slower, ui.Bind("any other key", "you play on"))
 	case p.Over():
 		replay, share := ui.Bind("w", "replay"), ui.Bind("c", "copy")
-		return keyMap{
-			[]key.Binding{k.Copy, share, k.Rules, replay, ui.Bind("n", "new"), ui.Bind("esc", "close"), k.Help, k.Back},
-			[]key.Binding{k.New, k.Replay, k.Share, k.Copy, k.Close, k.Rules, k.Back},
+		return ui.KeyMap{
+			Short: []key.Binding{k.Copy, share, k.Rules, replay, ui.Bind("n", "new"), ui.Bind("esc", "close"), k.Help, k.Back},
+			Full:  [][]key.Binding{{k.New, k.Replay, k.Share, k.Copy, k.Close, k.Rules, k.Back}},
 		}
 	default:
-		return pageMap{k, p.env.Width >= 80}
+		return k.playing(p.env.Width >= 80)
 	}
 }
 

@@ -18,6 +18,21 @@ func NewCommon() Common {
 	}
 }
 
+// KeyMap has the keys of the footer, and those of the help in groups.
+type KeyMap struct {
+	Short []key.Binding
+	Full  [][]key.Binding
+}
+
+// ShortHelp implements help.KeyMap.
+func (k KeyMap) ShortHelp() []key.Binding { return k.Short }
+
+// FullHelp implements help.KeyMap.
+func (k KeyMap) FullHelp() [][]key.Binding { return k.Full }
+
+// Keys is a KeyMap with the same keys in the footer and in the help.
+func Keys(all ...key.Binding) KeyMap { return KeyMap{all, [][]key.Binding{all}} }
+
 // Bind makes a binding that the help shows as name and what.
 func Bind(name, what string, keys ...string) key.Binding {
 	if len(keys) == 0 {

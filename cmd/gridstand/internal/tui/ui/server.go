@@ -156,17 +156,14 @@ const (
 func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error) {
 	lists := Lists{Variants: known, Variant: variant, Window: window}
 	if len(known) == 0 {
-		reply, err := s.client.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+		variants, err := s.Variants(ctx)
 		if err != nil {
 			return lists, err
 		}
-		lists.Variants = reply.GetVariants()
+		lists.Variants = variants
 	}
-	for _, request := range []*pb.ListGamesRequest{
-		{Status: pb.GameStatus_GAME_STATUS_WAITING, PageSize: listLength},
-		{Status: pb.GameStatus_GAME_STATUS_ACTIVE, PageSize: listLength},
-	} {
-		reply, err := s.client.Games.ListGames(ctx, request)
+	for _, status := range []pb.GameStatus{pb.GameStatus_GAME_STATUS_WAITING, pb.GameStatus_GAME_STATUS_ACTIVE} {
+		reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{Status: status, PageSize: listLength})
 		if err != nil {
 			return lists, err
 		}

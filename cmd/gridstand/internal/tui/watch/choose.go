@@ -97,7 +97,7 @@ func (c *chooser) find(env *ui.Env, tasks *ui.Tasks) tea.Cmd {
 		if player != "" {
 			f.game, f.err = server.PlayerGame(ctx, player)
 		} else {
-			f.game, f.why, f.err = pick(ctx, server, seen, now)
+			f.game, f.why, f.err = PickLive(ctx, server, seen, now)
 		}
 		return f
 	})
@@ -145,13 +145,9 @@ func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, prob
 	return msg.game, ""
 }
 
-// PickLive returns the game that TV would show first, and why, nil if none is live.
-func PickLive(ctx context.Context, s ui.Server, now time.Time) (*pb.Game, string, error) {
-	return pick(ctx, s, nil, now)
-}
-
-// pick asks what is live and chooses a game after those that were seen.
-func pick(ctx context.Context, s ui.Server, seen []string, now time.Time) (*pb.Game, string, error) {
+// PickLive returns the game that TV would show after those that were seen, and why, nil if
+// none is live.
+func PickLive(ctx context.Context, s ui.Server, seen []string, now time.Time) (*pb.Game, string, error) {
 	watched, err := s.LiveGames(ctx, pb.OrderBy_ORDER_BY_WATCHERS)
 	if err != nil {
 		return nil, "", err

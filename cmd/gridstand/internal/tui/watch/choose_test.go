@@ -205,7 +205,7 @@ func TestPickLive(t *testing.T) {
 		}
 		return []*pb.Game{liveGame("idle", 3, time.Hour)}, nil
 	}}
-	g, _, err := PickLive(context.Background(), s, tuitest.Noon)
+	g, _, err := PickLive(context.Background(), s, nil, tuitest.Noon)
 	require.NoError(t, err)
 	assert.Equal(t, "moves", g.GetId())
 }

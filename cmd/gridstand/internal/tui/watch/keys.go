@@ -63,12 +63,12 @@ func (p *page) enable() *keys {
 	for _, b := range []*key.Binding{&k.Forward, &k.Forward10, &k.End, &k.Faster, &k.Slower} {
 		b.SetEnabled(back)
 	}
-	k.Play.SetEnabled(shown && !p.playing() && (back || !g.running()))
+	k.Play.SetEnabled(shown && !p.player.on && (back || !g.running()))
 	k.Play.SetHelp("space", "play")
 	if !back {
 		k.Play.SetHelp("space", "replay")
 	}
-	k.Pause.SetEnabled(shown && (p.playing() || !back && g.running()))
+	k.Pause.SetEnabled(shown && (p.player.on || !back && g.running()))
 	k.Live.SetEnabled(back && g.running())
 	k.Close.SetEnabled(p.resultOpen())
 	return k

@@ -230,9 +230,6 @@ const (
 // playMsg is the time of the next move.
 type playMsg struct{ run int }
 
-// playing reports whether the player runs.
-func (p *page) playing() bool { return p.player.on }
-
 // play starts the player.
 func (p *page) play() tea.Cmd {
 	p.player.run++

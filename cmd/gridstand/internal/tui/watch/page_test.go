@@ -308,7 +308,7 @@ func TestReplay(t *testing.T) {
 		tick()
 	}
 	assert.False(t, p.game.lookingBack())
-	assert.False(t, p.playing())
+	assert.False(t, p.player.on)
 	assert.Contains(t, d.Screen(), "■ finished")
 	d.Press("space")
 	assert.EqualValues(t, 1, at(p), "once more")

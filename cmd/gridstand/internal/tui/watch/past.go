@@ -24,8 +24,6 @@ const (
 	pastChunk = 250
 	// loadTimeout bounds the time that this takes.
 	loadTimeout = 15 * time.Second
-	// logLength is the number of events that a panel may list.
-	logLength = 40
 )
 
 // frame is a game at one version.
@@ -88,7 +86,7 @@ func abs(n int32) int32 { return max(n, -n) }
 // log lists the last events up to a version, the newest first.
 func (p *past) log(version int32) []gamestate.Entry {
 	var entries []gamestate.Entry
-	for v := version; len(entries) < logLength; v-- {
+	for v := version; len(entries) < gamestate.LogLimit; v-- {
 		f, ok := p.frames[v]
 		if !ok {
 			break

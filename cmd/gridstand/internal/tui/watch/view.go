@@ -97,7 +97,7 @@ func (p *page) right() []string {
 	badge := s.Badge(t, p.env.Now)
 	if p.game.lookingBack() {
 		badge = t.Accent().Render("‖ paused")
-		if p.playing() {
+		if p.player.on {
 			badge = t.Accent().Render(fmt.Sprintf("▶ replay %d×", p.player.speed))
 		}
 		return []string{badge}

@@ -24,7 +24,7 @@ const MaxWall = 4
 type wall struct {
 	env   *ui.Env
 	tasks *ui.Tasks
-	keys  *wallKeys
+	keys  wallKeys
 	games []*game
 	// at is the selected game.
 	at int
@@ -33,20 +33,10 @@ type wall struct {
 // wallKeys are the keys of a wall.
 type wallKeys struct{ Next, Previous, Number, Open, Help, Leave key.Binding }
 
-// ShortHelp implements help.KeyMap.
-func (k *wallKeys) ShortHelp() []key.Binding {
-	return []key.Binding{k.Number, k.Open, k.Next, k.Help, k.Leave}
-}
-
-// FullHelp implements help.KeyMap.
-func (k *wallKeys) FullHelp() [][]key.Binding {
-	return [][]key.Binding{{k.Next, k.Previous, k.Number, k.Open, k.Leave}}
-}
-
 // NewWall watches several games by their whole ids, at most MaxWall.
 func NewWall(ctx context.Context, env *ui.Env, ids []string) ui.Page {
 	c := ui.NewCommon()
-	w := &wall{env: env, tasks: ui.NewTasks(ctx), keys: &wallKeys{
+	w := &wall{env: env, tasks: ui.NewTasks(ctx), keys: wallKeys{
 		Next: ui.Bind("tab", "next game", "tab", "right", "down", "n"), Previous: ui.Bind("shift-tab", "previous game", "shift+tab", "left", "up"),
 		Open: ui.Bind("enter", "full screen", "enter"), Help: c.Help, Leave: c.Back,
 	}}
@@ -70,7 +60,13 @@ func (w *wall) Init() tea.Cmd {
 func (w *wall) Tasks() *ui.Tasks { return w.tasks }
 
 // Keys implements ui.Page.
-func (w *wall) Keys() help.KeyMap { return w.keys }
+func (w *wall) Keys() help.KeyMap {
+	k := w.keys
+	return ui.KeyMap{
+		Short: []key.Binding{k.Number, k.Open, k.Next, k.Help, k.Leave},
+		Full:  [][]key.Binding{{k.Next, k.Previous, k.Number, k.Open, k.Leave}},
+	}
+}
 
 // Update implements ui.Page.
 func (w *wall) Update(msg tea.Msg) tea.Cmd {

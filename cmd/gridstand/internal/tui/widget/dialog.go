@@ -1,7 +1,6 @@
 package widget
 
 import (
-	"fmt"
 	"strings"
 
 	"charm.land/bubbles/v2/help"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 )
-
-func dimensions(width, height int) string { return fmt.Sprintf("%d×%d", width, height) }
 
 // Box frames lines under a title, each centered.
 func Box(t style.Theme, title, content string) string {
@@ -33,17 +30,13 @@ func Choice(t style.Theme, key, what string) string {
 type Question struct {
 	Title, Text string
 	Yes         string // what y does: "give up"
-	No          string // what n and esc do, "cancel" if empty
+	No          string // what n and esc do
 }
 
 // Box draws the question.
 func (q Question) Box(t style.Theme, width int) string {
-	no := q.No
-	if no == "" {
-		no = "cancel"
-	}
 	text := lipgloss.NewStyle().Align(lipgloss.Center).Render(Wrap(q.Text, min(width-6, 48)))
-	return Box(t, q.Title, Lines(true, text, "", Choice(t, "y", q.Yes)+"     "+Choice(t, "n", no)))
+	return Box(t, q.Title, Lines(true, text, "", Choice(t, "y", q.Yes)+"     "+Choice(t, "n", q.No)))
 }
 
 // Brief is the question for a window that is too small for its box.
@@ -121,9 +114,6 @@ func flow(h help.Model, keys []key.Binding, width int) string {
 // Header is a line with one of lefts at its left and one of rights at its right, each
 // the longest first. It takes the first that fit, and rather shortens the left.
 func Header(width int, lefts, rights []string) string {
-	if len(lefts) == 0 {
-		lefts = []string{""}
-	}
 	if len(rights) == 0 {
 		rights = []string{""}
 	}

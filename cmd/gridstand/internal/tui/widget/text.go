@@ -3,6 +3,7 @@
 package widget
 
 import (
+	"fmt"
 	"image"
 	"strings"
 
@@ -142,6 +143,6 @@ func Block(text string, width, height int) string {
 // TooSmall is the body of a window in which the page does not fit.
 func TooSmall(width, height, needsWidth, needsHeight int) string {
 	const margins = 2
-	return ansi.Wrap("The window is too small: it needs "+dimensions(needsWidth, needsHeight)+
-		" and has "+dimensions(width, height)+".", max(width-margins, 1), "")
+	return ansi.Wrap(fmt.Sprintf("The window is too small: it needs %d×%d and has %d×%d.", needsWidth, needsHeight, width, height),
+		max(width-margins, 1), "")
 }

@@ -47,9 +47,9 @@ func (ch *channel) Reject(gossh.RejectionReason, string) error { return nil }
 // Payloads of requests, RFC 4254, section 6.
 type (
 	ptyRequest struct {
-		Term                                  string
-		Columns, Rows, PixelWidth, PixelHeigh uint32
-		Modes                                 string
+		Term                                   string
+		Columns, Rows, PixelWidth, PixelHeight uint32
+		Modes                                  string
 	}
 	resizeRequest struct{ Columns, Rows, PixelWidth, PixelHeight uint32 }
 	envRequest    struct{ Name, Value string }

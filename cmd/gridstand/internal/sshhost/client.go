@@ -9,11 +9,8 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// contextKey is the type of the keys in the context of a connection.
-type contextKey struct{ name string }
-
-// clientKey is the key of the *client of a connection.
-var clientKey = &contextKey{"client"}
+// clientKey is the key of the *client in the context of a connection.
+type clientKey struct{}
 
 // client is one connection.
 type client struct {
@@ -36,9 +33,6 @@ func newClient(conn net.Conn, l Limits) *client {
 
 // close closes the connection, whatever blocks it.
 func (c *client) close() { _ = c.conn.Close() }
-
-// stop releases what the connection holds when it has ended.
-func (c *client) stop() { c.unused.Stop() }
 
 // openChannel counts a channel and reports whether there may be one more.
 func (c *client) openChannel() bool {

@@ -43,7 +43,8 @@ var (
 type host struct {
 	config Config
 	server *ssh.Server
-	limits counters
+	// sessionCount and connectionCount hold the limits.
+	sessionCount, connectionCount *counter
 	// sessions ends when the host stops, with errStopping as its cause; connections
 	// ends after that, and closes what is still connected.
 	sessions, connections context.Context
@@ -70,7 +71,11 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 	defer stop(nil)
 	connections, closeAll := context.WithCancel(context.WithoutCancel(ctx))
 	defer closeAll()
-	h := &host{config: c, sessions: sessions, connections: connections, limits: newCounters(c.Limits)}
+	h := &host{
+		config: c, sessions: sessions, connections: connections,
+		sessionCount:    newCounter(c.Limits.Sessions, c.Limits.SessionsPerAddress),
+		connectionCount: newCounter(2*c.Limits.Sessions, 2*c.Limits.SessionsPerAddress),
+	}
 	h.server = &ssh.Server{
 		HostSigners:          []ssh.Signer{c.HostKey},
 		Version:              "Gridstand",
@@ -125,7 +130,7 @@ func (h *host) accept(ctx context.Context, listener net.Listener, all *sync.Wait
 			}
 			continue
 		}
-		release, err := h.limits.connection(conn.RemoteAddr())
+		release, err := h.connectionCount.take(conn.RemoteAddr())
 		if err != nil {
 			h.config.Logger.Debug("connection refused", "address", conn.RemoteAddr().String(), "reason", err)
 			_ = conn.Close()
@@ -151,11 +156,12 @@ func (h *host) recovered(what string, address net.Addr) {
 // connected makes the client of a new connection. It implements ssh.ConnCallback.
 func (h *host) connected(ctx ssh.Context, conn net.Conn) net.Conn {
 	c := newClient(conn, h.config.Limits)
-	ctx.SetValue(clientKey, c)
-	// The context ends with the connection.
-	context.AfterFunc(ctx, c.stop)
+	ctx.SetValue(clientKey{}, c)
 	closing := context.AfterFunc(h.connections, c.close)
-	context.AfterFunc(ctx, func() { closing() })
+	context.AfterFunc(ctx, func() { // The context ends with the connection.
+		c.unused.Stop()
+		closing()
+	})
 	return conn
 }
 

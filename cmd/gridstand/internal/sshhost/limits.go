@@ -31,33 +31,13 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Errors of counters, which are sent to the client.
+// Errors of a counter, which are sent to the client.
 var (
 	errFull        = errors.New("all places of this host are taken; try again later")
 	errAddressFull = errors.New("too many sessions from your address; end one of them, or try again later")
 )
 
-// counters count connections and sessions.
-type counters struct {
-	sessions, connections *counter
-}
-
-func newCounters(l Limits) counters {
-	return counters{
-		sessions:    newCounter(l.Sessions, l.SessionsPerAddress),
-		connections: newCounter(2*l.Sessions, 2*l.SessionsPerAddress),
-	}
-}
-
-// connection counts a connection until release is called.
-func (c counters) connection(from net.Addr) (release func(), err error) {
-	return c.connections.take(from)
-}
-
-// session counts a session until release is called.
-func (c counters) session(from net.Addr) (release func(), err error) { return c.sessions.take(from) }
-
-// counter counts one kind of thing, by address.
+// counter counts connections or sessions, by address.
 type counter struct {
 	limit, perAddress int
 
@@ -70,6 +50,7 @@ func newCounter(limit, perAddress int) *counter {
 	return &counter{limit: limit, perAddress: perAddress, from: map[netip.Prefix]int{}}
 }
 
+// take counts one more until release is called.
 func (c *counter) take(from net.Addr) (release func(), err error) {
 	network := networkOf(from)
 	c.mu.Lock()

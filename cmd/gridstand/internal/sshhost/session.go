@@ -35,7 +35,7 @@ type Session struct {
 	// each change.
 	Size    Size
 	Resized <-chan Size
-	// Env has the terminal's TERM and what the client sent of its language and colours.
+	// Env has the terminal's TERM and what the client sent of its language and colors.
 	Env []string
 }
 
@@ -57,7 +57,7 @@ func (h *host) session(server *ssh.Server, conn *gossh.ServerConn, requested gos
 	}
 	defer h.running.Done()
 	defer h.recovered("session", conn.RemoteAddr())
-	c, ok := ctx.Value(clientKey).(*client)
+	c, ok := ctx.Value(clientKey{}).(*client)
 	if !ok {
 		return
 	}
@@ -66,7 +66,7 @@ func (h *host) session(server *ssh.Server, conn *gossh.ServerConn, requested gos
 		return
 	}
 	defer c.closeChannel()
-	release, err := h.limits.session(conn.RemoteAddr())
+	release, err := h.sessionCount.take(conn.RemoteAddr())
 	if err != nil {
 		_ = requested.Reject(gossh.ResourceShortage, err.Error())
 		return

@@ -14,7 +14,7 @@ import (
 )
 
 // Ensure that a session has the terminal of its client: its size and each change of it,
-// its name, and of the environment nothing but language and colours.
+// its name, and of the environment nothing but language and colors.
 func TestSession_Terminal(t *testing.T) {
 	t.Parallel()
 	h := start(t, func(ctx context.Context, s *Session) int {

@@ -143,7 +143,7 @@ available, 130 interrupted.`,
 	flags.StringVar(&p.flags.name, "name", "", "`name` of a new account, if this command needs one")
 	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one object per line")
 	flags.BoolVar(&p.flags.noAnimation, "no-animation", false, "do not animate tiles")
-	flags.BoolVar(&p.flags.plain, "plain", false, "no colours and no animations (like $NO_COLOR)")
+	flags.BoolVar(&p.flags.plain, "plain", false, "no colors and no animations (like $NO_COLOR)")
 	root.Flags().SortFlags = false
 	for _, group := range []struct {
 		title    string
@@ -190,7 +190,7 @@ func (p *program) getenv(key string) string {
 	return ""
 }
 
-// plain reports whether colours are off.
+// plain reports whether colors are off.
 func (p *program) plain() bool { return p.flags.plain || p.getenv("NO_COLOR") != "" }
 
 // printf writes data.

@@ -20,7 +20,7 @@ type Config struct {
 	// Start is the first page.
 	Start ui.Route
 	// LogIn makes Env.Server act for a new account of that name, and returns the account's
-	// id. It is called once somebody wants to play while Env.Me is empty.
+	// id. It is called when the user wants to play while Env.Me is empty.
 	LogIn func(ctx context.Context, name string) (id string, err error)
 	// SuggestedName is offered as the name of a new account.
 	SuggestedName string

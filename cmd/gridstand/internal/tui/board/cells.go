@@ -8,15 +8,15 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The owners of cells, by seat: letters on the board, names beside it, and what
-// their bars are made of where there are no colors.
+// The owners of cells, by seat: letters on the board, names beside it, and the
+// characters of their bars without colors.
 var (
 	OwnerLetters = []string{"B", "R", "G"}
 	OwnerNames   = []string{"BLUE", "RED", "GREEN"}
 	OwnerBars    = []string{"█", "▓", "▒"}
 )
 
-// MoveTo is the legal move to a cell, nil where there is none.
+// MoveTo is the legal move to a cell, nil if there is none.
 func MoveTo(b *pb.TriboloBoard, to *pb.Cell) *pb.TriboloMove {
 	for _, m := range b.GetLegalMoves() {
 		if SameCell(m.GetCell(), to) {
@@ -62,7 +62,7 @@ func column(x int32) string {
 func CellName(c *pb.Cell) string { return fmt.Sprintf("%s,%d", column(c.GetX()), c.GetY()) }
 
 // plainTribolo is a board as lines of letters, with # for walls and dots for
-// empty cells, numbered, for output that is no terminal.
+// empty cells, numbered, for output that is not a terminal.
 func plainTribolo(b *pb.TriboloBoard) string {
 	head := "  "
 	for x := range b.GetColumns() {

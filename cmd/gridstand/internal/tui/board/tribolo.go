@@ -230,8 +230,7 @@ func (d triboloDrawing) empty() color.Color {
 	return d.colors.Empty
 }
 
-// darker darkens a color that is given by its components; those of a list stay as they
-// are.
+// darker darkens a true color. Indexed colors stay as they are.
 func darker(c color.Color) color.Color {
 	if rgb, ok := c.(color.RGBA); ok {
 		return lipgloss.Darken(rgb, 0.08)

@@ -29,7 +29,7 @@ var twenty48Sizes = []Size{
 	{Width: 5, Pitch: 1},
 }
 
-// bareSize is the size of nothing but numbers on a board.
+// bareSize is the size of cells of which only the numbers are drawn.
 func bareSize(b *pb.Twenty48Board) Size {
 	digits := len(strconv.Itoa(int(max(LargestTile(b), 1000))))
 	return Size{Width: digits, Pitch: 1, Bare: true}
@@ -118,8 +118,7 @@ func writeFace(pic *style.Canvas, cell image.Rectangle, face int32, tone style.T
 	pic.Write(x, row, text, tone.Ink, face >= 8)
 }
 
-// brighter lightens a colour that is given by its components; those of a fixed
-// list stay as they are.
+// brighter lightens a true color. Indexed colors stay as they are.
 func brighter(c color.Color) color.Color {
 	if rgb, ok := c.(color.RGBA); ok {
 		return lipgloss.Lighten(rgb, 0.12)
@@ -127,7 +126,7 @@ func brighter(c color.Color) color.Color {
 	return c
 }
 
-// drawGrid draws the board with lines, for terminals without colours.
+// drawGrid draws the board with lines, for terminals without colors.
 func drawGrid(b *pb.Twenty48Board, m Marks, c Size) string {
 	rule := func(left, cross, right string) string {
 		cell := strings.Repeat("─", c.Width)
@@ -155,7 +154,7 @@ func drawGrid(b *pb.Twenty48Board, m Marks, c Size) string {
 	return strings.Join(append(lines, rule("╰", "┴", "╯")), "\n")
 }
 
-// drawNumbers draws nothing but the numbers, in columns.
+// drawNumbers draws only the numbers, in columns.
 func drawNumbers(b *pb.Twenty48Board, width int, m Marks) string {
 	lines := make([]string, b.GetRows())
 	for row := range lines {
@@ -194,7 +193,7 @@ func number(b *pb.Twenty48Board, i, width int, m Marks) string {
 }
 
 // plainTwenty48 is a board as lines of numbers in columns, with dots for empty
-// cells, for output that is no terminal.
+// cells, for output that is not a terminal.
 func plainTwenty48(b *pb.Twenty48Board) string {
 	width := len(strconv.Itoa(int(max(LargestTile(b), 2))))
 	return drawNumbers(b, width, NoMarks)

@@ -8,8 +8,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Happened is what an event did, in a few words that are fit for a terminal;
-// empty for the creation of a game. The game is the one that it happened in.
+// Happened says what an event of a game did, in a few words that are safe for a terminal;
+// empty for the creation of the game.
 func Happened(g *pb.Game, e *pb.Event) string {
 	if d := e.GetMoved().GetDirection(); d != pb.Direction_DIRECTION_UNSPECIFIED {
 		return strings.ToLower(strings.TrimPrefix(d.String(), "DIRECTION_"))
@@ -51,7 +51,7 @@ func seatIndex(e *pb.Event) int {
 	return 0
 }
 
-// Actor is who sits there: by the colour where there are several seats.
+// Actor is the name of a seat's occupant, with the color if the game has several seats.
 func Actor(g *pb.Game, seat int) string {
 	switch {
 	case seat < 0 || seat >= len(g.GetSeats()):

@@ -11,10 +11,10 @@ import (
 
 // Canvas is a picture of pixels that are one column wide and half a row high,
 // which makes them nearly square, with text on top. Two pixels share a
-// character: it is drawn as half a block in their two colours.
+// character: it is drawn as half a block in their two colors.
 type Canvas struct {
 	width, rows int
-	pixels      []color.Color // nil lets the terminal's own ground through
+	pixels      []color.Color // nil for the terminal's own ground
 	glyphs      []glyph
 }
 
@@ -25,7 +25,7 @@ type glyph struct {
 	bold bool
 }
 
-// Foreground paints in the colour of the terminal's own text.
+// Foreground paints in the color of the terminal's own text.
 var Foreground color.Color = lipgloss.NoColor{}
 
 // NewCanvas returns an empty canvas of width columns and rows rows.
@@ -91,7 +91,7 @@ type span struct {
 }
 
 // render writes the escape sequences itself: lipgloss, which handles borders and margins
-// that a canvas has not, takes most of the time of a frame.
+// that a canvas does not have, takes most of the time of a frame.
 func (l span) render(text string) string {
 	var s ansi.Style
 	if l.bold {

@@ -26,7 +26,7 @@ const LargeHeight = 3
 func LargeSize(text string) (width, height int) { return len([]rune(text))*4 - 1, 5 }
 
 // Large draws a name in large letters. It returns false if it does not fit into width
-// columns, or has letters that there are none of.
+// columns, or has characters without a drawing.
 func Large(name string, width int) (string, bool) {
 	w, _ := LargeSize(name)
 	if name == "" || w > width {
@@ -38,7 +38,7 @@ func Large(name string, width int) (string, bool) {
 }
 
 // Large draws text in large letters, from a column and a pixel on. It returns false if it
-// has letters that there are none of.
+// has characters without a drawing.
 func (c *Canvas) Large(x, y int, text string, ink color.Color) bool {
 	for i, char := range []rune(strings.ToUpper(text)) {
 		rows, ok := letters[char]

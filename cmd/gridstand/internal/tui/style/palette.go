@@ -8,26 +8,26 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Tone is the two colours of a tile: what it is filled with, and its number.
+// Tone has the colors of a tile: of its ground, and of its number.
 type Tone struct{ Ground, Ink color.Color }
 
-// Palette is every colour of the screens at one colour depth, on a dark or a
-// light terminal. Colors are given in that depth itself, so that nothing is
-// left to a conversion that would let two tiles look alike.
+// Palette has all colors of the program at one color depth, on a dark or a light
+// terminal. They are colors of that depth: a conversion could make two tiles look alike.
 type Palette struct {
-	// tiles from 2 to 131072, by exponent less one. Small ones are cool, large
-	// ones hot, 2048 is gold; beyond it the tones turn inside out.
+	// Tiles from 2 to 131072, by exponent minus one. Small ones are cool, large ones hot,
+	// 2048 is gold. Larger ones have a light ground in dark themes and a dark one in light
+	// themes.
 	Tiles [17]Tone
-	// owners are blue, red and green, as a cell's ground and its letter; fresh
-	// ones are those of the last jump.
+	// Owners are blue, red and green, as a cell's ground and its letter; Fresh is for the
+	// cells of the last jump.
 	Owners, Fresh [3]Tone
-	// board shows in the gaps between the cells, empty in those without a tile.
+	// Board fills the gaps between cells, Empty the cells without a tile.
 	Board, Empty color.Color
-	// card lies under the scores.
+	// Card lies under the scores.
 	Card color.Color
-	// dim is for labels, faint for rules between things.
+	// Dim is for labels, Faint for lines.
 	Dim, Faint color.Color
-	// accent is for keys and titles; good, warn and bad are for what they say.
+	// Accent is for keys and titles, the others for good news, warnings and errors.
 	Accent, Good, Warn, Bad color.Color
 }
 
@@ -37,15 +37,15 @@ func (p *Palette) Tile(face int32) Tone {
 	return p.Tiles[min(max(i, 0), len(p.Tiles)-1)]
 }
 
-// rgb makes a tone of two colours in the form #rrggbb.
+// rgb makes a tone of two colors in the form #rrggbb.
 func rgb(ground, ink string) Tone {
 	return Tone{lipgloss.Color(ground), lipgloss.Color(ink)}
 }
 
-// indexed makes a tone of two of the 256 colours.
+// indexed makes a tone of two of the 256 colors.
 func indexed(ground, ink ansi.IndexedColor) Tone { return Tone{ground, ink} }
 
-// basic makes a tone of two of the 16 colours.
+// basic makes a tone of two of the 16 colors.
 func basic(ground, ink ansi.BasicColor) Tone { return Tone{ground, ink} }
 
 var trueDark = Palette{

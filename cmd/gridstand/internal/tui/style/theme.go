@@ -62,7 +62,7 @@ func (t Theme) Colors() Palette {
 // Dim is the style of labels.
 func (t Theme) Dim() lipgloss.Style { return textIn(t.Colors().Dim) }
 
-// Faint is the style of lines between things.
+// Faint is the style of lines.
 func (t Theme) Faint() lipgloss.Style { return textIn(t.Colors().Faint) }
 
 // Accent is the style of keys and titles.

@@ -9,8 +9,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Server is what the screens ask of a server. Its methods may wait, until ctx
-// ends, and are safe for concurrent use; errors are those of package client.
+// Server is what pages ask of a server. Its methods may wait until ctx ends, and are safe
+// for concurrent use; errors are those of package client.
 type Server interface {
 	// NewGame creates a game of a variant for the player.
 	NewGame(ctx context.Context, variant string, o client.GameOptions) (*pb.Game, error)
@@ -22,18 +22,16 @@ type Server interface {
 	// until it is known whether the move took effect, which it does once. So do Undo, Join
 	// and Resign.
 	Move(ctx context.Context, game *pb.Game, version int32, move client.Move, byBot bool) (*pb.Event, error)
-	// Undo takes moves back, to a version, or the player's last move if that is
-	// nil.
+	// Undo takes moves back, to a version, or the player's last move if that is nil.
 	Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error)
 	// Join takes a seat, as client.Client does.
 	Join(ctx context.Context, id string, seat *int32) (*pb.Game, error)
-	// Resign ends the player's game, or his part in it: it gives up all his
-	// seats.
+	// Resign ends the player's game, or their part in it: it gives up all their seats.
 	Resign(ctx context.Context, game *pb.Game) (*pb.Event, error)
 	// Place returns where the player stands on a board.
 	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
-	// Lists returns what a lobby shows to a player, by his id, empty for none.
-	// The variants are asked for where none are known.
+	// Lists returns what a lobby shows to a player, by their id, empty for none. It asks
+	// for the variants unless they are known.
 	Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error)
 	// Variants lists the variants that the server offers.
 	Variants(ctx context.Context) ([]*pb.Variant, error)
@@ -85,7 +83,7 @@ type Place struct {
 	Total int32
 }
 
-// NewServer makes the screens ask a client.
+// NewServer returns the server of a client.
 func NewServer(c *client.Client) Server { return &server{client: c} }
 
 type server struct{ client *client.Client }

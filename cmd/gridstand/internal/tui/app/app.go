@@ -191,7 +191,7 @@ func (m *Model) farewell() string {
 // View implements tea.Model.
 func (m *Model) View() tea.View {
 	if p := m.top(); p != nil {
-		return frame.Draw(m.env, p, m.help, m.notice)
+		return frame.Draw(m.env, p, len(m.pages) == 1, m.help, m.notice)
 	}
 	return frame.Opening(m.env)
 }

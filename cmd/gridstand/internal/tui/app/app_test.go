@@ -38,9 +38,11 @@ func (p *fakePage) Update(msg tea.Msg) tea.Cmd {
 	p.got = append(p.got, msg)
 	return nil
 }
-func (p *fakePage) View(int, int) ui.View     { return ui.View{Body: "fake"} }
-func (p *fakePage) Keys() help.KeyMap         { return p }
-func (p *fakePage) ShortHelp() []key.Binding  { return []key.Binding{ui.Bind("x", "do it", "x")} }
+func (p *fakePage) View(int, int) ui.View { return ui.View{Body: "fake"} }
+func (p *fakePage) Keys() help.KeyMap     { return p }
+func (p *fakePage) ShortHelp() []key.Binding {
+	return []key.Binding{ui.Bind("x", "do it", "x"), ui.NewCommon().Back}
+}
 func (p *fakePage) FullHelp() [][]key.Binding { return [][]key.Binding{p.ShortHelp()} }
 func (p *fakePage) Farewell() string          { return "farewell" }
 func (p *fakePage) Tasks() *ui.Tasks          { return p.tasks }
@@ -85,7 +87,13 @@ func TestModel_Back(t *testing.T) {
 	below, above := newFakePage(t.Context()), newFakePage(t.Context())
 	m := newModel(t, below, above)
 	late := above.tasks.Do(func(context.Context) tea.Msg { return "late" })()
+	assert.Contains(t, m.View().Content, "back")
 	send(t, m, ui.BackMsg{})
+	assert.Contains(t, m.View().Content, "quit", "the last page")
+	assert.NotContains(t, m.View().Content, "back")
+	send(t, m, press('?'))
+	assert.NotContains(t, m.View().Content, "back")
+	send(t, m, press('x'))
 	send(t, m, late)
 	assert.Empty(t, above.got)
 	assert.Equal(t, []tea.Msg{ui.ResumedMsg{}}, below.got)

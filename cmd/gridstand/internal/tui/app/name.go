@@ -133,7 +133,7 @@ func (p *namePage) View(width, height int) ui.View {
 
 // Keys implements ui.Page.
 func (p *namePage) Keys() help.KeyMap {
-	return ui.Keys(ui.Bind("enter", "use this name"), ui.Bind("esc", "back"))
+	return ui.Keys(ui.Bind("enter", "use this name"), ui.Bind("esc", ui.BackText))
 }
 
 // Farewell implements ui.Page.

@@ -19,18 +19,22 @@ import (
 // margin is the number of empty columns at both edges of the window.
 const margin = 1
 
-// Draw draws a page, with the help over it if that is open. A notice takes the place of
-// the page's status.
-func Draw(env *ui.Env, p ui.Page, helpOpen bool, notice string) tea.View {
+// Draw draws a page, with the help over it if that is open. last is set if leaving the
+// page ends the program. A notice takes the place of the page's status.
+func Draw(env *ui.Env, p ui.Page, last, helpOpen bool, notice string) tea.View {
 	f := rowsOf(env.Height)
 	v := p.View(max(env.Width-2*margin, 1), f.body)
+	keys := p.Keys()
+	if last {
+		keys = leaving(keys)
+	}
 	if helpOpen {
-		v.Dialog, v.Brief = Help(env, p.Keys()), "? closes the help; the window is too small for it"
+		v.Dialog, v.Brief = Help(env, keys), "? closes the help; the window is too small for it"
 	}
 	if notice != "" {
 		v.Status = env.Theme.Warn().Render("! " + notice)
 	}
-	return f.compose(env, v, p.Keys())
+	return f.compose(env, v, keys)
 }
 
 // Help is the box of all keys.
@@ -152,4 +156,22 @@ type allKeys struct{ help.KeyMap }
 func (k allKeys) FullHelp() [][]key.Binding {
 	c := ui.NewCommon()
 	return append(k.KeyMap.FullHelp(), []key.Binding{c.Help, c.Suspend, c.Interrupt})
+}
+
+// leaving returns the keys of the last page: those that close it end the program.
+func leaving(all help.KeyMap) ui.KeyMap {
+	quit := func(keys []key.Binding) []key.Binding {
+		keys = slices.Clone(keys)
+		for i, k := range keys {
+			if h := k.Help(); h.Desc == ui.BackText {
+				keys[i].SetHelp(h.Key, "quit")
+			}
+		}
+		return keys
+	}
+	full := slices.Clone(all.FullHelp())
+	for i, group := range full {
+		full[i] = quit(group)
+	}
+	return ui.KeyMap{Short: quit(all.ShortHelp()), Full: full}
 }

@@ -22,7 +22,7 @@ func (s *State) TurnText(t style.Theme, mine bool) string {
 	case s.Over():
 		return t.Bold().Render(s.Ending())
 	case turn < 0:
-		return t.Bold().Render("Waiting for " + Plural(OpenSeats(s.Game.Game), "player") + " to join")
+		return t.Bold().Render("Waiting for " + Plural(OpenSeats(s.Game.Game), "player"))
 	}
 	name := t.Owner(turn).Render(" " + board.OwnerNames[turn%len(board.OwnerNames)] + " ")
 	who := name + t.Bold().Render(" to move")

@@ -155,7 +155,7 @@ var formKeys = struct{ Next, Prev, Change key.Binding }{
 }
 
 func (f *form) keys() ui.KeyMap {
-	return ui.Keys(ui.Bind("↑ ↓", "field"), formKeys.Change, ui.Bind("r", "rules"), ui.Bind("enter", "start"), ui.Bind("esc", "back"))
+	return ui.Keys(ui.Bind("↑ ↓", "field"), formKeys.Change, ui.Bind("r", "rules"), ui.Bind("enter", "start"), ui.Bind("esc", "close"))
 }
 
 // update handles a key.

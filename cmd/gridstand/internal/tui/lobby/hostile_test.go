@@ -46,7 +46,7 @@ func TestHostile(t *testing.T) {
 			return p
 		})
 		clean := func() {
-			screen := colors.ReplaceAllString(frame.Draw(d.Env, d.Page, false, "").Content, "")
+			screen := colors.ReplaceAllString(frame.Draw(d.Env, d.Page, false, false, "").Content, "")
 			for _, char := range screen {
 				assert.True(t, char == '\n' || unicode.IsPrint(char), "%q", char)
 			}

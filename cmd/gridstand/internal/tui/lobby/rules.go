@@ -79,7 +79,7 @@ func (p *rules) Update(msg tea.Msg) tea.Cmd {
 
 // The keys of the page. Those of the viewport are its own.
 var rulesKeys = struct{ Back, Retry, Top, Bottom key.Binding }{
-	Back: ui.Bind("q", "back", "q", "esc"), Retry: ui.Bind("r", "retry", "r"),
+	Back: ui.Bind("q", ui.BackText, "q", "esc"), Retry: ui.Bind("r", "retry", "r"),
 	Top: ui.Bind("home", "top", "home"), Bottom: ui.Bind("end", "bottom", "end"),
 }
 

@@ -116,7 +116,7 @@ func TestJump(t *testing.T) {
 	d.Press("?")
 	assert.False(t, p.jumping().targets, "? is for the help")
 
-	v := frame.Draw(d.Env, p, false, "")
+	v := frame.Draw(d.Env, p, false, false, "")
 	x, y := int(target.GetX()), int(target.GetY())
 	lines := strings.Split(ansi.Strip(v.Content), "\n")
 	top := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "┏") })
@@ -140,6 +140,8 @@ func TestJump_OccupiedCell(t *testing.T) {
 	p.jumping().cursor = &pb.Cell{X: int32(i) % p.Tribolo().GetColumns(), Y: int32(i) / p.Tribolo().GetColumns()}
 	d.Press("enter")
 	assert.Contains(t, d.Screen(), "a jump goes to an empty cell")
+	d.Press("R")
+	assert.NotContains(t, d.Screen(), "a jump goes to an empty cell", "the next key has its own answer")
 	assert.Nil(t, p.inFlight)
 }
 
@@ -175,7 +177,7 @@ func TestTurn(t *testing.T) {
 	from := tuitest.NewStream()
 	s := &tuitest.Server{Streams: map[string]*tuitest.Stream{tuitest.GameID: from}}
 	p, d := start(t, tuitest.Env(s), translate.Game(triboloEvent(t, 7, adaAndBots()...).State, 0))
-	title := func() string { return frame.Draw(d.Env, p, false, "").WindowTitle }
+	title := func() string { return frame.Draw(d.Env, p, false, false, "").WindowTitle }
 	require.False(t, p.mine())
 	assert.NotContains(t, title(), "Your turn")
 	for n := 8; n <= 9; n++ {

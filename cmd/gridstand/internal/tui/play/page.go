@@ -145,6 +145,7 @@ func (p *Model) Update(msg tea.Msg) tea.Cmd {
 // key handles a key.
 func (p *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	k := p.keys
+	p.notice = nil // it answered the key before
 	switch {
 	case p.question != nil:
 		return p.answer(msg)

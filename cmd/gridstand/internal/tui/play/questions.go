@@ -42,7 +42,7 @@ func askNew(s *seated, then func() tea.Cmd) *question {
 	case !s.alone():
 		text = "The others play on without you."
 	case len(s.Game.GetSeats()) > 1:
-		text = "It ends then."
+		text = "The bots do not play on."
 	case !s.Game.GetRanked():
 		text = "It is not ranked."
 	case s.Score() == 0:

@@ -109,7 +109,7 @@ func (d *Driver) Send(msg tea.Msg) {
 	}
 	d.Env.Now = d.Env.Clock()
 	d.run(d.Page.Update(msg))
-	frame.Draw(d.Env, d.Page, false, "") // must never panic
+	frame.Draw(d.Env, d.Page, false, false, "") // must never panic
 }
 
 // Press types keys: letters, or the names of others.
@@ -147,4 +147,4 @@ func (d *Driver) Until(what string, holds func() bool) {
 }
 
 // Screen is the window as text, without colors.
-func (d *Driver) Screen() string { return text(frame.Draw(d.Env, d.Page, false, "").Content) }
+func (d *Driver) Screen() string { return text(frame.Draw(d.Env, d.Page, false, false, "").Content) }

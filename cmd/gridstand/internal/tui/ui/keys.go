@@ -8,11 +8,15 @@ import (
 // Common are the keys that the program handles on every page.
 type Common struct{ Help, Back, Interrupt, Suspend key.Binding }
 
+// BackText says what a key does that closes the page. On the program's last page the
+// frame shows it as "quit".
+const BackText = "back"
+
 // NewCommon returns the keys of every page.
 func NewCommon() Common {
 	return Common{
 		Help:      Bind("?", "help", "?", "f1"),
-		Back:      Bind("q", "back", "q"),
+		Back:      Bind("q", BackText, "q"),
 		Interrupt: Bind("ctrl-c", "leave the program", "ctrl+c"),
 		Suspend:   Bind("ctrl-z", "suspend", "ctrl+z"),
 	}

@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -261,4 +263,16 @@ func TestFollow_Unknown(t *testing.T) {
 	assert.Contains(t, text, `There is no player named "2Jnobody". The lobby and the leaderboards show the names of players.`)
 	x.wait(time.Hour)
 	assert.EqualValues(t, 1, asked.Load())
+}
+
+// TestTV_Why shows the whole reason for a game in a narrow panel.
+func TestTV_Why(t *testing.T) {
+	t.Parallel()
+	env := tuitest.Env(&tuitest.Server{})
+	state := gamestate.New(tuitest.Game(aBoard()))
+	x := panel{State: &state, env: env, width: 24, height: 16, tall: true, why: "the most watched live game"}
+	assert.Contains(t, strings.Join(strings.Fields(ansi.Strip(x.play())), " "), "the most watched live game")
+	for _, line := range strings.Split(x.play(), "\n") {
+		assert.LessOrEqual(t, ansi.StringWidth(line), x.width)
+	}
 }

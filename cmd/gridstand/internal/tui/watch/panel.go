@@ -41,9 +41,12 @@ func (x *panel) large(text string) string {
 
 // play is the panel of a game that is played.
 func (x *panel) play() string {
-	t, why := x.env.Theme, ""
-	if x.why != "" {
-		why = x.env.Theme.Dim().Render(x.why)
+	t, why := x.env.Theme, x.why
+	if x.tall {
+		why = widget.Wrap(why, x.width)
+	}
+	if why != "" {
+		why = t.Dim().Render(why)
 	}
 	switch {
 	case x.Tribolo() != nil && x.tall:

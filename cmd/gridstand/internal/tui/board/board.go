@@ -60,7 +60,7 @@ func Plain(p *pb.Position) string {
 
 // Widths of a panel beside or below a board.
 const (
-	PanelWidth    = 42 // the widest
+	panelWidth    = 42 // the widest
 	panelMinWidth = 24 // of one beside the board: a command with a short id
 	PanelGap      = 2  // columns between board and panel
 )
@@ -89,20 +89,20 @@ func Fit(b Board, t style.Theme, width, height, panelLines int) (Layout, bool) {
 		w, h := b.Measure(c)
 		spare := height - h
 		if room := width - w - PanelGap; room >= panelMinWidth && h >= 4 && spare >= 0 {
-			return Layout{Cell: c, Wide: true, PanelWidth: min(room, PanelWidth), PanelHeight: h, Spare: spare}, true
+			return Layout{Cell: c, Wide: true, PanelWidth: min(room, panelWidth), PanelHeight: h, Spare: spare}, true
 		}
 		if spare -= panelLines; w <= width && spare >= 0 {
-			return Layout{Cell: c, PanelWidth: min(below, PanelWidth), PanelHeight: panelLines, Spare: spare}, true
+			return Layout{Cell: c, PanelWidth: min(below, panelWidth), PanelHeight: panelLines, Spare: spare}, true
 		}
 	}
 	for _, c := range tight {
 		w, h := b.Measure(c)
 		spare := height - h
 		if room := width - w - PanelGap; room >= panelMinWidth && spare >= 0 && h > spare {
-			return Layout{Cell: c, Wide: true, PanelWidth: min(room, PanelWidth), PanelHeight: h, Spare: spare}, true
+			return Layout{Cell: c, Wide: true, PanelWidth: min(room, panelWidth), PanelHeight: h, Spare: spare}, true
 		}
 		if w <= width && spare >= 1 {
-			return Layout{Cell: c, PanelWidth: min(below, PanelWidth), PanelHeight: min(spare, panelLines)}, true
+			return Layout{Cell: c, PanelWidth: min(below, panelWidth), PanelHeight: min(spare, panelLines)}, true
 		}
 	}
 	return Layout{}, false

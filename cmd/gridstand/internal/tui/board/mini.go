@@ -8,30 +8,30 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Mini is a board of Tribolo in small: cells of one color without letters, two of them
+// mini is a board of Tribolo in small: cells of one color without letters, two of them
 // above each other in a row. It needs colors. The cursor is a cell of a color of its own.
-type Mini struct{ Tribolo }
+type mini struct{ Tribolo }
 
 // Small is a board drawn smaller than in any of its own sizes. It returns
 // false if there is no such drawing.
 func Small(b Board, t style.Theme) (Board, bool) {
 	p, ok := b.(Tribolo)
-	return Mini{p}, ok && t.Colored()
+	return mini{p}, ok && t.Colored()
 }
 
 // Sizes implements Board. Pitch counts half rows here.
-func (p Mini) Sizes(style.Theme) (sizes, tight []Size) {
+func (p mini) Sizes(style.Theme) (sizes, tight []Size) {
 	sizes = []Size{{Width: 2, Pitch: 1}, {Width: 1, Pitch: 1}}
 	return sizes, sizes
 }
 
 // Measure implements Board.
-func (p Mini) Measure(c Size) (width, height int) {
+func (p mini) Measure(c Size) (width, height int) {
 	return int(p.Board.GetColumns()) * c.Width, (int(p.Board.GetRows())*c.Pitch + 1) / 2
 }
 
 // Draw implements Board.
-func (p Mini) Draw(c Size, t style.Theme) string {
+func (p mini) Draw(c Size, t style.Theme) string {
 	width, height := p.Measure(c)
 	canvas, columns := style.NewCanvas(width, height), int(p.Board.GetColumns())
 	for i, state := range p.Board.GetCells() {
@@ -42,7 +42,7 @@ func (p Mini) Draw(c Size, t style.Theme) string {
 }
 
 // paint is the color of a cell and its owner, -1 for none.
-func (p Mini) paint(i, seat int, t style.Theme) color.Color {
+func (p mini) paint(i, seat int, t style.Theme) color.Color {
 	colors, columns := t.Colors(), p.Board.GetColumns()
 	at := &pb.Cell{X: int32(i) % columns, Y: int32(i) / columns}
 	switch {

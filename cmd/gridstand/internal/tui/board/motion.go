@@ -9,13 +9,13 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// slidePart is the part of a motion in which tiles slide. In the rest of it merged tiles
-// swell and the new one appears.
+// slidePart is the part of a motion in which tiles slide. In the rest, merged tiles are
+// drawn larger and the new one appears.
 const slidePart = 0.6
 
-// Moving is a board on its way from the one before the last move, at a progress of 0 to 1.
-// It is the board itself if there is nothing to show: before is nil, the progress is 1, or
-// the game has no sliding tiles.
+// Moving returns a board during the animation of its last move, at a progress of 0 to 1. It
+// returns the board itself if there is nothing to show: before is nil, the progress is 1,
+// or the game has no sliding tiles.
 func Moving(b Board, before *pb.Twenty48Board, progress float64) Board {
 	t, ok := b.(Twenty48)
 	if !ok || before == nil || progress >= 1 || len(before.GetTiles()) != len(t.Board.GetTiles()) ||
@@ -26,7 +26,7 @@ func Moving(b Board, before *pb.Twenty48Board, progress float64) Board {
 	return t
 }
 
-// tiles lists the tiles to draw: those of the board, or those on their way to it.
+// tiles lists the tiles to draw: those of the board, or sliding ones.
 func (p Twenty48) tiles() []tile {
 	var tiles []tile
 	if p.before != nil && p.progress < slidePart {
@@ -51,15 +51,14 @@ func (p Twenty48) tiles() []tile {
 	return tiles
 }
 
-// tile is a tile of a drawing: on its way between two cells, and drawn in a part of its
-// size.
+// tile is a tile to draw: between two cells, at a part of its size.
 type tile struct {
 	face     int32
 	from, to int     // cells
-	way      float64 // from 0 at from to 1 at to
+	way      float64 // 0 at from, 1 at to
 	size     float64 // 1 for whole
 	marked   bool    // it just spawned
-	merged   bool    // it was just made of two
+	merged   bool    // it just merged
 }
 
 // place is where the tile lies on the canvas, in columns and pixels.
@@ -75,13 +74,13 @@ func (t tile) place(p Twenty48, c Size) image.Rectangle {
 	return r
 }
 
-// slide is the way of a tile in a move.
+// slide is the path of a tile in a move.
 type slide struct {
 	from, to int  // cells
-	merged   bool // it becomes one with the tile that came to the same cell before it
+	merged   bool // it merges with the tile that came to the same cell before it
 }
 
-// slides lists the ways of all tiles of a board in a move, by the rule that all variants
+// slides lists the paths of all tiles of a board in a move, by the rule that all variants
 // of 2048 share.
 func slides(before *pb.Twenty48Board, d pb.Direction) []slide {
 	rows, columns := int(before.GetRows()), int(before.GetColumns())
@@ -134,7 +133,7 @@ func MergedBy(before *pb.Twenty48Board, d pb.Direction) []int {
 }
 
 // drawTiles paints the board with one column and half a row of gap around the tiles. A
-// tile that just spawned is drawn smaller, one that just merged swells over the gap.
+// tile that just spawned is drawn smaller, one that just merged covers the gap.
 func (p Twenty48) drawTiles(c Size, t style.Theme) string {
 	colors := t.Palette()
 	width, height := p.Measure(c)

@@ -175,7 +175,7 @@ func (s *State) Winners(me string) string {
 	for _, w := range s.Game.GetResult().GetWinners() {
 		seat := s.Seat(int(w))
 		you = you || me != "" && seat.GetPlayer().GetId() == me
-		names = append(names, Actor(s.Game.Game, int(w)))
+		names = append(names, actor(s.Game.Game, int(w)))
 	}
 	switch {
 	case len(names) == 0:
@@ -196,7 +196,7 @@ func (s *State) Facts() string {
 	}
 	var parts []string
 	for i := range s.Game.GetSeats() {
-		parts = append(parts, fmt.Sprintf("%s %d", Actor(s.Game.Game, i), s.ScoreOf(i)))
+		parts = append(parts, fmt.Sprintf("%s %d", actor(s.Game.Game, i), s.ScoreOf(i)))
 	}
 	text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s)", Plural(int(s.Moves()), "move"))
 	if s.Over() {

@@ -19,13 +19,13 @@ func Happened(g *pb.Game, e *pb.Event) string {
 
 // happened is Happened with arrows for directions.
 func happened(g *pb.Game, e *pb.Event) string {
-	who := Actor(g, int(e.GetSeat()))
+	who := actor(g, int(e.GetSeat()))
 	switch a := e.GetAction().(type) {
 	case *pb.Event_Moved:
 		if c := a.Moved.GetCell(); c != nil {
 			return board.OwnerNames[seatIndex(e)] + " " + board.CellName(c)
 		}
-		return Arrow(a.Moved.GetDirection())
+		return arrow(a.Moved.GetDirection())
 	case *pb.Event_Joined:
 		return who + " sits down"
 	case *pb.Event_Undone:
@@ -51,8 +51,8 @@ func seatIndex(e *pb.Event) int {
 	return 0
 }
 
-// Actor is the name of a seat's occupant, with the color if the game has several seats.
-func Actor(g *pb.Game, seat int) string {
+// actor is the name of a seat's occupant, with the color if the game has several seats.
+func actor(g *pb.Game, seat int) string {
 	switch {
 	case seat < 0 || seat >= len(g.GetSeats()):
 		return "?"
@@ -63,8 +63,8 @@ func Actor(g *pb.Game, seat int) string {
 	}
 }
 
-// Arrow draws a direction.
-func Arrow(d pb.Direction) string {
+// arrow draws a direction.
+func arrow(d pb.Direction) string {
 	switch d {
 	case pb.Direction_DIRECTION_UP:
 		return "↑"

@@ -127,8 +127,8 @@ func (s *State) Apply(e *pb.Event) bool {
 	return true
 }
 
-// ConnectionProblem says what keeps the stream from a server that does answer, nil if it
-// is only a lost connection.
+// ConnectionProblem is the error of a server that answers but refuses the stream, nil for a
+// lost connection.
 func (s *State) ConnectionProblem() error {
 	if s.connection.State != client.Reconnecting || s.Lost || client.CauseOf(s.connection.Err) == client.CauseUnknown {
 		return nil

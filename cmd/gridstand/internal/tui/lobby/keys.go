@@ -160,11 +160,10 @@ func (p *page) leave(msg tea.KeyPressMsg) tea.Cmd {
 // opens says what Enter does, and which page it opens.
 func (p *page) opens() (what string, r ui.Route) {
 	if p.pane == paneScores {
-		c := p.cursors[paneScores]
-		if c.at >= len(c.ids) || c.ids[c.at] == "" {
-			return "", r
+		if id := p.cursors[paneScores].id(); id != "" {
+			return "replay", ui.Route{Replay: id}
 		}
-		return "replay", ui.Route{Replay: c.ids[c.at]}
+		return "", r
 	}
 	g := p.current()
 	switch {
@@ -220,12 +219,12 @@ func (p *page) waiting() *pb.Game {
 
 // copy puts the selected game's id into the clipboard of the terminal.
 func (p *page) copy() tea.Cmd {
-	c := p.cursors[p.pane]
-	if c.at >= len(c.ids) || c.ids[c.at] == "" {
+	id := p.cursors[p.pane].id()
+	if id == "" {
 		return nil
 	}
-	p.done = fmt.Sprintf("Copied the id of game %s.", gamestate.ShortID(c.ids[c.at]))
-	return tea.SetClipboard(c.ids[c.at])
+	p.done = fmt.Sprintf("Copied the id of game %s.", gamestate.ShortID(id))
+	return tea.SetClipboard(id)
 }
 
 // nextVariant shows the leaderboard of the next variant.

@@ -156,14 +156,14 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// open leaves for another page. Until the lobby is shown again it asks for nothing.
+// open opens another page. While that is shown, the lobby asks the server for nothing.
 func (p *page) open(r ui.Route) tea.Cmd {
 	p.hidden = true
 	p.preview.leave()
 	return ui.Open(r)
 }
 
-// resume takes up what open stopped.
+// resume continues what open stopped.
 func (p *page) resume() tea.Cmd {
 	if !p.hidden {
 		return nil
@@ -173,7 +173,7 @@ func (p *page) resume() tea.Cmd {
 	return tea.Batch(p.load(p.cycle), p.follow())
 }
 
-// listed takes in the lists.
+// listed handles the reply with the lists.
 func (p *page) listed(msg listsMsg) tea.Cmd {
 	var again tea.Cmd
 	if msg.cycle == p.cycle && !p.hidden {

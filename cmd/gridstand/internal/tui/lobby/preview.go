@@ -21,13 +21,19 @@ type cursor struct {
 }
 
 func (c *cursor) set(ids []string) {
-	if c.at < len(c.ids) {
-		if i := slices.Index(ids, c.ids[c.at]); i >= 0 {
-			c.at = i
-		}
+	if i := slices.Index(ids, c.id()); i >= 0 && c.at < len(c.ids) {
+		c.at = i
 	}
 	c.ids = ids
 	c.move(0)
+}
+
+// id is the selected item, empty for none.
+func (c *cursor) id() string {
+	if c.at >= len(c.ids) {
+		return ""
+	}
+	return c.ids[c.at]
 }
 
 // move goes n items down, or up if n is negative.

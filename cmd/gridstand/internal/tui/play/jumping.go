@@ -41,20 +41,18 @@ func (m *jumping) Keys() (short, full []key.Binding) {
 // Key implements Mode.
 func (m *jumping) Key(s *gamestate.State, msg tea.KeyPressMsg) Act {
 	columns, rows := s.Tribolo().GetColumns(), s.Tribolo().GetRows()
+	x, y := m.cursor.GetX()+columns, m.cursor.GetY()+rows
 	switch m.direction(msg) {
 	case pb.Direction_DIRECTION_UP:
-		m.cursor = &pb.Cell{X: m.cursor.GetX(), Y: (m.cursor.GetY() + rows - 1) % rows}
-		return Act{}
+		y--
 	case pb.Direction_DIRECTION_DOWN:
-		m.cursor = &pb.Cell{X: m.cursor.GetX(), Y: (m.cursor.GetY() + 1) % rows}
-		return Act{}
+		y++
 	case pb.Direction_DIRECTION_LEFT:
-		m.cursor = &pb.Cell{X: (m.cursor.GetX() + columns - 1) % columns, Y: m.cursor.GetY()}
-		return Act{}
+		x--
 	case pb.Direction_DIRECTION_RIGHT:
-		m.cursor = &pb.Cell{X: (m.cursor.GetX() + 1) % columns, Y: m.cursor.GetY()}
-		return Act{}
+		x++
 	}
+	m.cursor = &pb.Cell{X: x % columns, Y: y % rows}
 	switch {
 	case ui.Pressed(msg, m.Targets):
 		m.targets = !m.targets

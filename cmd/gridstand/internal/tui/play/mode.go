@@ -63,7 +63,7 @@ type Move struct {
 	Legal func(s *gamestate.State) bool
 }
 
-// look is a game and the place that a mode may write on.
+// look is what a mode draws: a game, in a panel of a size.
 type look struct {
 	*gamestate.State
 	env    *ui.Env

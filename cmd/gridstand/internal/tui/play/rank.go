@@ -36,7 +36,7 @@ type (
 	}
 )
 
-// lookUp asks where the player stands.
+// lookUp asks for the player's places.
 func lookUp(t *ui.Tasks, s ui.Server, g *pb.Game, tries int) tea.Cmd {
 	about, variant := aboutGame(g.GetId()), g.GetVariant()
 	return t.Do(func(ctx context.Context) tea.Msg {
@@ -69,8 +69,8 @@ func (p *places) update(msg placedMsg, s *seated, t *ui.Tasks) tea.Cmd {
 	return t.After(rankTime, again)
 }
 
-// have reports whether the leaderboards have the result of a finished game with a score,
-// as far as they ever will.
+// have reports whether the leaderboards have the result of a finished game with a score, or
+// will never have it.
 func (p places) have(g *gamestate.State, score int32) bool {
 	if p.day == nil || p.all == nil {
 		return false
@@ -97,8 +97,8 @@ func (p places) best(s *gamestate.State, seat int) string {
 // newcomer reports whether the player has no score on the leaderboard yet.
 func (p places) newcomer() bool { return p.all != nil && p.all.Rank == 0 }
 
-// stands says in width columns where the player stands after a game: through it, or
-// through a better one.
+// stands says in width columns what rank the player has after a game: by this game, or by a
+// better one.
 func stands(at *ui.Place, window, gameID string, width int) string {
 	text := placeText(at, window)
 	if at != nil && at.Rank > 0 && at.GameID != gameID {
@@ -108,7 +108,7 @@ func stands(at *ui.Place, window, gameID string, width int) string {
 	return text
 }
 
-// placeText says where the player stands on the board of a window.
+// placeText says what rank the player has on the leaderboard of a window.
 func placeText(p *ui.Place, window string) string {
 	switch {
 	case p == nil:

@@ -104,7 +104,7 @@ func (c *chooser) find(env *ui.Env, tasks *ui.Tasks) tea.Cmd {
 }
 
 // found handles what the server answered. It returns the game to go to, nil to stay with
-// g, and what is the matter, empty if nothing is.
+// g, and the problem to show, empty for none.
 func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, problem string) {
 	byUser := c.byUser
 	c.finding, c.byUser = false, false

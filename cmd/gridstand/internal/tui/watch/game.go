@@ -118,7 +118,7 @@ func (g *game) move(s *gamestate.State) tea.Cmd {
 // running reports whether events may still come.
 func (g *game) running() bool { return g != nil && !g.state.Over() && !g.state.Lost }
 
-// connectionProblem says what keeps a server that does answer from sending the game.
+// connectionProblem says why a server that answers does not send the game, empty if it does.
 func (g *game) connectionProblem() string {
 	if err := g.state.ConnectionProblem(); err != nil {
 		return ui.Explain(err, "Trying again …")

@@ -79,7 +79,9 @@ func (ch *channel) filter(requests <-chan *gossh.Request) {
 				started = true
 				ch.handler.Add(1)
 			}
-			ch.answer(request, pass)
+			if passed := ch.answer(request, pass); pass && !passed {
+				ch.handler.Done() // The library does not call it.
+			}
 		case "window-change":
 			var r resizeRequest
 			if pass = ch.terminal && gossh.Unmarshal(request.Payload, &r) == nil; pass {
@@ -92,15 +94,18 @@ func (ch *channel) filter(requests <-chan *gossh.Request) {
 	}
 }
 
-// answer passes a request on to the library, or refuses it.
-func (ch *channel) answer(request *gossh.Request, pass bool) {
+// answer passes a request on to the library, or refuses it. It reports whether it was
+// passed on: not if the channel is closed.
+func (ch *channel) answer(request *gossh.Request, pass bool) bool {
 	if !pass {
 		_ = request.Reply(false, nil)
-		return
+		return false
 	}
 	select {
 	case ch.requests <- request:
+		return true
 	case <-ch.closed.Done():
+		return false
 	}
 }
 

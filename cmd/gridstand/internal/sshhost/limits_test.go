@@ -3,6 +3,8 @@ package sshhost
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -66,24 +68,39 @@ func TestLimits_Connections(t *testing.T) {
 // Ensure that a connection ends if it does not log in, or has no session.
 func TestLimits_Login(t *testing.T) {
 	t.Parallel()
-	h := start(t, until, func(c *Config) { c.Limits.Login = 500 * time.Millisecond })
-	silent, err := net.Dial("tcp", h.address)
-	require.NoError(t, err)
-	defer silent.Close()
-	require.NoError(t, silent.SetDeadline(time.Now().Add(limit)))
-	_, err = io.Copy(io.Discard, silent)
-	require.NoError(t, err, "no login")
+	slower(t, func(login time.Duration) error {
+		h := start(t, until, func(c *Config) { c.Limits.Login = login })
+		silent, err := net.Dial("tcp", h.address)
+		require.NoError(t, err)
+		defer silent.Close()
+		require.NoError(t, silent.SetDeadline(time.Now().Add(limit)))
+		_, err = io.Copy(io.Discard, silent)
+		require.NoError(t, err, "no login")
 
-	c := h.dial(guest())
-	p := open(t, c, "tv")
-	select {
-	case <-time.After(time.Second):
-	case <-ended(c):
-		assert.Fail(t, "closed, with a session")
-	}
-	require.NoError(t, p.Close())
-	waitFor(t, ended(c), "no session any longer")
-	waitFor(t, ended(h.dial(guest())), "never a session")
+		c, err := h.tryDial(guest())
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		p, err := tryOpen(c, "tv")
+		if err != nil {
+			return err
+		}
+		select {
+		case <-time.After(2 * login):
+		case <-ended(c):
+			return errors.New("closed, with a session")
+		}
+		require.NoError(t, p.Close())
+		waitFor(t, ended(c), "no session any longer")
+		c, err = h.tryDial(guest())
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		waitFor(t, ended(c), "never a session")
+		return nil
+	})
 }
 
 // ended is closed when a connection ends.
@@ -109,20 +126,25 @@ func waitFor(t *testing.T, done <-chan struct{}, what string) {
 // it.
 func TestLimits_Idle(t *testing.T) {
 	t.Parallel()
-	start0 := time.Now()
-	h := start(t, func(ctx context.Context, s *Session) int {
-		go func() { _, _ = io.Copy(io.Discard, s.In) }()
-		return until(ctx, s)
-	}, func(c *Config) { c.Limits.Idle = time.Second })
-	p := open(t, h.dial(guest()), "tv")
-	for range 3 {
-		<-time.After(500 * time.Millisecond)
-		_, _ = p.in.Write([]byte("x"))
-	}
-	out, code := p.rest(t)
-	assert.Equal(t, errIdle.Error()+".\r\n", out)
-	assert.Equal(t, exitFailed, code)
-	assert.Greater(t, time.Since(start0), 2*time.Second)
+	slower(t, func(idle time.Duration) error {
+		h := start(t, func(ctx context.Context, s *Session) int {
+			go func() { _, _ = io.Copy(io.Discard, s.In) }()
+			return until(ctx, s)
+		}, func(c *Config) { c.Limits.Idle = idle })
+		p := open(t, h.dial(guest()), "tv")
+		opened := time.Now()
+		for range 3 {
+			<-time.After(idle / 2)
+			_, _ = p.in.Write([]byte("x"))
+		}
+		out, code := p.rest(t)
+		assert.Equal(t, errIdle.Error()+".\r\n", out)
+		assert.Equal(t, exitFailed, code)
+		if took := time.Since(opened); took < 2*idle {
+			return fmt.Errorf("ended after %v, although keys were pressed", took)
+		}
+		return nil
+	})
 }
 
 // Ensure that a session ends at its maximum duration.
@@ -136,17 +158,22 @@ func TestLimits_Duration(t *testing.T) {
 // Ensure that a session ends whose client does not read what is sent to it.
 func TestLimits_NotReading(t *testing.T) {
 	t.Parallel()
-	ended := make(chan struct{})
-	h := start(t, func(ctx context.Context, s *Session) int {
-		defer close(ended)
-		for {
-			if _, err := s.Out.Write(bytes.Repeat([]byte("x"), 1<<16)); err != nil {
-				return exitFailed
+	slower(t, func(stall time.Duration) error {
+		ended := make(chan struct{})
+		h := start(t, func(ctx context.Context, s *Session) int {
+			defer close(ended)
+			for {
+				if _, err := s.Out.Write(bytes.Repeat([]byte("x"), 1<<16)); err != nil {
+					return exitFailed
+				}
 			}
+		}, func(c *Config) { c.Limits.Stall = stall })
+		if _, err := tryOpen(h.dial(guest()), "tv"); err != nil {
+			return err
 		}
-	}, func(c *Config) { c.Limits.Stall = 500 * time.Millisecond })
-	open(t, h.dial(guest()), "tv")
-	waitFor(t, ended, "a client that does not read")
+		waitFor(t, ended, "a client that does not read")
+		return nil
+	})
 }
 
 // frozen is a connection whose reads wait, once it is frozen.
@@ -156,10 +183,12 @@ type frozen struct {
 	thawed chan struct{}
 }
 
-func (f *frozen) freeze() {
+func (f *frozen) freeze() (thaw func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.thawed = make(chan struct{})
+	thawed := make(chan struct{})
+	f.thawed = thawed
+	return func() { close(thawed) }
 }
 
 func (f *frozen) Read(b []byte) (int, error) {
@@ -176,27 +205,32 @@ func (f *frozen) Read(b []byte) (int, error) {
 // Ensure that a session ends whose client hangs, even if nothing is sent to it.
 func TestLimits_Hanging(t *testing.T) {
 	t.Parallel()
-	over := make(chan struct{})
-	h := start(t, func(ctx context.Context, s *Session) int {
-		defer close(over)
-		return until(ctx, s)
-	}, func(c *Config) { c.Limits.Stall = 500 * time.Millisecond })
-	raw, err := net.Dial("tcp", h.address)
-	require.NoError(t, err)
-	conn := &frozen{Conn: raw}
-	own, channels, requests, err := gossh.NewClientConn(conn, h.address, &gossh.ClientConfig{
-		User: "ada", Auth: []gossh.AuthMethod{guest()}, HostKeyCallback: gossh.FixedHostKey(h.key.PublicKey()),
+	slower(t, func(stall time.Duration) error {
+		over := make(chan struct{})
+		h := start(t, func(ctx context.Context, s *Session) int {
+			defer close(over)
+			return until(ctx, s)
+		}, func(c *Config) { c.Limits.Stall = stall })
+		raw, err := net.Dial("tcp", h.address)
+		require.NoError(t, err)
+		conn := &frozen{Conn: raw}
+		own, channels, requests, err := gossh.NewClientConn(conn, h.address, &gossh.ClientConfig{
+			User: "ada", Auth: []gossh.AuthMethod{guest()}, HostKeyCallback: gossh.FixedHostKey(h.key.PublicKey()),
+		})
+		require.NoError(t, err)
+		c := gossh.NewClient(own, channels, requests)
+		defer c.Close()
+		if _, err := tryOpen(c, "tv"); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(3 * stall):
+		case <-over:
+			return errors.New("ended, although the client answers")
+		}
+		thaw := conn.freeze()
+		defer thaw()
+		waitFor(t, over, "a client that hangs")
+		return nil
 	})
-	require.NoError(t, err)
-	c := gossh.NewClient(own, channels, requests)
-	open(t, c, "tv")
-	select {
-	case <-time.After(2 * time.Second):
-	case <-over:
-		assert.Fail(t, "ended, although the client answers")
-	}
-	conn.freeze()
-	waitFor(t, over, "a client that hangs")
-	close(conn.thawed)
-	_ = c.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -21,7 +22,7 @@ import (
 func TestMain(m *testing.M) { testmain.Run(m) }
 
 // limit is the time after which a test gives up waiting.
-const limit = 20 * time.Second
+const limit = time.Minute
 
 // testHost is a host with a Serve of the test's own.
 type testHost struct {
@@ -123,16 +124,37 @@ type pane struct {
 // open opens a terminal of 60 × 20 and runs a command in it.
 func open(t *testing.T, c *gossh.Client, command string) *pane {
 	t.Helper()
-	s, err := c.NewSession()
+	p, err := tryOpen(c, command)
 	require.NoError(t, err)
-	p := &pane{Session: s}
-	p.in, err = s.StdinPipe()
-	require.NoError(t, err)
-	p.out, err = s.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, s.RequestPty("xterm-256color", 20, 60, gossh.TerminalModes{gossh.ECHO: 0}))
-	require.NoError(t, s.Start(command))
 	return p
+}
+
+// tryOpen is open for a connection that may end.
+func tryOpen(c *gossh.Client, command string) (*pane, error) {
+	s, err := c.NewSession()
+	if err != nil {
+		return nil, err
+	}
+	p := &pane{Session: s}
+	var errIn, errOut error
+	p.in, errIn = s.StdinPipe()
+	p.out, errOut = s.StdoutPipe()
+	err = s.RequestPty("xterm-256color", 20, 60, gossh.TerminalModes{gossh.ECHO: 0})
+	return p, errors.Join(errIn, errOut, err, s.Start(command))
+}
+
+// slower calls try with longer and longer limits until it returns nil. On a busy machine
+// a short limit also ends what is in time, a long one does not.
+func slower(t *testing.T, try func(limit time.Duration) error) {
+	t.Helper()
+	var err error
+	for _, limit := range []time.Duration{500 * time.Millisecond, 2 * time.Second, 8 * time.Second} {
+		if err = try(limit); err == nil {
+			return
+		}
+		t.Logf("with a limit of %v: %v", limit, err)
+	}
+	require.NoError(t, err)
 }
 
 // rest returns everything until the session ends, and its exit code.

@@ -160,6 +160,21 @@ func TestSession_Panic(t *testing.T) {
 	assert.Equal(t, errStopping.Error()+".\r\n", out)
 }
 
+// Ensure that a session ends whose connection ends while its command is on the way.
+func TestChannel_ClosedBeforeHandler(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ch := newChannel(ctx, nil, nil)
+	requests := make(chan *gossh.Request, 1)
+	requests <- &gossh.Request{Type: "exec"}
+	close(requests)
+	ch.filter(requests)
+	done := make(chan struct{})
+	go func() { defer close(done); ch.handler.Wait() }()
+	waitFor(t, done, "the handler, which was never called")
+}
+
 // Ensure that a stop ends the sessions and tells people, and closes what does not end.
 func TestServe_Stop(t *testing.T) {
 	t.Parallel()

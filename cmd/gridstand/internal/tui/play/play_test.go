@@ -29,7 +29,7 @@ const (
 )
 
 // limit is the time after which a test gives up waiting.
-const limit = 10 * time.Second
+const limit = time.Minute
 
 // call is a move that reached the server, which the test answers.
 type call struct {

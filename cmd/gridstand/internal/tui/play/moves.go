@@ -195,6 +195,7 @@ func (p *Model) changed(changed bool, e *pb.Event) tea.Cmd {
 		cmds = append(cmds, p.tasks.After(markTime, unmarkMsg{aboutGame(p.opened.GetId()), p.Game.GetVersion()}))
 	}
 	if p.Over() {
+		p.ended = p.env.Now
 		p.queue, p.question, p.solving, p.places = nil, nil, nil, places{}
 		cmds = append(cmds, lookUp(p.tasks, p.env.Server, p.opened, 1))
 	}

@@ -19,6 +19,7 @@ const (
 	markTime = 150 * time.Millisecond // for which the last change is marked
 	slowCall = 250 * time.Millisecond // above which moves are not shown in motion
 	slowTime = time.Second            // after which a missing answer is mentioned
+	endTime  = time.Second            // after the end, in which w still means up
 )
 
 // Model is the page. It shows only what the server acknowledged.
@@ -50,8 +51,9 @@ type Model struct {
 	starting bool
 	// closed is set once the user closed the result.
 	closed  bool
-	problem string   // what went wrong last
-	notice  []string // other news, the longest text first
+	ended   time.Time // when the page saw the game end, zero if before it
+	problem string    // what went wrong last
+	notice  []string  // other news, the longest text first
 	// told is the version at which the user was told that it is their turn, 0 if it is not.
 	told int32
 	lost bool // the server no longer has the game or the account
@@ -185,7 +187,7 @@ func (p *Model) resultKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case ui.Pressed(msg, k.New):
 		return p.create()
-	case ui.Pressed(msg, k.Replay):
+	case ui.Pressed(msg, k.Replay) && p.env.Now.Sub(p.ended) >= endTime:
 		return ui.Open(ui.Route{Replay: p.opened.GetId()})
 	case ui.Pressed(msg, k.Share):
 		p.say("Copied the result.")

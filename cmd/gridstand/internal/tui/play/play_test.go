@@ -245,9 +245,13 @@ func TestEndAndNext(t *testing.T) {
 
 	d.Press("up") // not a move any more
 	assert.Nil(t, p.inFlight)
-	d.Press("esc")
+	assert.Contains(t, d.Screen(), "esc close")
+	d.Press("esc", "w") // w was meant as a move
+	assert.Empty(t, d.Left)
 	assert.NotContains(t, d.Screen(), "No moves left")
+	assert.Contains(t, d.Screen(), "esc result")
 	assert.Contains(t, d.Screen(), "12,340")
+	d.Env.Clock = func() time.Time { return tuitest.Noon.Add(endTime) }
 	d.Press("w")
 	d.Until("the replay", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Replay: tuitest.GameID}}, d.Left[0])

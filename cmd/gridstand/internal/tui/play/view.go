@@ -224,9 +224,12 @@ func (p *Model) Keys() help.KeyMap {
 	case p.solving != nil:
 		return ui.Keys(k.Faster, k.Slower, ui.Bind("any other key", "you play on"))
 	case p.Over():
-		replay, share := ui.Bind("w", "replay"), ui.Bind("c", "copy")
+		replay, share, result := ui.Bind("w", "replay"), ui.Bind("c", "copy"), "close"
+		if p.closed {
+			result = "result"
+		}
 		return ui.KeyMap{
-			Short: []key.Binding{k.Copy, share, k.Rules, replay, ui.Bind("n", "new"), ui.Bind("esc", "close"), k.Help, k.Back},
+			Short: []key.Binding{k.Copy, share, k.Rules, replay, ui.Bind("n", "new"), ui.Bind("esc", result), k.Help, k.Back},
 			Full:  [][]key.Binding{{k.New, k.Replay, k.Share, k.Copy, k.Close, k.Rules, k.Back}},
 		}
 	default:

@@ -38,7 +38,7 @@ against a bot and another player, who takes the open seat with ` + name + ` join
 Two seats for me are for two people at one keyboard.
 
 Keys: the arrows, WASD or hjkl move, ? shows all keys. In Tribolo they move the
-cursor, enter jumps, ? shows the cells to jump to, and i shows all keys.`,
+cursor, enter jumps, and t shows where jumps lead.`,
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.play(cmd.Context(), first(args), o)

@@ -101,7 +101,10 @@ func Fit(b Board, t style.Theme, width, height, panelLines int) (Layout, bool) {
 		if room := width - w - PanelGap; room >= panelMinWidth && spare >= 0 && h > spare {
 			return Layout{Cell: c, Wide: true, PanelWidth: min(room, panelWidth), PanelHeight: h, Spare: spare}, true
 		}
-		if w <= width && spare >= 1 {
+	}
+	for _, c := range tight {
+		w, h := b.Measure(c)
+		if spare := height - h; w <= width && spare >= 1 {
 			return Layout{Cell: c, PanelWidth: min(below, panelWidth), PanelHeight: min(spare, panelLines)}, true
 		}
 	}

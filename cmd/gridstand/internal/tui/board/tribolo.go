@@ -19,7 +19,7 @@ type Jump struct {
 }
 
 // The sizes of cells of Tribolo, the best first. Those of several rows have a gap above
-// and to the left of each cell, which is square without them. The last has no frame.
+// and to the left of each cell, which is square without them. Bare ones have no frame.
 var (
 	triboloSizes = []Size{
 		{Width: 8, Pitch: 4},
@@ -28,7 +28,11 @@ var (
 		{Width: 3, Pitch: 1},
 		{Width: 2, Pitch: 1},
 	}
-	triboloBare = Size{Width: 1, Pitch: 1, Bare: true}
+	triboloTight = []Size{
+		{Width: 2, Pitch: 1},
+		{Width: 3, Pitch: 1, Bare: true},
+		{Width: 1, Pitch: 1, Bare: true},
+	}
 )
 
 // Tribolo is a board of Tribolo with what lies over it.
@@ -50,7 +54,7 @@ func (p Tribolo) Sizes(t style.Theme) (sizes, tight []Size) {
 	if !t.Colored() {
 		sizes = sizes[2:] // large cells are seen by their color
 	}
-	return sizes, []Size{{Width: 2, Pitch: 1}, triboloBare}
+	return sizes, triboloTight
 }
 
 // Measures of the frame around the cells.
@@ -136,10 +140,10 @@ func (d triboloDrawing) draw(i int, cursor bool) {
 	case cursor && d.colors != nil:
 		face.Tone, face.before, face.behind = d.colors.Tile(2048), "[", "]"
 		area.Max.X = max(area.Max.X, letter+2)
-		if d.cell.Bare {
+		if d.cell.Width == 1 {
 			area.Max.X = x + 1
 		}
-	case cursor && d.cell.Bare:
+	case cursor && d.cell.Width == 1:
 		face.text = "+"
 	case cursor:
 		face.before, face.behind = "[", "]"
@@ -147,7 +151,7 @@ func (d triboloDrawing) draw(i int, cursor bool) {
 	if face.Ground != nil || cursor && d.colors != nil {
 		d.Fill(area, face.Ground)
 	}
-	if d.cell.Bare {
+	if d.cell.Width == 1 {
 		face.before, face.behind = "", ""
 	}
 	row := y + d.cell.Pitch/2

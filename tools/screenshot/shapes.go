@@ -32,20 +32,27 @@ var heavy = map[string]string{
 	"┏": lowerHalf + rightHalf, "┓": lowerHalf + leftHalf, "┗": upperHalf + rightHalf, "┛": upperHalf + leftHalf,
 }
 
+// rect draws a rectangle without blurred edges, so that no line shows between two.
+func rect(x, y, width, height float64, colour string) string {
+	return fmt.Sprintf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" shape-rendering="crispEdges" fill="%s"/>`,
+		x, y, width, height, colour)
+}
+
 // shape draws a glyph that must join its neighbours, with the upper left corner of
 // its cell at x, y. It reports false for a glyph that is written as text.
 func shape(glyph, colour string, x, y float64) (string, bool) {
 	const w, h = cellWidth, cellHeight
 	if b, ok := blocks[glyph]; ok {
-		// Slightly larger, so that no line shows between two.
-		return fmt.Sprintf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`,
-			x+b[0]*w, y+b[1]*h, b[2]*w+0.4, b[3]*h+0.4, colour), true
+		return rect(x+b[0]*w, y+b[1]*h, b[2]*w, b[3]*h, colour), true
 	}
 	extra := ""
 	s, ok := strokes[glyph]
 	if !ok {
 		s, ok = heavy[glyph]
-		extra = ` stroke-width="2.5" stroke-linecap="square"`
+		extra = ` stroke-width="2.5"`
+		if s != across && s != upright {
+			extra += ` stroke-linecap="square"` // fills the corner
+		}
 	}
 	if !ok {
 		return "", false

@@ -88,9 +88,7 @@ func drawLine(b *strings.Builder, line uv.Line, y float64) {
 			end++
 		}
 		if back != ground {
-			// Slightly higher than a row, so that no line shows between two.
-			fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n",
-				float64(start)*cellWidth, y, float64(end-start)*cellWidth, cellHeight+0.3, back)
+			fmt.Fprintln(b, rect(float64(start)*cellWidth, y, float64(end-start)*cellWidth, cellHeight, back))
 		}
 		start = end
 	}
@@ -115,19 +113,24 @@ func isText(c uv.Cell) bool {
 	return !drawn
 }
 
-// drawText draws cells of one style.
+// drawText draws cells of one style, each word at the place of its first cell: fonts differ
+// in the width of a space.
 func drawText(b *strings.Builder, cells []uv.Cell, x, y float64) {
-	var text strings.Builder
-	for _, c := range cells {
-		text.WriteString(c.Content)
+	for start := 0; start < len(cells); {
+		end := start
+		var word strings.Builder
+		for end < len(cells) && cells[end].Content != " " && cells[end].Content != "" {
+			word.WriteString(cells[end].Content)
+			end += max(cells[end].Width, 1)
+		}
+		if end > start {
+			drawWord(b, word.String(), cells[start].Style, x+float64(start)*cellWidth, y, float64(end-start)*cellWidth)
+		}
+		start = max(end, start+1)
 	}
-	s := strings.TrimRight(text.String(), " ")
-	lead := len(s) - len(strings.TrimLeft(s, " "))
-	s = s[lead:]
-	if s == "" {
-		return
-	}
-	style := cells[0].Style
+}
+
+func drawWord(b *strings.Builder, word string, style uv.Style, x, y, width float64) {
 	front, _ := colours(style)
 	extra := ""
 	if style.Attrs&uv.AttrBold != 0 {
@@ -136,9 +139,8 @@ func drawText(b *strings.Builder, cells []uv.Cell, x, y float64) {
 	if style.Attrs&uv.AttrFaint != 0 {
 		extra += ` opacity="0.6"`
 	}
-	width := float64(len([]rune(s))) * cellWidth
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" xml:space="preserve" fill="%s"%s>%s</text>`+"\n",
-		x+float64(lead)*cellWidth, y+cellHeight*0.76, width, front, extra, html.EscapeString(s))
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" textLength="%.1f" lengthAdjust="spacingAndGlyphs" fill="%s"%s>%s</text>`+"\n",
+		x, y+cellHeight*0.76, width, front, extra, html.EscapeString(word))
 }
 
 // colours are the foreground and the background of a style.

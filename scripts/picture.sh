@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Draws the README's pictures from real screens in tmux: a game of 2048 in one terminal,
-# the same game watched in another, and Tribolo.
+# Draws the pictures of the README from real screens in tmux, on a server of its own.
 #
 #   scripts/picture.sh docs
 set -euo pipefail
@@ -8,66 +7,156 @@ cd "$(dirname "$0")/.."
 out=$1
 work=$(mktemp -d)
 socket=gridstand-picture-$$
-export GRIDSTAND_SERVER=localhost:${PICTURE_PORT:-2048} XDG_CONFIG_HOME=$work
+export GRIDSTAND_SERVER=localhost:${PICTURE_PORT:-2048}
 
 bin/gridstand-server --store memory --listen "$GRIDSTAND_SERVER" 2>"$work/server.log" &
-server=$!
-trap 'tmux -L "$socket" kill-server 2>/dev/null || true; kill "$server"; wait "$server" || true; rm -rf "$work"' EXIT
+pids=($!)
+trap 'tmux -L "$socket" kill-server 2>/dev/null || true; kill "${pids[@]}" 2>/dev/null || true; wait || true; rm -rf "$work"' EXIT
 
-# terminal NAME ARGUMENT…: runs the client in an 80×24 terminal with true colours. The
-# terminal type has no erase commands, since tmux loses the background of erased cells.
-terminal() {
+# as NAME ARGUMENT…: runs the client with the account of that name.
+as() {
   local name=$1
   shift
-  tmux -L "$socket" -f /dev/null new-session -d -s "$name" -x 80 -y 24 \
-    env -u TMUX TERM=vt220 COLORTERM=truecolor bin/gridstand "$@"
+  XDG_CONFIG_HOME=$work/$name bin/gridstand --name "$name" "$@"
 }
-# shows NAME TEXT: waits until the terminal shows the text.
+# terminal SCREEN SIZE NAME ARGUMENT…: runs the client with the account of that name in a
+# terminal with true colours. The terminal type has no erase commands, since tmux loses the
+# background of erased cells.
+terminal() {
+  local screen=$1 size=$2 name=$3
+  shift 3
+  if [ $# = 0 ]; then set -- --name "$name"; else set -- "$1" --name "$name" "${@:2}"; fi
+  tmux -L "$socket" -f /dev/null new-session -d -s "$screen" -x "${size%x*}" -y "${size#*x}" \
+    env -u TMUX TERM=vt220 COLORTERM=truecolor "XDG_CONFIG_HOME=$work/$name" bin/gridstand "$@"
+}
+# keys SCREEN KEY…: types keys.
+keys() {
+  local screen=$1
+  shift
+  tmux -L "$socket" send-keys -t "$screen" "$@"
+}
+# shows SCREEN PATTERN: waits until the terminal shows the pattern.
 shows() {
-  for _ in $(seq 200); do
-    if tmux -L "$socket" capture-pane -t "$1" -p | grep -q -- "$2"; then return; fi
+  for _ in $(seq 400); do
+    if screen "$1" | grep -qE -- "$2"; then return; fi
     sleep 0.05
   done
-  echo "the $1's screen never showed: $2" >&2
-  tmux -L "$socket" capture-pane -t "$1" -p >&2
+  echo "$1 never showed: $2" >&2
+  screen "$1" >&2
   return 1
 }
+screen() { tmux -L "$socket" capture-pane -t "$1" -p; }
+# slide SCREEN PATTERN: moves tiles until the terminal shows the pattern, or the game ends.
+slide() {
+  until screen "$1" | grep -qE -- "$2|No moves left"; do
+    keys "$1" Left Down Left Down Right Down Left Up
+    sleep 0.15
+  done
+}
+# take SCREEN: stores what the terminal shows, after the animation of the last move.
+take() {
+  sleep "${2:-1}"
+  tmux -L "$socket" capture-pane -e -p -N -t "$1" >"$work/$1.ansi"
+}
+# picture FILE TITLE=SCREEN…: draws stored screens side by side.
+picture() {
+  local file=$1 titles=()
+  shift
+  for arg in "$@"; do titles+=("${arg%%=*}=$work/${arg#*=}.ansi"); done
+  bin/screenshot -o "$out/$file.svg" "${titles[@]}"
+}
+# ids ARGUMENT…: the ids that `gridstand games` lists.
+ids() {
+  as "$@" --json | grep -oE '^\{"id":"[a-z2-7]+"' | cut -d'"' -f4
+}
+go build -o bin/screenshot ./tools/screenshot
+# tmux ends with its last session, so one stays.
+tmux -L "$socket" -f /dev/null new-session -d sleep 600
 
-terminal player play --name ada
-shows player 'SCORE'
-# A few keys at a time, until the board is worth a picture.
-until tmux -L "$socket" capture-pane -t player -p | grep -qE 'TILE *(128|256|512|1024)'; do
-  tmux -L "$socket" send-keys -t player Left Down Left Down Right Down
-  sleep 0.1
+# Earlier games, for the leaderboard.
+for name in grace barbara edsger radia; do
+  terminal "$name-first" 80x24 "$name" play
 done
-terminal spectator watch
+for name in grace barbara edsger radia; do
+  shows "$name-first" 'SCORE'
+  case $name in grace) moves='1[5-9]|2' ;; barbara) moves='1[1-9]|2' ;; edsger) moves='9|1[0-9]' ;; *) moves='[6-9]|1[0-9]' ;; esac
+  slide "$name-first" "MOVES *($moves)[0-9]"
+  as "$name" resign "$(ids "$name" games --mine | head -1)" >/dev/null || true
+  tmux -L "$socket" kill-session -t "$name-first"
+done
+
+# Live games of players and bots. A solver plays for most of the players, first fast.
+terminal grace 80x24 grace play
+terminal edsger 80x24 edsger play 5x5
+terminal radia 80x24 radia play vt100
+for name in grace edsger radia; do
+  shows "$name" 'SCORE'
+  keys "$name" B + + + +
+done
+as linus new tribolo --seats greedy,minimax,original >/dev/null
+as barbara new tribolo --seats me,open,minimax >/dev/null
+
+# A game of 2048, and the same game watched.
+terminal player 80x24 ada play
+shows player 'SCORE'
+slide player 'TILE *(128|256|512|1024)'
+for name in grace edsger radia; do
+  shows "$name" 'TILE *(512|1024|2048)'
+  keys "$name" - - - - - -
+done
+terminal spectator 80x24 grace watch @ada
 shows spectator 'SCORE'
 for key in Left Down Left Down Right Down Left Down; do
-  tmux -L "$socket" send-keys -t player "$key"
+  keys player "$key"
   sleep 0.3
 done
 shows player '1 watching'
-# Wait until changed tiles are no longer highlighted.
-sleep 0.5
-for name in player spectator; do
-  tmux -L "$socket" capture-pane -e -p -N -t "$name" >"$work/$name.ansi"
-done
-go run ./tools/screenshot -o "$out/screen.svg" "gridstand play=$work/player.ansi" "gridstand watch=$work/spectator.ansi"
+take player
+take spectator 0
+picture screen 'gridstand play=player' 'gridstand watch @ada=spectator'
 
-terminal tribolo play tribolo --seats me,greedy,minimax
-tmux -L "$socket" kill-session -t spectator
-tmux -L "$socket" kill-session -t player
-shows tribolo 'places, best'
-# Play the first legal move five times.
-game=$(bin/gridstand games --mine --variant tribolo --json | grep -o '"id":"[a-z2-7]*"' | head -1 | cut -d'"' -f4)
+terminal lobby 120x36 ada
+shows lobby 'grace'
+until screen lobby | grep -qE '▸.*grace'; do
+  keys lobby Down
+  sleep 0.2
+done
+take lobby 2
+picture lobby 'gridstand=lobby'
+
+mapfile -t live < <(ids ada games --variant classic && ids ada games --variant 5x5 && ids ada games --variant tribolo)
+terminal wall 120x36 ada watch "${live[@]:0:4}"
+shows wall 'minimax'
+take wall 3
+picture wall 'gridstand watch, four games=wall'
+
+# Tribolo: a few moves, then the cells where jumps lead.
+terminal tribolo 80x24 ada play tribolo --seats me,greedy,minimax
+shows tribolo 'Your turn'
+game=$(ids ada games --mine --variant tribolo | head -1)
 for _ in $(seq 5); do
   shows tribolo 'Your turn'
-  cell=$(bin/gridstand show "$game" --json | grep -o '"legalMoves":\[{"cell":{"x":[0-9]*,"y":[0-9]*' | grep -o '[0-9]*' | paste -sd, || true)
-  bin/gridstand move "$game" "$cell" >/dev/null || true
+  cell=$(as ada show "$game" --json | grep -oE '"legalMoves":\[\{"cell":\{"x":[0-9]*,"y":[0-9]*' | grep -o '[0-9]*' | paste -sd, || true)
+  as ada move "$game" "$cell" >/dev/null || true
   sleep 2
 done
 shows tribolo 'Your turn'
-tmux -L "$socket" send-keys -t tribolo '?'
-sleep 0.5
-tmux -L "$socket" capture-pane -e -p -N -t tribolo >"$work/tribolo.ansi"
-go run ./tools/screenshot -o "$out/tribolo.svg" "gridstand play tribolo=$work/tribolo.ansi"
+keys tribolo t
+take tribolo
+picture tribolo 'gridstand play tribolo=tribolo'
+
+# The end of the game, its replay, and the rules.
+slide player 'No moves left'
+take player
+cp "$work/player.ansi" "$work/result.ansi"
+picture result 'gridstand play=result'
+keys player w
+shows player 'replay|Replay'
+keys player Space Home PgDn PgDn PgDn PgDn PgDn PgDn
+take player
+picture replay 'gridstand=player'
+terminal rules 80x24 ada play
+shows rules 'SCORE'
+keys rules r
+take rules
+picture rules 'gridstand play=rules'

@@ -178,7 +178,7 @@ playthroughs: ## Record the games of every variant again
 
 .PHONY: golden
 golden: ## Record the expected screens of the client again
-	go test ./cmd/gridstand/internal/tui -update
+	go test $(addprefix ./cmd/gridstand/internal/tui/,app lobby play watch) -update
 
 .PHONY: image
 image: export VERSION := $(VERSION)

@@ -68,8 +68,8 @@ func (c *client) end() {
 	}
 }
 
-// keepAlive asks the client for an answer once in a while and closes the connection if
-// none comes, until ctx ends. So sessions end whose client hangs or is unreachable.
+// keepAlive probes the client regularly until ctx ends, and closes the connection if no
+// answer comes: this ends the sessions of clients that hang or are unreachable.
 func (c *client) keepAlive(ctx context.Context, conn gossh.Conn) {
 	every := time.NewTicker(c.limits.Stall / 2)
 	defer every.Stop()

@@ -97,7 +97,7 @@ func (a *Agent) Find(public ssh.PublicKey) (Key, bool) {
 	return Key{}, false
 }
 
-// defaultFiles are the files that ssh looks for, as far as they can be read here.
+// defaultFiles are the files that ssh looks for and that this package can read.
 var defaultFiles = []string{"id_ed25519", "id_ecdsa", "id_rsa"}
 
 // Default returns the key that ssh finds first in a directory, which is ~/.ssh, or

@@ -284,8 +284,7 @@ func (p Tribolo) CellAt(c Size, x, y int) (*pb.Cell, bool) {
 	return at, at.GetX() < p.Board.GetColumns() && at.GetY() < p.Board.GetRows()
 }
 
-// prospect are the cells that a jump to the cursor would take, as far as they
-// are shown.
+// prospect lists the cells that a jump to the cursor would take, nil if hints are off.
 func (p Tribolo) prospect() []*pb.Cell {
 	if !p.Hints || p.Cursor == nil {
 		return nil

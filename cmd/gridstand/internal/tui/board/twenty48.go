@@ -14,8 +14,8 @@ import (
 )
 
 // The sizes of cells, the best first; a screen takes the first that fits. Cells are
-// square as far as rows allow, and an odd number of columns wide: a single digit stands
-// in their middle.
+// nearly square, and an odd number of columns wide, so that a single digit stands in their
+// middle.
 var twenty48Sizes = []Size{
 	{Width: 25, Pitch: 13},
 	{Width: 19, Pitch: 10},

@@ -14,7 +14,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// State is a game as far as the server acknowledged it. Updates may come from the reply
+// State is the newest version of a game that the server acknowledged. Updates may come from the reply
 // to a move or from the stream, in any order: the higher version wins.
 type State struct {
 	// Game is the game at its newest known version.

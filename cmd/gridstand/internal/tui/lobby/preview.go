@@ -2,7 +2,6 @@ package lobby
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,32 +11,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-// cursor is the selected item of a list. It stays on its item when the list changes, and
-// on its row if the item is gone.
-type cursor struct {
-	ids []string
-	at  int
-}
-
-func (c *cursor) set(ids []string) {
-	if i := slices.Index(ids, c.id()); i >= 0 && c.at < len(c.ids) {
-		c.at = i
-	}
-	c.ids = ids
-	c.move(0)
-}
-
-// id is the selected item, empty for none.
-func (c *cursor) id() string {
-	if c.at >= len(c.ids) {
-		return ""
-	}
-	return c.ids[c.at]
-}
-
-// move goes n items down, or up if n is negative.
-func (c *cursor) move(n int) { c.at = max(min(c.at+n, len(c.ids)-1), 0) }
 
 // preview is the selected game, live.
 type preview struct {

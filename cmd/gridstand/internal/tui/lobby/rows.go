@@ -209,8 +209,34 @@ func scoreTable(env *ui.Env, entries []*pb.Entry, width int) widget.Table {
 	return table
 }
 
+// cursor is the selected item of a list. It stays on its item when the list changes, and
+// on its row if the item is gone.
+type cursor struct {
+	ids []string
+	at  int
+}
+
+func (c *cursor) set(ids []string) {
+	if i := slices.Index(ids, c.id()); i >= 0 && c.at < len(c.ids) {
+		c.at = i
+	}
+	c.ids = ids
+	c.move(0)
+}
+
+// id is the selected item, empty for none.
+func (c *cursor) id() string {
+	if c.at >= len(c.ids) {
+		return ""
+	}
+	return c.ids[c.at]
+}
+
+// move goes n items down, or up if n is negative.
+func (c *cursor) move(n int) { c.at = max(min(c.at+n, len(c.ids)-1), 0) }
+
 // position says which row of a list is selected, empty for a list without rows.
-func position(c cursor) string {
+func (c *cursor) position() string {
 	if len(c.ids) == 0 {
 		return ""
 	}

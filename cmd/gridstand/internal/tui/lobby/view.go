@@ -117,7 +117,7 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 	if tabs && width < 50 {
 		names = []string{"Live", "Mine", "Top"}
 	}
-	frame := widget.Pane{Titles: names, Active: pane, Focused: pane == p.pane, Foot: position(p.cursors[pane]), Flush: true}
+	frame := widget.Pane{Titles: names, Active: pane, Focused: pane == p.pane, Foot: p.cursors[pane].position(), Flush: true}
 	if !tabs {
 		frame.Titles, frame.Active = names[pane:pane+1], 0
 	}

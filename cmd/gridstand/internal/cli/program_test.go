@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 // limit is the time after which a test gives up waiting.
-const limit = 20 * time.Second
+const limit = time.Minute
 
 // person is a user with a config directory of their own who runs commands.
 type person struct {

@@ -20,7 +20,7 @@ as() {
   XDG_CONFIG_HOME=$work/$name bin/gridstand --name "$name" "$@"
 }
 # terminal SCREEN SIZE NAME ARGUMENT…: runs the client with the account of that name in a
-# terminal with true colours. The terminal type has no erase commands, since tmux loses the
+# terminal with true colors. The terminal type has no erase commands, since tmux loses the
 # background of erased cells.
 terminal() {
   local screen=$1 size=$2 name=$3

@@ -147,7 +147,7 @@ picture tribolo 'gridstand play tribolo=tribolo'
 
 # The end of the game, its replay, and the rules.
 slide player 'No moves left'
-take player
+take player 2 # the keys of the result work a second after the last move
 cp "$work/player.ansi" "$work/result.ansi"
 picture result 'gridstand play=result'
 keys player w

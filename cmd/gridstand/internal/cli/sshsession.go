@@ -149,7 +149,8 @@ func (r *remote) show(c *app.Config, t *app.Terminal) {
 		return "ssh -t <this host> " + strings.Join(words, " ")
 	}
 	if r.refusal != nil {
-		c.Env.Guest = r.refusal.Error()
+		text := r.refusal.Error()
+		c.Env.Guest = strings.ToUpper(text[:1]) + text[1:] + "."
 	}
 	c.SuggestedName = r.session.User
 	c.LogIn = func(ctx context.Context, name string) (string, error) {

@@ -124,7 +124,7 @@ func TestTerminal_SSHGuest(t *testing.T) {
 	t.Logf("the lobby was there after %v", time.Since(start))
 	p.tmux("send-keys", "-t", "lobby", "C-z") // stops the host for nobody
 	p.tmux("send-keys", "-t", "lobby", "n")
-	p.sees("lobby", "! you are a guest")
+	p.sees("lobby", "! You are a guest")
 	require.NoError(t, syscall.Kill(p.pid("lobby"), syscall.SIGKILL)) // a client that vanishes
 	require.Eventually(t, func() bool { return strings.Contains(h.log.String(), "session ended") }, limit, 10*time.Millisecond)
 
@@ -248,7 +248,7 @@ func TestTerminal_SSHAccounts(t *testing.T) {
 	p.sees("bob-2", "MOVES +0")
 	assert.Contains(t, second.ok(t, nil, "games"), "bob ")
 	p.run("nobody", second.command([]string{public}, "-t play"))
-	p.sees("nobody", "you are a guest")
+	p.sees("nobody", "(?i)you are a guest")
 }
 
 // Ensure that an SSH client shows what the program on the same terminal shows, in the

@@ -15,8 +15,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// completeTimeout is how long a shell waits at most.
-const completeTimeout = time.Second
+// completeTimeout is how long a shell waits at most. Tests change it.
+var completeTimeout = time.Second
 
 // completeVariants completes the name of a variant.
 func (p *program) completeVariants(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -32,6 +32,15 @@ func (g *tribolo) shows(pane string, scores []int32) {
 		g.names[0], scores[0], g.names[1], scores[1], g.names[2], scores[2]))
 }
 
+// showsResult waits until a pane shows who won and these scores, in any order.
+func (g *tribolo) showsResult(pane string, scores []int32) {
+	g.t.Helper()
+	g.sees(pane, "You win!|wins|share the win")
+	for seat, letter := range []string{"B", "R", "G"} {
+		g.sees(pane, fmt.Sprintf(` %s  %s[^\n]* %d\s`, letter, g.names[seat], scores[seat]))
+	}
+}
+
 // jump makes the best move of the seat to move in that pane: arrows to the
 // cell, and Enter.
 func (g *tribolo) jump(pane string, game *pb.Game) {
@@ -126,8 +135,7 @@ func TestTerminal_Tribolo_long(t *testing.T) {
 	end := g.play(g.names)
 	assert.Equal(t, pb.Result_REASON_NO_MOVES, end.GetResult().GetReason())
 	for _, pane := range []string{"ada", "bob", "eve", "fay"} {
-		panes.sees(pane, "No moves left")
-		g.shows(pane, end.GetPosition().GetScores())
+		g.showsResult(pane, end.GetPosition().GetScores())
 		g.leave(pane)
 	}
 	assert.Contains(t, g.script.ok("verify", g.id), "Verified")
@@ -167,7 +175,7 @@ func TestTerminal_TriboloAgainstBots_long(t *testing.T) {
 
 	end := g.play([]string{"ada", "", ""})
 	assert.False(t, end.GetRanked())
-	panes.sees("ada", "No moves left")
+	g.showsResult("ada", end.GetPosition().GetScores())
 	g.leave("ada")
 	assert.Contains(t, g.script.ok("verify", g.id), "Verified")
 }

@@ -76,7 +76,11 @@ func (p *panes) run(name, command string, variables ...string) {
 	}
 	p.opened = true
 	p.tmux("new-session", "-d", "-n", name, "-x", "80", "-y", "24", script)
-	p.t.Cleanup(func() { _ = exec.Command("tmux", "-L", p.socket, "kill-server").Run() })
+	socket := strings.TrimSpace(p.tmux("display-message", "-p", "#{socket_path}"))
+	p.t.Cleanup(func() {
+		_ = exec.Command("tmux", "-S", socket, "kill-server").Run()
+		_ = os.Remove(socket) // tmux leaves it
+	})
 }
 
 // pid is the process of a pane's command.

@@ -153,7 +153,8 @@ func TestTerminal_TriboloAgainstBots_long(t *testing.T) {
 		cursor: map[string]*pb.Cell{},
 	}
 	panes.open("ada", "--server "+server+" play tribolo --seats me,minimax,minimax --name ada")
-	g.id = g.script.game(strings.Fields(panes.sees("ada", `gridstand watch [a-z2-7]{8}`))[2]).GetId()
+	panes.sees("ada", "to move|Your turn")
+	g.id = lines(t, g.script.ok("games", "--json"), func() *pb.Game { return new(pb.Game) })[0].GetId()
 
 	mine := func() *pb.Game {
 		var game *pb.Game

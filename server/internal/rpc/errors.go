@@ -230,6 +230,10 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 		return &failure{code: codes.DeadlineExceeded, message: "the call's deadline has passed"}
 	case errors.Is(ctx.Err(), context.Canceled):
 		return &failure{code: codes.Canceled, message: "the call was cancelled"}
+	case status.Code(err) == codes.Unavailable:
+		// The connection closed while the stream was written to, and gRPC has not cancelled
+		// its context yet.
+		return &failure{code: codes.Canceled, message: "the connection has closed"}
 	case store.IsError(err):
 		s.Meter.StorageFailed(err)
 		s.Logger.Debug("storage failed", "call", method, "error", err)

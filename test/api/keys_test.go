@@ -164,8 +164,8 @@ func TestKeys_Act(t *testing.T) {
 	})
 }
 
-// Ensure that a player can remove a key, which then acts for nobody within half a
-// minute, and can be linked elsewhere.
+// Ensure that a player can remove a key, which stops acting for the player within half a
+// minute, and can be linked to another account.
 func TestRemoveKey(t *testing.T) {
 	t.Parallel()
 	withHost(t, func(t *testing.T, h host, _ func() host) {

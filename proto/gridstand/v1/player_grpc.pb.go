@@ -97,8 +97,8 @@ type PlayerServiceClient interface {
 	// Errors: INVALID_ARGUMENT for a secret that is not well formed;
 	// UNAUTHENTICATED, reason BAD_TOKEN.
 	RotateToken(ctx context.Context, in *RotateTokenRequest, opts ...grpc.CallOption) (*RotateTokenResponse, error)
-	// Links an SSH key to the caller's account, so that whoever connects to an SSH host
-	// with it plays under this account. A key is linked to at most one account. Needs a
+	// Links an SSH key to the caller's account, so that a client that connects to an SSH
+	// host with it plays under this account. A key is linked to at most one account. Needs a
 	// token. Sent again, it changes nothing and returns the key as it was added.
 	//
 	// The request proves that the caller has the private key: it carries a signature in
@@ -266,8 +266,8 @@ type PlayerServiceServer interface {
 	// Errors: INVALID_ARGUMENT for a secret that is not well formed;
 	// UNAUTHENTICATED, reason BAD_TOKEN.
 	RotateToken(context.Context, *RotateTokenRequest) (*RotateTokenResponse, error)
-	// Links an SSH key to the caller's account, so that whoever connects to an SSH host
-	// with it plays under this account. A key is linked to at most one account. Needs a
+	// Links an SSH key to the caller's account, so that a client that connects to an SSH
+	// host with it plays under this account. A key is linked to at most one account. Needs a
 	// token. Sent again, it changes nothing and returns the key as it was added.
 	//
 	// The request proves that the caller has the private key: it carries a signature in

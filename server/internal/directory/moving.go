@@ -20,7 +20,7 @@ type movingGames struct {
 }
 
 // Moving returns how many public active games had an event in the last 30 seconds. It
-// asks the store once a second at most; meanwhile, and while another call asks, it
+// asks the store once a second at most; in between, and while another call asks, it
 // returns the last answer.
 func (d *Directory) Moving(ctx context.Context) (int, error) {
 	last := d.moving.Load()

@@ -40,7 +40,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	// The lists are hints: a game's head has its current state.
 	games, next, err := directory.Collect(ctx, s.Directory, list, caller(ctx).ID, request.GetPageToken(), size,
 		func(ctx context.Context, candidates []store.Place) (map[string]ranked, error) {
-			// Both at once: mostly nobody is hidden, and then it is known without a
+			// Both at once: mostly no player is hidden, and then it is known without a
 			// further round trip.
 			var anyHidden bool
 			var group errgroup.Group
@@ -111,8 +111,8 @@ func (s *Service) listOf(ctx context.Context, request *pb.ListGamesRequest) (sto
 	return l, err
 }
 
-// nobody is the id of a player without games. No player has it.
-const nobody = "nobody"
+// noPlayer is an id that no player has, and so one without games.
+const noPlayer = "nobody"
 
 // listedPlayer returns the id of the player whose games a request asks for, "" for all.
 func (s *Service) listedPlayer(ctx context.Context, request *pb.ListGamesRequest, order store.Order) (string, error) {
@@ -133,7 +133,7 @@ func (s *Service) listedPlayer(ctx context.Context, request *pb.ListGamesRequest
 	}
 	p, err := s.Accounts.FindByName(ctx, name)
 	if errors.Is(err, account.ErrNotFound) {
-		return nobody, nil
+		return noPlayer, nil
 	}
 	return p.ID, err
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Copier reads all that a store keeps, and writes it into another one, of any engine.
-// No server may run on either of them meanwhile.
+// No server may run on either of them during the copy.
 type Copier interface {
 	// Empty reports whether the store has never kept anything, or it was all removed.
 	Empty(ctx context.Context) (bool, error)

@@ -27,7 +27,7 @@ func TestHarmless(t *testing.T) {
 	assert.Equal(t, map[string]string{text: text}, back)
 }
 
-// Ensure that a table shows as much of ids as tells them apart, and no control
+// Ensure that a table shows enough of each id to tell it from the others, and no control
 // characters.
 func TestTable_IDs(t *testing.T) {
 	t.Parallel()

@@ -93,7 +93,8 @@ func (p *program) readVariables(flags *pflag.FlagSet, variables map[string]strin
 	return err
 }
 
-// readCredential reads a service credential from a file; no file is none.
+// readCredential reads a service credential from a file. It returns an empty one if file is
+// empty.
 func readCredential(file string) (string, error) {
 	if file == "" {
 		return "", nil

@@ -23,8 +23,8 @@ func (p *program) sshKeyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ssh-key",
 		Short: "Link SSH keys to your account, to play over SSH under your name",
-		Long: `Links SSH keys to your account on this server, so that whoever connects to an SSH host
-of it with such a key plays under your name. An account can have 8 keys, and a key one
+		Long: `Links SSH keys to your account on this server, so that you play under your name if you
+connect to an SSH host of it with such a key. An account can have 8 keys, and a key one
 account.
 
 An account that was created over SSH belongs to its key alone: it has no token, so this

@@ -13,7 +13,7 @@ import (
 // column is a column of a table.
 type column struct {
 	title string
-	// id columns have ids, of which as much is shown as tells them apart.
+	// id columns have ids, each cut to the characters that tell it from the others.
 	id bool
 	// right aligns it to the right, as numbers are.
 	right bool

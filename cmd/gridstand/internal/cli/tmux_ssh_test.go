@@ -110,7 +110,7 @@ func (p *panes) sane(pane string, code int) {
 	assert.Equal(p.t, "1\n", p.tmux("display-message", "-p", "-t", pane, "#{cursor_flag}"))
 }
 
-// Ensure that somebody with an SSH client and nothing else watches a game, and learns how
+// Ensure that a user with an SSH client and nothing else watches a game, and learns how
 // to play.
 func TestTerminal_SSHGuest(t *testing.T) {
 	t.Parallel()
@@ -122,7 +122,7 @@ func TestTerminal_SSHGuest(t *testing.T) {
 	p.run("lobby", h.command(nil, ""))
 	p.sees("lobby", `(?s)Live games.*classic +ada`)
 	t.Logf("the lobby was there after %v", time.Since(start))
-	p.tmux("send-keys", "-t", "lobby", "C-z") // stops the host for nobody
+	p.tmux("send-keys", "-t", "lobby", "C-z") // does not stop the host
 	p.tmux("send-keys", "-t", "lobby", "n")
 	p.sees("lobby", "! You are a guest")
 	require.NoError(t, syscall.Kill(p.pid("lobby"), syscall.SIGKILL)) // a client that vanishes
@@ -247,8 +247,8 @@ func TestTerminal_SSHAccounts(t *testing.T) {
 	p.tmux("send-keys", "-t", "bob-2", "b", "o", "b", "Enter")
 	p.sees("bob-2", "MOVES +0")
 	assert.Contains(t, second.ok(t, nil, "games"), "bob ")
-	p.run("nobody", second.command([]string{public}, "-t play"))
-	p.sees("nobody", "(?i)you are a guest")
+	p.run("offer", second.command([]string{public}, "-t play"))
+	p.sees("offer", "(?i)you are a guest")
 }
 
 // Ensure that an SSH client shows what the program on the same terminal shows, in the

@@ -24,8 +24,8 @@ func whoAmI(_ context.Context, s *Session) int {
 
 func fingerprint(s gossh.Signer) string { return gossh.FingerprintSHA256(s.PublicKey()) }
 
-// Ensure that a session is of the key that its client proved to have, and of nobody if
-// it proved none.
+// Ensure that a session has the key that its client proved to have, and no key if the
+// client proved none.
 func TestServe_Key(t *testing.T) {
 	t.Parallel()
 	h := start(t, whoAmI)
@@ -66,8 +66,8 @@ type offer struct {
 
 func (o offer) PublicKey() gossh.PublicKey { return o.key }
 
-// Ensure that an offer of somebody's public key, which everyone may know, brings nothing
-// without the private one (CVE-2024-45337).
+// Ensure that a client that offers the public key of another player, which is no secret,
+// gets nothing without the private key (CVE-2024-45337).
 func TestServe_OfferedKey(t *testing.T) {
 	t.Parallel()
 	h := start(t, whoAmI)

@@ -33,7 +33,7 @@ var words = []word{
 	{"help", "", "this text", 0, false},
 }
 
-// find returns the description of a word, the zero word if there is none.
+// find returns the description of a word, the zero word if it is unknown.
 func find(name string) word {
 	i := slices.IndexFunc(words, func(w word) bool { return w.name == name })
 	if i < 0 {

@@ -94,7 +94,7 @@ func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, f
 	return holder, err
 }
 
-// take makes wanted the owner of a key, for a time or for good if that is 0, unless the
+// take makes wanted the owner of a key, for a time or forever if that is 0, unless the
 // key is linked to another account or claimed for one. Its own claim it replaces. It
 // returns what is the owner now, and the account that the key is linked to, if it is.
 func (k keys) take(ctx context.Context, fingerprint, wanted string, keep time.Duration) (owner string, linked store.Account, err error) {

@@ -16,7 +16,7 @@ var (
 	OwnerBars    = []string{"█", "▓", "▒"}
 )
 
-// MoveTo is the legal move to a cell, nil if there is none.
+// MoveTo returns the legal move to a cell, nil if no jump leads there.
 func MoveTo(b *pb.TriboloBoard, to *pb.Cell) *pb.TriboloMove {
 	for _, m := range b.GetLegalMoves() {
 		if SameCell(m.GetCell(), to) {

@@ -29,7 +29,7 @@ var twenty48Sizes = []Size{
 	{Width: 5, Pitch: 1},
 }
 
-// bareSize is the size of cells of which only the numbers are drawn.
+// bareSize is the size of cells that are drawn as bare numbers.
 func bareSize(b *pb.Twenty48Board) Size {
 	digits := len(strconv.Itoa(int(max(LargestTile(b), 1000))))
 	return Size{Width: digits, Pitch: 1, Bare: true}

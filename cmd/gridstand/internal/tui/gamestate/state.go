@@ -51,10 +51,10 @@ const LogLimit = 40
 // New returns the state of a game, nil if it is not known yet.
 func New(g *pb.Game) State { return State{Game: client.Game{Game: g}, Marks: board.NoMarks} }
 
-// Twenty48 returns the board, nil if there is none.
+// Twenty48 returns the board of 2048, nil in other games.
 func (s *State) Twenty48() *pb.Twenty48Board { return s.Game.GetPosition().GetTwenty48() }
 
-// Tribolo returns the board of Tribolo, nil if there is none.
+// Tribolo returns the board of Tribolo, nil in other games.
 func (s *State) Tribolo() *pb.TriboloBoard { return s.Game.GetPosition().GetTribolo() }
 
 // Board returns the board to draw, nil if there is none yet.

@@ -234,8 +234,8 @@ func fit(b board.Board, t style.Theme, width, height, lines, least int) (drawn s
 	return "", 0, false
 }
 
-// facts are lines about the previewed game, the most important first, of which the least
-// belong together.
+// facts returns lines about the previewed game, the most important first. The first least
+// lines are shown together or not at all.
 func (p *page) facts(width int) (lines []string, least int) {
 	t, s := p.env.Theme, &p.preview.state
 	if s.Tribolo() != nil {

@@ -243,7 +243,7 @@ func TestEndAndNext(t *testing.T) {
 	assert.Equal(t, "ada ended a classic game with 12,340 points (best tile 1024, 613 moves), #2 of 9 today, "+
 		"#2 of 9 all time. Verify it with gridstand verify "+tuitest.GameID, p.Farewell())
 
-	d.Press("up") // not a move any more
+	d.Press("up") // no longer a move
 	assert.Nil(t, p.inFlight)
 	assert.Contains(t, d.Screen(), "esc close")
 	d.Press("esc", "w") // w was meant as a move

@@ -70,7 +70,7 @@ func serveHostile(f *testing.F) (*hostile, *client.Client) {
 	return h, client
 }
 
-// messagesOf reads messages, each after its length, up to the first that is none.
+// messagesOf reads messages, each after its length, up to the first invalid one.
 func messagesOf(data []byte) []*pb.WatchResponse {
 	var all []*pb.WatchResponse
 	for r := bytes.NewReader(data); len(all) < 20; {

@@ -12,6 +12,8 @@ MODULE := github.com/gridstand/gridstand
 BUF := npx --yes @bufbuild/buf@1.75.0
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GO_LICENSES := go run github.com/google/go-licenses@v1.6.0
+TSC := npx --yes -p typescript@7.0.2 tsc
+BIOME := npx --yes @biomejs/biome@2.6.8
 GOVULNCHECK_VERSION := v1.8.0
 
 # Allowed licences of dependencies: they require attribution only, or (MPL) the
@@ -120,6 +122,11 @@ vet: ## Run go vet
 lint: ## Run golangci-lint, which also checks the import direction
 	$(GOLANGCI_LINT) run --allow-parallel-runners
 
+.PHONY: lint-web
+lint-web: ## Check the types of the page's JavaScript, and lint it and its CSS
+	$(TSC) -p server/internal/web/jsconfig.json
+	$(BIOME) lint
+
 # mathutil's is the BSD licence with three clauses, in a form that the tool does not know.
 .PHONY: licenses
 licenses: ## Fail if a dependency has a licence that is not allowed
@@ -132,14 +139,16 @@ vulnerabilities: ## Fail on known vulnerabilities, and if their database cannot 
 	scripts/vulnerabilities.sh
 
 .PHONY: fmt
-fmt: ## Format Go and protocol buffers
+fmt: ## Format Go, protocol buffers, JavaScript and CSS
 	$(GOLANGCI_LINT) fmt
 	$(BUF) format -w
+	$(BIOME) check --write --linter-enabled=false
 
 .PHONY: check-format
 check-format: ## Fail if make fmt would change a file
 	$(GOLANGCI_LINT) fmt -d
 	$(BUF) format -d --exit-code
+	$(BIOME) check --linter-enabled=false
 
 .PHONY: check-tidy
 check-tidy: ## Fail if go mod tidy would change a file

@@ -2,10 +2,11 @@ package style
 
 import (
 	"image/color"
-	"math/bits"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/gridstand/gridstand/internal/palette"
 )
 
 // Tone has the colors of a tile: of its ground, and of its number.
@@ -33,13 +34,26 @@ type Palette struct {
 
 // Tile returns the tone of a tile by its face value.
 func (p *Palette) Tile(face int32) Tone {
-	i := bits.Len32(uint32(face)) - 2
-	return p.Tiles[min(max(i, 0), len(p.Tiles)-1)]
+	return p.Tiles[palette.TileIndex(face)]
 }
 
-// rgb makes a tone of two colors in the form #rrggbb.
-func rgb(ground, ink string) Tone {
-	return Tone{lipgloss.Color(ground), lipgloss.Color(ink)}
+// trueDark and trueLight are for terminals that show any color.
+var trueDark, trueLight = fromShared(&palette.Dark), fromShared(&palette.Light)
+
+// fromShared makes a terminal's palette of the one that it shares with the web page.
+func fromShared(p *palette.Palette) Palette {
+	tone := func(t palette.Tone) Tone { return Tone{t.Ground, t.Ink} }
+	shared := Palette{
+		Board: p.Board, Empty: p.Empty, Card: p.Card, Dim: p.Dim, Faint: p.Faint,
+		Accent: p.Accent, Good: p.Good, Warn: p.Warn, Bad: p.Bad,
+	}
+	for i, t := range p.Tiles {
+		shared.Tiles[i] = tone(t)
+	}
+	for i := range p.Owners {
+		shared.Owners[i], shared.Fresh[i] = tone(p.Owners[i]), tone(p.Fresh[i])
+	}
+	return shared
 }
 
 // indexed makes a tone of two of the 256 colors.
@@ -47,64 +61,6 @@ func indexed(ground, ink ansi.IndexedColor) Tone { return Tone{ground, ink} }
 
 // basic makes a tone of two of the 16 colors.
 func basic(ground, ink ansi.BasicColor) Tone { return Tone{ground, ink} }
-
-var trueDark = Palette{
-	Tiles: [17]Tone{
-		rgb("#4b5267", "#e4e8f2"), // 2
-		rgb("#5a6e98", "#f0f4fc"), // 4
-		rgb("#3f80c4", "#f4f9ff"), // 8
-		rgb("#2793a6", "#effcff"), // 16
-		rgb("#2c9c74", "#effff8"), // 32
-		rgb("#93bd3e", "#17220a"), // 64
-		rgb("#e6a33c", "#2e1c04"), // 128
-		rgb("#e27a3a", "#2b1002"), // 256
-		rgb("#d6484c", "#fff1f0"), // 512
-		rgb("#b63d93", "#fff0fb"), // 1024
-		rgb("#ffd54a", "#3a2a00"), // 2048
-		rgb("#efe3ff", "#6526a8"), // 4096
-		rgb("#d8e8ff", "#1c43a8"), // 8192
-		rgb("#cff5e2", "#05603f"), // 16384
-		rgb("#fdeec2", "#8a4308"), // 32768
-		rgb("#ffe0df", "#a01c1c"), // 65536
-		rgb("#ffffff", "#12151d"), // 131072
-	},
-	Owners: [3]Tone{rgb("#2f6fd0", "#eef5ff"), rgb("#c23b45", "#fff0f0"), rgb("#3d9a4c", "#f0fff2")},
-	Fresh:  [3]Tone{rgb("#8cc0ff", "#06244f"), rgb("#ff9c9c", "#4d060b"), rgb("#9be7a4", "#06350e")},
-	Board:  lipgloss.Color("#242833"), Empty: lipgloss.Color("#313643"),
-	Card: lipgloss.Color("#242833"),
-	Dim:  lipgloss.Color("#8b93a9"), Faint: lipgloss.Color("#4a5165"),
-	Accent: lipgloss.Color("#ffd54a"), Good: lipgloss.Color("#63d297"),
-	Warn: lipgloss.Color("#f0b44c"), Bad: lipgloss.Color("#f27a76"),
-}
-
-var trueLight = Palette{
-	Tiles: [17]Tone{
-		rgb("#f7f8fb", "#3d4559"), // 2
-		rgb("#cfdcf4", "#253a66"), // 4
-		rgb("#7fb4ea", "#08294d"), // 8
-		rgb("#55bccb", "#042f37"), // 16
-		rgb("#53bf92", "#042d1c"), // 32
-		rgb("#a9cf4d", "#1c2a05"), // 64
-		rgb("#f3b14a", "#3a2203"), // 128
-		rgb("#ee8746", "#371402"), // 256
-		rgb("#dc4a4e", "#fff4f3"), // 512
-		rgb("#b83d95", "#fff2fc"), // 1024
-		rgb("#ffcb1f", "#3a2900"), // 2048
-		rgb("#5b21a6", "#efe3ff"), // 4096
-		rgb("#1c3f9c", "#d8e8ff"), // 8192
-		rgb("#05573a", "#cff5e2"), // 16384
-		rgb("#7c3c07", "#fdeec2"), // 32768
-		rgb("#8c1a1a", "#ffe0df"), // 65536
-		rgb("#12151d", "#ffffff"), // 131072
-	},
-	Owners: [3]Tone{rgb("#5c9bf0", "#031b40"), rgb("#ec7076", "#3d0306"), rgb("#6cc27a", "#04280a")},
-	Fresh:  [3]Tone{rgb("#1f4fa8", "#e6f0ff"), rgb("#9c1f2a", "#ffecec"), rgb("#1f6b2d", "#eaffed")},
-	Board:  lipgloss.Color("#b4bac8"), Empty: lipgloss.Color("#d3d7e1"),
-	Card: lipgloss.Color("#e6e9f0"),
-	Dim:  lipgloss.Color("#636b80"), Faint: lipgloss.Color("#a9afbd"),
-	Accent: lipgloss.Color("#9a6700"), Good: lipgloss.Color("#157a48"),
-	Warn: lipgloss.Color("#9a6200"), Bad: lipgloss.Color("#bf3135"),
-}
 
 var indexedDark = Palette{
 	Tiles: [17]Tone{

@@ -161,7 +161,7 @@ generate: ## Generate Go from the .proto files
 .PHONY: check-generated
 check-generated: ## Fail if make generate would change a file
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
-	sums() { (cd "$$1" && find . -name '*.pb.go' -not -path './.*' -exec sha256sum {} + | sort -k 2); }; \
+	sums() { (cd "$$1" && find . \( -name '*.pb.go' -o -name '*.connect.go' \) -not -path './.*' -exec sha256sum {} + | sort -k 2); }; \
 	$(BUF) generate -o "$$fresh"; \
 	diff <(sums .) <(sums "$$fresh") || { echo 'generated code is not current: run make generate' >&2; exit 1; }
 

@@ -83,7 +83,9 @@ func (s *certificates) read() error {
 		return &ConfigError{"tls-cert", err}
 	}
 	config := &tls.Config{
-		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"},
+		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12,
+		// gRPC clients offer only h2. Browsers offer both and get HTTP/1.1.
+		NextProtos: []string{"http/1.1", "h2"},
 	}
 	if s.clientCA != "" {
 		config.ClientCAs = x509.NewCertPool()

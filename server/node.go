@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/recovery"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/web"
 )
 
 // node is the parts of one server, connected to each other.
@@ -50,6 +52,7 @@ type node struct {
 	hub       *match.Hub
 
 	grpc   *grpc.Server
+	web    *http.Server
 	health *health.Server
 	// lingering ends when health watchers have had time to learn that the server
 	// stops.
@@ -80,17 +83,18 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	}
 	n.logger = c.NewLogger()
 	n.refusals = newRefusals(n.metrics, n.logger)
-	transport, err := transportOptions(c, n.logger)
+	encryption, err := tlsConfig(c, n.logger)
 	if err != nil {
 		return nil, err
 	}
+	transport := transportOptions(c)
 	if n.store, err = c.openStore(ctx, n.logger); err != nil {
 		return nil, err
 	}
 	if err := n.listen(); err != nil {
 		return nil, err
 	}
-	n.connect(transport)
+	n.connect(append(transport, grpc.Creds(n.admission.Credentials(encryption))))
 	if c.Metrics != "" {
 		if n.admin, err = newAdmin(c, n.logger, n.metrics.Handler(), n.healthy, n.ready); err != nil {
 			return nil, err
@@ -159,21 +163,24 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Quotas: n.store.Quotas, Proxies: n.proxies,
 		HangUp: n.admission.HangUp,
 	})
-	n.serveGRPC(games, transport)
+	n.serveCalls(games, transport)
 }
 
-// serveGRPC makes the gRPC server. Interceptors run in the order in which they are
-// listed here, so metrics include the answers to panics.
-func (n *node) serveGRPC(games *rpc.Service, transport []grpc.ServerOption) {
-	options := append(transport, n.admission.Options()...)
+// serveCalls makes the gRPC server and the HTTP server. The interceptors of both run in
+// the order in which they are listed here, so metrics include the answers to panics.
+func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
+	var unary []grpc.UnaryServerInterceptor
+	var stream []grpc.StreamServerInterceptor
 	if n.Metrics != "" {
-		options = append(options,
-			grpc.ChainUnaryInterceptor(n.metrics.Unary()), grpc.ChainStreamInterceptor(n.metrics.Stream()))
+		unary, stream = append(unary, n.metrics.Unary()), append(stream, n.metrics.Stream())
 	}
-	unary, stream := recoverers(n.logger)
-	options = append(options,
-		grpc.ChainUnaryInterceptor(unary), grpc.ChainStreamInterceptor(stream, n.endHealthWatch))
-	n.grpc = grpc.NewServer(append(options, games.Options()...)...)
+	recoverUnary, recoverStream := recoverers(n.logger)
+	unary = append(unary, recoverUnary, games.Unary)
+	stream = append(stream, recoverStream, games.Stream)
+	n.web = web.NewServer(web.Config{Service: games, Unary: unary, Stream: stream, Limits: &n.Limits, Logger: n.logger})
+	options := append(transport, n.admission.Options()...)
+	n.grpc = grpc.NewServer(append(options,
+		grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(append(stream, n.endHealthWatch)...))...)
 
 	services := n.admission.Registrar(n.grpc)
 	games.Register(services)

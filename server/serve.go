@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -74,6 +76,12 @@ func (n *node) serve(ctx context.Context) error {
 	background.run("lifecycle", without(func(ctx context.Context) { n.lifecycle.Run(ctx, n.hub) }))
 	calls := newStage(ctx, fail)
 	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.admission) })
+	calls.run("HTTP", func(context.Context) error {
+		if err := n.web.Serve(n.admission.HTTP()); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
 	calls.run("admission", without(n.admission.Run))
 	n.announce()
 
@@ -115,7 +123,10 @@ func (n *node) drain() {
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		n.grpc.GracefulStop()
+		var stopped sync.WaitGroup
+		stopped.Go(n.grpc.GracefulStop)
+		stopped.Go(func() { _ = n.web.Shutdown(context.Background()) }) // Close ends it
+		stopped.Wait()
 	}()
 	began := time.Now()
 	look := time.NewTicker(10 * time.Millisecond)
@@ -134,6 +145,7 @@ func (n *node) drain() {
 		}
 		n.admission.CloseAll()
 		n.grpc.Stop()
+		_ = n.web.Close()
 		<-drained
 		return
 	}

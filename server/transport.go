@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -9,7 +10,6 @@ import (
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 )
@@ -43,7 +43,7 @@ const (
 
 // transportOptions are how connections behave. There is no compressor: a
 // message that is encoded once for all watchers cannot suit each one's.
-func transportOptions(c Config, logger *slog.Logger) ([]grpc.ServerOption, error) {
+func transportOptions(c Config) []grpc.ServerOption {
 	options := []grpc.ServerOption{
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
 		grpc.ConnectionTimeout(handshakeTimeout),
@@ -66,14 +66,20 @@ func transportOptions(c Config, logger *slog.Logger) ([]grpc.ServerOption, error
 	if c.Limits.StreamsPerConnection > 0 {
 		options = append(options, grpc.MaxConcurrentStreams(uint32(c.Limits.StreamsPerConnection)))
 	}
-	if c.TLSCert != "" {
-		files, err := newCertificates(c, logger)
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, grpc.Creds(credentials.NewTLS(files.serverConfig())))
+	return options
+}
+
+// tlsConfig returns how connections are encrypted, nil for not at all. The error is a
+// *ConfigError.
+func tlsConfig(c Config, logger *slog.Logger) (*tls.Config, error) {
+	if c.TLSCert == "" {
+		return nil, nil
 	}
-	return options, nil
+	files, err := newCertificates(c, logger)
+	if err != nil {
+		return nil, err
+	}
+	return files.serverConfig(), nil
 }
 
 // recoverers turn a panic in a handler into an answer and a line in the log.

@@ -64,6 +64,7 @@ type Control struct {
 	Config
 	pace        *ratelimit.Pacer // of new connections
 	reflections *ratelimit.Pacer
+	http        *httpListener
 
 	// addresses have connections or forwarded calls.
 	addresses *ratelimit.Addresses[*addressState]
@@ -94,6 +95,7 @@ func New(l net.Listener, c Config) *Control {
 		reflections: ratelimit.PerSecond(c.Limits.ReflectionsPerAddressPerSecond),
 		addresses:   ratelimit.NewAddresses(func(key string) *addressState { return &addressState{key: key} }),
 		conns:       map[*conn]struct{}{},
+		http:        newHTTPListener(l),
 	}
 	control.sweeps.Store(1) // 0 stands for never.
 	return control

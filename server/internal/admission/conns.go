@@ -21,7 +21,10 @@ type conn struct {
 	proxy       bool
 	leave       func()
 	handshaking atomic.Bool
-	penalty     atomic.Int64 // delay of the next read, in nanoseconds
+	// dispatched says that the connection was passed to HTTP.
+	dispatched atomic.Bool
+	first      []byte       // bytes that peek read and Read has not returned; for the reader alone
+	penalty    atomic.Int64 // delay of the next read, in nanoseconds
 	// waits is the length of waiting.
 	waits atomic.Int64
 
@@ -116,6 +119,11 @@ func (c *conn) Read(b []byte) (int, error) {
 	if c.penalty.Load() > 0 {
 		<-time.After(min(time.Duration(c.penalty.Swap(0)), maxPenalty))
 	}
+	if len(c.first) > 0 {
+		n := copy(b, c.first)
+		c.first = c.first[n:]
+		return n, nil
+	}
 	return c.Conn.Read(b)
 }
 
@@ -130,8 +138,11 @@ func (c *conn) slow(by time.Duration) {
 func (c *conn) RemoteAddr() net.Addr { return &peerAddr{c.Conn.RemoteAddr(), c} }
 
 // SetDeadline implements net.Conn. gRPC sets a deadline for the handshake and removes
-// it afterwards.
+// it afterwards, which must not remove one that HTTP has set.
 func (c *conn) SetDeadline(t time.Time) error {
+	if c.dispatched.Load() {
+		return nil
+	}
 	c.handshaking.Store(!t.IsZero())
 	return c.Conn.SetDeadline(t)
 }

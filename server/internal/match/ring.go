@@ -27,16 +27,30 @@ func newEvent(e *replay.Event) *Event { return &Event{Event: e, Seen: time.Now()
 // Version returns the version of the game after the event.
 func (e *Event) Version() int32 { return e.State.Version }
 
-// encodedOnce keeps the encoded form of a message that many watchers share.
-type encodedOnce struct {
+// Form is an encoding of messages, one for each protocol by which clients watch.
+type Form int
+
+// The forms.
+const (
+	// Prepared is gRPC's, ready to be sent.
+	Prepared Form = iota
+	// Message is the contract's message, for protocols that encode it for each client.
+	Message
+
+	forms
+)
+
+// encodedOnce keeps the encoded forms of a message that many watchers share.
+type encodedOnce [forms]struct {
 	once    sync.Once
 	encoded any
 }
 
-// Encoded returns the result of encode, which only the first call makes.
-func (e *encodedOnce) Encoded(encode func() any) any {
-	e.once.Do(func() { e.encoded = encode() })
-	return e.encoded
+// Encoded returns the result of encode, which only the first call for a form makes.
+func (e *encodedOnce) Encoded(form Form, encode func() any) any {
+	f := &e[form]
+	f.once.Do(func() { f.encoded = encode() })
+	return f.encoded
 }
 
 // ring holds the latest events. One goroutine at a time puts events; any number read

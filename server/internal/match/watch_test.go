@@ -180,7 +180,7 @@ func TestWatch_Encoded(t *testing.T) {
 		update, _ := watcher.Next(1)
 		encodings := 0
 		for range 3 {
-			got := update.Event.Encoded(func() any { encodings++; return encodings })
+			got := update.Event.Encoded(Prepared, func() any { encodings++; return encodings })
 			assert.Equal(t, 1, got)
 		}
 	})

@@ -16,16 +16,9 @@ const maxCall = 10 * time.Second
 // arrive.
 const answerMargin = 50 * time.Millisecond
 
-// Options returns the interceptors that a gRPC server with the Service needs.
-func (s *Service) Options() []grpc.ServerOption {
-	return []grpc.ServerOption{
-		grpc.ChainUnaryInterceptor(s.unary),
-		grpc.ChainStreamInterceptor(s.stream),
-	}
-}
-
-// unary bounds a call's time, authenticates the caller and translates the error.
-func (s *Service) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+// Unary is the interceptor for unary calls. It bounds a call's time, authenticates the
+// caller and translates the error.
+func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if !isContractMethod(info.FullMethod) { // their answers are small
 		return handler(ctx, request)
 	}
@@ -60,8 +53,8 @@ func (s *Service) answer(ctx context.Context, request any, method string, handle
 	return handler(ctx, request)
 }
 
-// stream is unary for streams, which have no time limit.
-func (s *Service) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+// Stream is Unary for streams, which have no time limit.
+func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if !isContractMethod(info.FullMethod) {
 		return handler(server, stream)
 	}

@@ -42,6 +42,9 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	v := &view{
 		service: s, match: m, replays: replays, stream: innermost(stream), everyEvent: request.GetEveryEvent(), playerID: player.ID,
 	}
+	if grpc.ServerTransportStreamFromContext(stream.Context()) == nil {
+		v.form = match.Message
+	}
 	role := match.Spectator
 	switch {
 	case len(state.SeatsOf(player.ID)) > 0:
@@ -124,6 +127,7 @@ type view struct {
 	owed       int32 // up to this version every event is sent
 	over       bool  // the game's end was sent
 	everyEvent bool
+	form       match.Form
 	stream     grpc.ServerStream // the innermost
 	watcher    match.Watcher
 
@@ -164,7 +168,7 @@ func (v *view) follow() error {
 			v.service.Meter.Conflated()
 			err = v.sendGame(update.Missed)
 		case update.Audience != nil:
-			err = v.send(update.Audience.Encoded(func() any { return v.encode(audience(update.Audience.Watchers)) }))
+			err = v.send(update.Audience.Encoded(v.form, func() any { return v.encode(audience(update.Audience.Watchers)) }))
 		case update.Err != nil:
 			err = update.Err
 		default:
@@ -198,7 +202,7 @@ func (v *view) sendEvent(e *match.Event) error {
 	if joined, ok := e.Entry.Action.(replay.Joined); ok && joined.Player.ID == v.playerID {
 		v.watcher.Discount()
 	}
-	return v.send(e.Encoded(func() any {
+	return v.send(e.Encoded(v.form, func() any {
 		return v.encode(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: translate.Event(e.Event)}})
 	}))
 }
@@ -221,6 +225,9 @@ func (v *view) replay() error {
 // streams halves their throughput. The result depends on the codec and the
 // compressor; the server has one codec and no compressor.
 func (v *view) encode(m *pb.WatchResponse) any {
+	if v.form != match.Prepared {
+		return m
+	}
 	prepared := &grpc.PreparedMsg{}
 	if err := prepared.Encode(v.stream, m); err != nil {
 		return m

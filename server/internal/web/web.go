@@ -1,0 +1,104 @@
+// Package web is the HTTP door of a server: the contract by Connect and gRPC-Web, games as
+// Server-Sent Events, and the page. Its calls run through the interceptors of gRPC, so
+// that authentication, limits and errors are the same.
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+
+	"github.com/gridstand/gridstand/server/internal/rpc"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// Config configures the door. All fields are required.
+type Config struct {
+	Service *rpc.Service
+	// Unary and Stream are the interceptors of the gRPC server.
+	Unary  []grpc.UnaryServerInterceptor
+	Stream []grpc.StreamServerInterceptor
+	Limits *limits.Limits
+	Logger *slog.Logger
+}
+
+// Limits on connections that send no request, or a slow one.
+const (
+	headerTimeout  = 5 * time.Second
+	requestTimeout = 10 * time.Second
+	idleTimeout    = time.Minute
+	maxHeaderBytes = 16 << 10
+)
+
+// NewServer returns the HTTP server of the door. It serves on connections whose remote
+// address is the one that the limits count.
+func NewServer(c Config) *http.Server {
+	return &http.Server{
+		Handler:           newHandler(c),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog:       slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return peer.NewContext(ctx, &peer.Peer{Addr: conn.RemoteAddr()})
+		},
+	}
+}
+
+func newHandler(c Config) http.Handler {
+	mux := http.NewServeMux()
+	registerConnect(mux, c)
+	mux.Handle("GET /g/{id}/events", &events{c})
+	return withMetadata(mux)
+}
+
+// forwarded are the headers that the interceptors read, in lower case.
+var forwarded = []string{"authorization", "x-forwarded-for", "gridstand-ssh-key"}
+
+// withMetadata puts the headers that the interceptors read where gRPC puts them.
+func withMetadata(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		md := metadata.MD{}
+		for _, name := range forwarded {
+			if values := r.Header.Values(name); len(values) > 0 {
+				md[name] = values
+			}
+		}
+		next.ServeHTTP(w, r.WithContext(metadata.NewIncomingContext(r.Context(), md)))
+	})
+}
+
+// chainUnary makes one interceptor of several. The first is the outermost.
+func chainUnary(all []grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		for i := len(all) - 1; i >= 0; i-- {
+			next, interceptor := handler, all[i]
+			handler = func(ctx context.Context, request any) (any, error) {
+				return interceptor(ctx, request, info, next)
+			}
+		}
+		return handler(ctx, request)
+	}
+}
+
+// chainStream is chainUnary for streams.
+func chainStream(all []grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
+	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		for i := len(all) - 1; i >= 0; i-- {
+			next, interceptor := handler, all[i]
+			handler = func(server any, stream grpc.ServerStream) error {
+				return interceptor(server, stream, info, next)
+			}
+		}
+		return handler(server, stream)
+	}
+}
+
+// isCall reports whether a path is that of a call of the contract.
+func isCall(path string) bool { return strings.HasPrefix(path, "/gridstand.") }

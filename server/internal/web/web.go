@@ -55,6 +55,7 @@ func newHandler(c Config) http.Handler {
 	mux := http.NewServeMux()
 	registerConnect(mux, c)
 	mux.Handle("GET /g/{id}/events", &events{c})
+	mux.Handle("/", pages(nil))
 	return withMetadata(mux)
 }
 

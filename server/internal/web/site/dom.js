@@ -1,0 +1,145 @@
+// Elements, keys, and what tells the user something.
+
+/**
+ * @param {Element} element
+ * @param {Record<string, any> | null | undefined} props
+ * @param {any[]} children
+ */
+function fill(element, props, children) {
+  for (const [name, value] of Object.entries(props || {})) {
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+    else if (value != null && value !== false)
+      element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.flat().filter((child) => child != null && child !== false));
+  return element;
+}
+
+/**
+ * Makes an HTML element: functions are listeners, the other props attributes.
+ * @param {string} tag
+ * @param {Record<string, any> | null} [props]
+ * @param {...any} children
+ * @returns {any}
+ */
+export const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
+
+/**
+ * Makes an SVG element.
+ * @param {string} tag
+ * @param {Record<string, any> | null} [props]
+ * @param {...any} children
+ * @returns {any}
+ */
+export const svg = (tag, props, ...children) =>
+  fill(document.createElementNS('http://www.w3.org/2000/svg', tag), props, children);
+
+const spoken = h('p', { class: 'hidden', 'aria-live': 'polite' });
+const note = h('p', { class: 'toast', role: 'status' });
+document.body.append(spoken, note);
+
+let spokenAt = 0;
+let speech = 0;
+/**
+ * Tells screen readers a text, at most every wait milliseconds; the last one wins.
+ * @param {string} text
+ */
+export function announce(text, wait = 2000) {
+  clearTimeout(speech);
+  speech = setTimeout(
+    () => {
+      spokenAt = Date.now();
+      spoken.textContent = text;
+    },
+    Math.max(spokenAt + wait - Date.now(), 50),
+  );
+}
+
+let noted = 0;
+/** Shows a text for a few seconds. @param {string} text */
+export function toast(text) {
+  clearTimeout(noted);
+  note.textContent = text;
+  note.classList.add('on');
+  noted = setTimeout(() => note.classList.remove('on'), 4000);
+}
+
+/**
+ * Opens a dialog, which Escape, a click beside it and its button close.
+ * @param {string} title
+ * @param {...any} content
+ * @returns {HTMLDialogElement}
+ */
+export function dialog(title, ...content) {
+  const box = h(
+    'dialog',
+    {
+      'aria-label': title,
+      onclose: () => box.remove(),
+      onclick: (/** @type {Event} */ e) => e.target === box && box.close(),
+    },
+    h(
+      'div',
+      null,
+      h('h2', null, title),
+      ...content,
+      h('button', { onclick: () => box.close() }, 'Close'),
+    ),
+  );
+  document.body.append(box);
+  box.showModal();
+  return box;
+}
+
+/** Copies a text, or shows it selected. @param {string} text */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return toast('Copied');
+  } catch {}
+  const field = h('textarea', { readonly: true, 'aria-label': 'Text' }, text);
+  const box = dialog('Copy this text', field);
+  field.select();
+  if (document.execCommand?.('copy')) {
+    box.close();
+    toast('Copied');
+  }
+}
+
+const names = { ' ': 'space', ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓' };
+/** @type {Map<string, {text: string, action: (e: KeyboardEvent) => void}>} */
+const actions = new Map();
+
+/**
+ * Binds keys, by KeyboardEvent.key. "?" lists those with a text.
+ * @param {[key: string, text: string, action: (e: KeyboardEvent) => void][]} list
+ */
+export function keys(list) {
+  for (const [key, text, action] of list) actions.set(key, { text, action });
+}
+
+export function showKeys() {
+  const rows = [...actions].filter(([, a]) => a.text);
+  dialog(
+    'Keys',
+    h(
+      'dl',
+      null,
+      ...rows.map(([k, a]) => [
+        h('dt', null, h('kbd', null, names[/** @type {" "} */ (k)] || k)),
+        h('dd', null, a.text),
+      ]),
+    ),
+  );
+}
+
+document.addEventListener('keydown', (e) => {
+  const at = /** @type {Element} */ (e.target);
+  if (e.ctrlKey || e.altKey || e.metaKey || at.closest('input, textarea, select, dialog')) return;
+  if ((e.key === ' ' || e.key === 'Enter') && at.closest("a, button, summary, [tabindex='0']"))
+    return;
+  const a = actions.get(e.key.length === 1 ? e.key.toLowerCase() : e.key);
+  if (!a) return;
+  e.preventDefault();
+  a.action(e);
+});

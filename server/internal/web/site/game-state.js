@@ -1,0 +1,148 @@
+// A game folded from the updates of its stream, and its words.
+
+/** @param {number} n */
+export const comma = (n) => (n || 0).toLocaleString('en-US');
+/** @param {number} n @param {string} thing */
+export const plural = (n, thing) => `${comma(n)} ${thing}${n === 1 ? '' : 's'}`;
+
+/** A duration, roughly: "13 min". @param {number} ms */
+export function span(ms) {
+  const s = Math.max(ms / 1e3, 0) | 0;
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${(s / 60) | 0} min`;
+  return s < 172800 ? `${(s / 3600) | 0} h` : `${(s / 86400) | 0} days`;
+}
+/** @param {string | undefined} time RFC 3339 */
+export const ago = (time) => {
+  const ms = Date.now() - Date.parse(time || '');
+  return ms < 2000 ? 'just now' : `${span(ms)} ago`;
+};
+/** The time left, like a clock: "0:41". @param {string} deadline RFC 3339 */
+export function clock(deadline) {
+  const s = Math.max(Math.ceil((Date.parse(deadline) - Date.now()) / 1e3), 0);
+  const two = (/** @type {number} */ n) => String(n | 0).padStart(2, '0');
+  if (s < 3600) return `${(s / 60) | 0}:${two(s % 60)}`;
+  return s < 172800
+    ? `${(s / 3600) | 0}:${two((s / 60) % 60)}:${two(s % 60)}`
+    : `${(s / 86400) | 0} d ${((s / 3600) % 24) | 0} h`;
+}
+
+export const owners = ['blue', 'red', 'green'];
+/** @param {any} seat */
+export const seatName = (seat) => seat?.player?.name || seat?.bot || 'open';
+/** The players of a game. @param {any} game */
+export const players = (game) =>
+  (game.seats || [])
+    .filter((/** @type {any} */ s) => !s.open)
+    .map(seatName)
+    .join(', ') || 'open';
+/** Who has a seat, with the color if there are several. @param {any} game @param {number} seat */
+export const actor = (game, seat) =>
+  (game.seats?.length > 1 ? `${owners[seat] || '?'} ` : '') + seatName(game.seats?.[seat]);
+/** @param {any} position @returns {number} */
+export const highest = (position) => Math.max(0, ...(position?.scores || []));
+/** @param {any} position @returns {number} */
+export const largestTile = (position) => Math.max(0, ...(position?.twenty48?.tiles || []));
+/** A cell of Tribolo as its board numbers it: "c,4". @param {{x?: number, y?: number}} cell */
+export const cellName = (cell) => `${(cell.x || 0).toString(36)},${cell.y || 0}`;
+
+/** @type {Record<string, string>} */
+const endings = {
+  REASON_GOAL_REACHED: '2048!',
+  REASON_NO_MOVES: 'No moves left',
+  REASON_RESIGNED: 'Given up',
+  REASON_TIMED_OUT: 'Out of time',
+  REASON_ABANDONED: 'Abandoned',
+};
+/** How a game ended. @param {any} game */
+export const ending = (game) => endings[game.result?.reason] || 'Game over';
+
+/** Who won a game of several seats. @param {any} game */
+export function winners(game) {
+  const names = (game.result?.winners || []).map((/** @type {number} */ w) => actor(game, w));
+  if (names.length > 1) return `${names.join(' and ')} share the win`;
+  return names.length ? `${names[0]} wins` : 'Nobody wins';
+}
+
+/** What an event did, empty for the creation. @param {any} game @param {any} e */
+export function happened(game, e) {
+  const who = actor(game, e.seat || 0);
+  if (e.moved?.cell) return `${owners[e.seat || 0]} ${cellName(e.moved.cell)}`;
+  if (e.moved) return (e.moved.direction || '').slice(10).toLowerCase();
+  if (e.joined) return `${who} sits down`;
+  if (e.undone) return `undone, back to move ${comma(e.position?.moveCount)}`;
+  if (e.resigned) return `${who} gives up`;
+  if (e.timedOut) return `${who} ran out of time`;
+  if (e.clockExtended) return `${who} gets ${parseInt(e.clockExtended.by, 10)} s back`;
+  return e.abandoned ? 'abandoned' : '';
+}
+
+/** A game at the newest version that the stream brought. */
+export class State {
+  /** @type {any} */
+  game = null;
+  /** The last events, without a gap, up to this version. @type {any[]} */
+  events = [];
+  audience = 0;
+  /** @param {number} [limit] of the events to keep */
+  constructor(limit = Infinity) {
+    this.limit = limit;
+  }
+
+  get version() {
+    return this.game?.version || 0;
+  }
+  get over() {
+    return this.game?.status === 'GAME_STATUS_FINISHED';
+  }
+
+  /**
+   * Applies an update. It returns whether the board changed, or undefined if the update does
+   * not fit, so that the stream must begin again.
+   * @param {any} update
+   */
+  apply({ game, event, audience }) {
+    if (game) {
+      if (game.version < this.version) return false;
+      if (game.version > this.version) this.events = [];
+      this.game = game;
+      this.audience = game.watchers || 0;
+      return true;
+    }
+    if (!event) {
+      this.audience = audience || 0;
+      return false;
+    }
+    if (event.version <= this.version) return false;
+    // An undo in a game of several seats does not say how they were.
+    if (event.version > this.version + 1 || (event.undone && this.game.seats?.length > 1))
+      return undefined;
+    const { created, joined } = event;
+    const g = {
+      ...(this.game || { id: event.gameId, createTime: event.time, status: 'GAME_STATUS_WAITING' }),
+      ...created,
+      version: event.version,
+      position: event.position,
+      updateTime: event.time,
+      ranked: event.ranked,
+    };
+    this.game = g;
+    if (joined || event.resigned || event.timedOut?.standIn) {
+      const i = event.seat || 0;
+      g.seats = [...(g.seats || [])];
+      g.seats[i] = joined?.seat || {
+        ...g.seats[i],
+        ...(event.resigned ? { resigned: true } : { standIn: event.timedOut.standIn }),
+      };
+    }
+    if (!event.result)
+      g.status = g.seats?.some((/** @type {any} */ s) => s.open)
+        ? 'GAME_STATUS_WAITING'
+        : 'GAME_STATUS_ACTIVE';
+    else
+      Object.assign(g, { status: 'GAME_STATUS_FINISHED', result: event.result, seed: event.seed });
+    this.events.push(event);
+    if (this.events.length > this.limit) this.events.shift();
+    return true;
+  }
+}

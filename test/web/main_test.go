@@ -1,91 +1,18 @@
 package web
 
 import (
-	"context"
-	"fmt"
 	"os"
-	"os/exec"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/chromedp"
-	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 )
 
-// host is the name of every server in the browser. A page on http has fewer rights
-// there than on a loopback address: no crypto.subtle and no clipboard.
-const host = "gridstand.test"
-
-// browser is the Chromium of all tests, started by the first one.
-var browser struct {
-	sync.Once
-	ctx  context.Context
-	stop func()
-	err  error
-}
-
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if browser.stop != nil {
-		browser.stop()
-	}
-	process.RemoveBuilt()
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
-
-// chromium returns the path of the browser, empty if there is none.
-func chromium() string {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
-}
-
-// startBrowser returns the context of the browser.
-func startBrowser(t testing.TB) context.Context {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
-	path := chromium()
-	if path == "" {
-		t.Skip("Chromium is not installed")
-	}
-	browser.Do(func() {
-		options := append(chromedp.DefaultExecAllocatorOptions[:],
-			chromedp.ExecPath(path),
-			chromedp.WSURLReadTimeout(time.Minute),
-			chromedp.Flag("no-proxy-server", true),
-			// Every other host is unknown, so that the page cannot depend on one.
-			chromedp.Flag("host-resolver-rules", "MAP "+host+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
-			chromedp.Flag("hide-scrollbars", true),
-			chromedp.Flag("disable-gpu", true),
-		)
-		if os.Geteuid() == 0 {
-			options = append(options, chromedp.NoSandbox)
-		}
-		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
-		ctx, stopBrowser := chromedp.NewContext(allocator)
-		browser.ctx = ctx
-		browser.stop = func() {
-			_ = chromedp.Cancel(ctx)
-			stopBrowser()
-			stopAllocator()
-		}
-		browser.err = chromedp.Do(ctx)
-	})
-	require.NoError(t, browser.err, "starting Chromium")
-	return browser.ctx
+	browsertest.Run(m, goleak.Cleanup(func(code int) {
+		process.RemoveBuilt()
+		os.Exit(code)
+	}))
 }

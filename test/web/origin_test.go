@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
@@ -12,8 +13,8 @@ import (
 func TestOrigin(t *testing.T) {
 	t.Parallel()
 	s, _ := servertest.Start(t, servertest.Config(t))
-	tab := open(t, s.Addr().String())
-	tab.visit("/")
-	assert.False(t, eval[bool](tab, "isSecureContext"))
-	assert.True(t, eval[bool](tab, "crypto.subtle === undefined"))
+	tab := browsertest.Open(t, s.Addr().String())
+	tab.Visit("/")
+	assert.False(t, browsertest.Eval[bool](tab, "isSecureContext"))
+	assert.True(t, browsertest.Eval[bool](tab, "crypto.subtle === undefined"))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var looksForLeaks = regexp.MustCompile(`[\t ](goleak\.VerifyTestMain|testmain\.Run)\(m\b`)
+var looksForLeaks = regexp.MustCompile(`[\t ](goleak\.VerifyTestMain|(testmain|browsertest)\.Run)\(m\b`)
 
 // Ensure that every package that has tests looks for goroutines that they leave
 // behind.
@@ -36,6 +36,6 @@ func TestRun_InEveryPackage(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, len(looks), 30)
 	for folder, ok := range looks {
-		assert.True(t, ok, "%s has no TestMain with goleak.VerifyTestMain or testmain.Run", folder)
+		assert.True(t, ok, "%s has no TestMain with goleak.VerifyTestMain, testmain.Run or browsertest.Run", folder)
 	}
 }

@@ -1,0 +1,93 @@
+// Package browsertest opens pages in a real Chromium and uses them by keys, clicks and
+// touch as people do. Only tests import it.
+package browsertest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// Host is the name of every server in the browser. A page on http has fewer rights
+// there than on a loopback address: no crypto.subtle and no clipboard.
+const Host = "gridstand.test"
+
+// browser is the Chromium of all tests, started by the first one.
+var browser struct {
+	sync.Once
+	ctx  context.Context
+	stop func()
+	err  error
+}
+
+// Run runs a package's tests for its TestMain, ends the browser, and finds the goroutines
+// that were left.
+func Run(m *testing.M, options ...goleak.Option) {
+	goleak.VerifyTestMain(ending{m}, options...)
+}
+
+type ending struct{ *testing.M }
+
+// Run implements goleak.TestingM.
+func (e ending) Run() int {
+	defer func() {
+		if browser.stop != nil {
+			browser.stop()
+		}
+	}()
+	return e.M.Run()
+}
+
+// chromium returns the path of the browser, empty if there is none.
+func chromium() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// start returns the context of the browser. It skips the test if there is none.
+func start(t testing.TB) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	path := chromium()
+	if path == "" {
+		t.Skip("Chromium is not installed")
+	}
+	browser.Do(func() {
+		options := append(chromedp.DefaultExecAllocatorOptions[:],
+			chromedp.ExecPath(path),
+			chromedp.WSURLReadTimeout(time.Minute),
+			chromedp.Flag("no-proxy-server", true),
+			// Every other host is unknown, so that the page cannot depend on one.
+			chromedp.Flag("host-resolver-rules", "MAP "+Host+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+			chromedp.Flag("hide-scrollbars", true),
+			chromedp.Flag("disable-gpu", true),
+		)
+		if os.Geteuid() == 0 {
+			options = append(options, chromedp.NoSandbox)
+		}
+		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, stopBrowser := chromedp.NewContext(allocator)
+		browser.ctx = ctx
+		browser.stop = func() {
+			_ = chromedp.Cancel(ctx)
+			stopBrowser()
+			stopAllocator()
+		}
+		browser.err = chromedp.Do(ctx)
+	})
+	require.NoError(t, browser.err, "starting Chromium")
+	return browser.ctx
+}

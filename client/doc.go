@@ -10,7 +10,8 @@
 //
 // Dial makes a Client. It needs no account to watch and to read lists. LogIn makes
 // it act for an account that a Store keeps in a file, and creates one the first
-// time; a program that keeps tokens itself uses CreatePlayer and SetToken.
+// time; Adopt stores an account that another program has. A program that keeps tokens
+// itself uses CreatePlayer and SetToken.
 //
 // NewGame, Join and Client.Game return a Game. Client.Seat is the account's seat in
 // it: a move made there takes effect once, even if replies are lost. Seat.Play lets

@@ -1,0 +1,96 @@
+package client_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that a token from another program brings its account here, and that one that is
+// malformed or unknown changes nothing.
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	config := client.Config{Target: a.start(t)}
+	there, store := newStore(t), newStore(t)
+	c := dial(t, config)
+	made, _, err := client.LogIn(within(t), c, there, client.OneName("ada"))
+	require.NoError(t, err)
+
+	c = dial(t, config)
+	got, err := client.Adopt(within(t), c, store, made.Token)
+	require.NoError(t, err)
+	assert.Equal(t, made, got)
+	assert.Equal(t, made.PlayerID, c.PlayerID())
+	kept, _, err := store.Load(c.Target())
+	require.NoError(t, err)
+	assert.Equal(t, made, kept)
+
+	calls := a.made("GetPlayer")
+	for name, token := range map[string]string{
+		"empty":          "",
+		"no secret":      made.PlayerID,
+		"a short secret": made.Token[:len(made.Token)-1],
+		"a long secret":  made.PlayerID + "." + strings.Repeat("a", 129),
+		"no player":      "." + made.Token[27:],
+		"a line break":   made.PlayerID + ".\n" + made.Token[27:],
+		"upper case":     strings.ToUpper(made.Token),
+	} {
+		_, err = client.Adopt(within(t), c, store, token)
+		require.ErrorIs(t, err, client.ErrInvalid, name)
+	}
+	assert.Equal(t, calls, a.made("GetPlayer"), "it is not sent")
+	_, err = client.Adopt(within(t), c, store, playerID+"."+client.NewSecret())
+	require.ErrorIs(t, err, client.ErrBadToken)
+	again, _, err := store.Load(c.Target())
+	require.NoError(t, err)
+	assert.Equal(t, kept, again)
+}
+
+// Ensure that Adopt gives up the account that the client acts for, and no other.
+func TestAdopt_Previous(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	config := client.Config{Target: a.start(t)}
+	there, store := newStore(t), newStore(t)
+	c := dial(t, config)
+	_, _, err := client.LogIn(within(t), c, store, client.OneName("old"))
+	require.NoError(t, err)
+	a.forget() // Another server is at the address now.
+	made, _, err := client.LogIn(within(t), dial(t, config), there, client.OneName("ada"))
+	require.NoError(t, err)
+
+	c = dial(t, config)
+	got, err := client.Adopt(within(t), c, store, made.Token)
+	require.NoError(t, err)
+	require.NotNil(t, got.Previous)
+	assert.Equal(t, "old", got.Previous.Name)
+
+	other, _, err := client.LogIn(within(t), dial(t, config), newStore(t), client.OneName("bob"))
+	require.NoError(t, err)
+	got, err = client.Adopt(within(t), c, store, other.Token)
+	require.NoError(t, err)
+	assert.Equal(t, "bob", got.Name)
+	require.NotNil(t, got.Previous)
+	assert.Equal(t, "old", got.Previous.Name, "and not ada")
+	assert.Nil(t, got.Previous.Previous)
+}
+
+// Ensure that a token of an account that was used over TLS is not sent in clear text.
+func TestAdopt_NotSentInClearText(t *testing.T) {
+	t.Parallel()
+	s, store := newTwoFaced(t), newStore(t)
+	const target = "localhost:7"
+	made, _, err := client.LogIn(within(t), s.dial(t, target, true), store, client.OneName("ada"))
+	require.NoError(t, err)
+	c := s.dial(t, target, false)
+	_, err = client.Adopt(within(t), c, store, made.Token)
+	require.ErrorIs(t, err, client.ErrClearText)
+	assert.ErrorContains(t, err, "ada on ")
+	assert.Zero(t, s.plain.made("GetPlayer"))
+}

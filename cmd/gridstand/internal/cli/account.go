@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -13,12 +16,16 @@ import (
 )
 
 func (p *program) loginCommand() *cobra.Command {
-	var replace, rotate bool
+	var replace, rotate, token bool
 	cmd := &cobra.Command{
 		Use:   "login [name]",
-		Short: "Create an account on this server, or replace its token",
+		Short: "Create an account on this server, bring one here, or replace its token",
 		Long: `Create an account with that name on this server and store its token on this
 machine. A name has 1 to 24 letters, digits, spaces and - _ . and cannot be changed.
+
+With --token it uses an account that you have already, for example in a browser: it
+asks for the token, or reads it from the first line of the standard input if that is
+not a terminal. ` + name + ` whoami --show-token prints the token of an account here.
 
 With --rotate and no name it replaces the token of the stored account, for example
 because someone may have seen it. The old one may work for another 30 seconds.
@@ -29,6 +36,12 @@ new account.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case token && len(args) > 0:
+				return errTokenArgument
+			case token && rotate:
+				return usage.Errorf("--token brings an account and --rotate changes the stored one: use one of them")
+			case token:
+				return p.adopt(cmd.Context(), replace)
 			case rotate && replace:
 				return usage.Errorf("--rotate keeps the account and --replace gives it up: use one of them")
 			case rotate && len(args) > 0:
@@ -41,10 +54,22 @@ new account.`,
 			return p.login(cmd.Context(), args[0], replace)
 		},
 	}
+	cmd.Flags().BoolVar(&token, "token", false, "use the account of a token, which is read from a prompt or from standard input")
 	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the token of the stored account")
-	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for a new one; this cannot be undone")
+	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var wrong *pflag.InvalidValueError
+		if errors.As(err, &wrong) && wrong.GetFlag().Name == "token" {
+			return errTokenArgument // It does not repeat the token.
+		}
+		return usage.Flag(cmd, err)
+	})
 	return cmd
 }
+
+// errTokenArgument refuses a token on the command line.
+var errTokenArgument = usage.Errorf("--token takes no argument: other users of this machine could read the token there, and " +
+	"your shell would keep it in its history. It is read from a prompt, or from standard input")
 
 // rotate replaces the token of the user's account.
 func (p *program) rotate(ctx context.Context) error {
@@ -70,17 +95,13 @@ func (p *program) login(ctx context.Context, wanted string, replace bool) error 
 		return err
 	}
 	defer hangUp()
-	p.warnExposed(c)
-	player, err := p.known(ctx, c)
-	var missing *missingError
+	player, err := p.replaceable(ctx, c, replace)
 	switch {
-	case errors.As(err, &missing):
-	case errors.Is(err, client.ErrClearText) && replace:
 	case err != nil:
 		return err
 	case strings.EqualFold(player.GetName(), wanted):
 		return p.printAccount(c, player)
-	case !replace:
+	case player != nil && !replace:
 		return errors.New("you are " + client.CleanName(player.GetName()) +
 			" on this server; --replace gives that account up forever")
 	}
@@ -101,13 +122,79 @@ func (p *program) login(ctx context.Context, wanted string, replace bool) error 
 	return p.printAccount(c, account(cred))
 }
 
+// replaceable returns the stored account that a login would replace, nil if there is none
+// or the server does not know it.
+func (p *program) replaceable(ctx context.Context, c *client.Client, replace bool) (*pb.Player, error) {
+	if replace {
+		p.warnClearText(c)
+	}
+	p.warnExposed(c)
+	player, err := p.known(ctx, c)
+	var missing *missingError
+	if errors.As(err, &missing) || errors.Is(err, client.ErrClearText) && replace {
+		return nil, nil
+	}
+	return player, err
+}
+
+// adopt stores the account of a token that the user brings.
+func (p *program) adopt(ctx context.Context, replace bool) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	stored, err := p.replaceable(ctx, c, replace)
+	if err != nil {
+		return err
+	}
+	token, err := p.readToken(ctx, c)
+	if err != nil {
+		return err
+	}
+	playerID, err := client.ParseToken(token)
+	switch {
+	case err != nil:
+		return err
+	case stored != nil && stored.GetId() != playerID && !replace:
+		return fmt.Errorf("you are %s on this server; --replace gives that account up. Keep its token to come back to it: %s whoami --show-token",
+			client.CleanName(stored.GetName()), name)
+	}
+	cred, err := client.Adopt(ctx, c, p.store, token)
+	if errors.Is(err, client.ErrBadToken) {
+		return missingf("%s does not know this token: it is of another server, or was replaced, or is not complete", c.Target())
+	}
+	if err != nil {
+		return err
+	}
+	return p.printAccount(c, account(cred))
+}
+
+// readToken asks for a token on the terminal, or reads it from the standard input.
+func (p *program) readToken(ctx context.Context, c *client.Client) (string, error) {
+	var token string
+	var err error
+	if in := p.typist(); in != nil {
+		var hidden []byte
+		hidden, err = p.askHidden(ctx, in, fmt.Sprintf("Token of your account on %s (it is not shown): ", c.Target()))
+		token = strings.TrimSpace(string(hidden))
+	} else {
+		token, err = p.readLine(ctx)
+	}
+	if err == nil && token == "" || errors.Is(err, io.EOF) {
+		return "", usage.Errorf("no token was given")
+	}
+	return token, err
+}
+
 func account(cred client.Credential) *pb.Player {
 	return &pb.Player{Id: cred.PlayerID, Name: cred.Name, Bot: cred.Bot}
 }
 
 func (p *program) whoamiCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "whoami", Short: "Show your account on this server",
+	var show bool
+	cmd := &cobra.Command{
+		Use: "whoami", Short: "Show your account on this server, or its token",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, hangUp, err := p.dial()
 			if err != nil {
@@ -118,9 +205,29 @@ func (p *program) whoamiCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if show {
+				return p.printToken(c, player)
+			}
 			return p.printAccount(c, player)
 		},
 	}
+	cmd.Flags().BoolVar(&show, "show-token", false, "print the token alone, to use the account in a browser or on another machine")
+	return cmd
+}
+
+// printToken writes the token of the stored account, and nothing else to standard output.
+func (p *program) printToken(c *client.Client, player *pb.Player) error {
+	cred, _, err := p.store.Load(c.Target())
+	if err != nil {
+		return err
+	}
+	if p.terminal(p.out) {
+		p.notef("Keep this secret: with this token, anyone can play as %s on %s.", client.CleanName(player.GetName()), c.Target())
+	}
+	if p.flags.json {
+		return p.printMessage(&pb.CreatePlayerResponse{Player: player, Token: cred.Token})
+	}
+	return p.printf("%s\n", cred.Token)
 }
 
 // printAccount writes the account, and notes where its token is stored.

@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/user"
 	"strings"
 
@@ -46,13 +46,18 @@ func (p *program) dial() (c *client.Client, hangUp func(), err error) {
 	return c, func() { _ = c.Close() }, nil
 }
 
-// warnExposed warns once before a token goes to another machine in clear text.
+// warnExposed warns before the stored token goes to another machine in clear text.
 func (p *program) warnExposed(c *client.Client) {
-	if !c.Exposed() || p.warned {
-		return
-	}
 	if cred, _, err := p.store.Load(c.Target()); err == nil && cred.TLS {
 		return // It will not be sent.
+	}
+	p.warnClearText(c)
+}
+
+// warnClearText warns once before any token goes to another machine in clear text.
+func (p *program) warnClearText(c *client.Client) {
+	if !c.Exposed() || p.warned {
+		return
 	}
 	p.warned = true
 	p.notef("Warning: the connection to %s is not encrypted; others on the network can read your token. "+
@@ -99,24 +104,15 @@ func (p *program) askName(ctx context.Context, _ int, refused error) (string, er
 	}
 	suggestion := client.FitName(loginName(p))
 	fmt.Fprintf(p.err, "Your name on %s [%s]: ", p.server(), suggestion)
-	line := make(chan string, 1)
-	go func() { // a read of a terminal cannot be cancelled
-		defer close(line)
-		if text, err := bufio.NewReader(p.in).ReadString('\n'); err == nil {
-			line <- strings.TrimSpace(text)
-		}
-	}()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(p.err)
-		return "", ctx.Err()
-	case text, ok := <-line:
-		if !ok {
-			fmt.Fprintln(p.err)
-			return "", errors.New("no name was given")
-		}
+	text, err := p.readLine(ctx)
+	switch {
+	case err == nil:
 		return cmp.Or(text, suggestion), nil
+	case errors.Is(err, io.EOF):
+		err = errors.New("no name was given")
 	}
+	fmt.Fprintln(p.err)
+	return "", err
 }
 
 // known makes the client act for the account that is stored for its server. It returns

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"golang.org/x/crypto/ssh"
 
@@ -223,30 +221,9 @@ func (p *program) fingerprint(ctx context.Context, c *client.Client, which strin
 
 // passphrase asks for the passphrase of a key on the terminal.
 func (p *program) passphrase(ctx context.Context, file string) ([]byte, error) {
-	in, ok := p.in.(*os.File)
-	if !ok || !p.terminal(p.in) {
+	in := p.typist()
+	if in == nil {
 		return nil, fmt.Errorf("%s has a passphrase; load the key with ssh-add, or run this on a terminal", file)
 	}
-	before, err := term.GetState(int(in.Fd()))
-	if err != nil {
-		return nil, fmt.Errorf("the terminal: %w", err)
-	}
-	fmt.Fprintf(p.err, "Passphrase of %s: ", clean(file, 200))
-	defer fmt.Fprintln(p.err)
-	type answer struct {
-		text []byte
-		err  error
-	}
-	read := make(chan answer, 1)
-	go func() { // a read of a terminal cannot be cancelled
-		text, err := term.ReadPassword(int(in.Fd()))
-		read <- answer{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		_ = term.Restore(int(in.Fd()), before) // It shows what is typed again.
-		return nil, ctx.Err()
-	case a := <-read:
-		return a.text, a.err
-	}
+	return p.askHidden(ctx, in, fmt.Sprintf("Passphrase of %s: ", clean(file, 200)))
 }

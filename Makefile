@@ -186,8 +186,8 @@ playthroughs: ## Record the games of every variant again
 	go test ./game/variants -update
 
 .PHONY: golden
-golden: ## Record the expected screens of the client again
-	go test $(addprefix ./cmd/gridstand/internal/tui/,app lobby play watch) -update
+golden: ## Record the expected screens, pictures and colors again
+	go test $(addprefix ./cmd/gridstand/internal/tui/,app lobby play watch) ./server/internal/web/picture ./internal/palette -update
 
 .PHONY: image
 image: export VERSION := $(VERSION)

@@ -1,0 +1,76 @@
+package describe_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"go.uber.org/goleak"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/web/describe"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Ensure that a game of 2048 is named and counted as in the terminal.
+func TestTwenty48(t *testing.T) {
+	t.Parallel()
+	g := &pb.Game{
+		Variant: "classic",
+		Seats:   []*pb.Seat{{Occupant: &pb.Seat_Player{Player: &pb.Player{Name: "ada"}}}},
+		Position: &pb.Position{
+			MoveCount: 1025, Scores: []int32{20_480},
+			Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{Tiles: []int32{2, 2048, 0, 4}}},
+		},
+	}
+	assert.Equal(t, "2048 classic", describe.Variant(g))
+	assert.Equal(t, "ada", describe.Players(g))
+	assert.Equal(t, int32(20_480), describe.Score(g, 0))
+	assert.Zero(t, describe.Score(g, 1))
+	assert.Zero(t, describe.Score(g, -1))
+	assert.Equal(t, "tile 2048, 1,025 moves", describe.Standing(g))
+	assert.Empty(t, describe.Winners(g))
+}
+
+// Ensure that a game with several seats tells who plays and who won.
+func TestTribolo(t *testing.T) {
+	t.Parallel()
+	g := &pb.Game{
+		Variant: "tribolo",
+		Seats: []*pb.Seat{
+			{Occupant: &pb.Seat_Player{Player: &pb.Player{Name: "ada"}}},
+			{Occupant: &pb.Seat_Bot{Bot: "greedy"}},
+			{Occupant: &pb.Seat_Open{Open: &pb.Open{}}},
+		},
+		Position: &pb.Position{MoveCount: 1, Board: &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{}}},
+	}
+	assert.Equal(t, "Tribolo", describe.Variant(g))
+	assert.Equal(t, "ada, greedy, open", describe.Players(g))
+	assert.Equal(t, "1 move", describe.Standing(g))
+	assert.Empty(t, describe.Winners(g), "the game is not over")
+	for want, winners := range map[string][]int32{
+		"Nobody wins": nil, "greedy wins": {1}, "ada and greedy share the win": {0, 1}, "ada wins": {0, 7, -1},
+	} {
+		g.Result = &pb.Result{Winners: winners}
+		assert.Equal(t, want, describe.Winners(g))
+	}
+}
+
+// Ensure that each stage of a game has its words.
+func TestStage(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "Waiting for players", describe.Stage(&pb.Game{Status: pb.GameStatus_GAME_STATUS_WAITING}))
+	assert.Equal(t, "Live", describe.Stage(&pb.Game{Status: pb.GameStatus_GAME_STATUS_ACTIVE}))
+	for reason, want := range map[pb.Result_Reason]string{
+		pb.Result_REASON_GOAL_REACHED: "2048!",
+		pb.Result_REASON_NO_MOVES:     "No moves left",
+		pb.Result_REASON_RESIGNED:     "Given up",
+		pb.Result_REASON_TIMED_OUT:    "Out of time",
+		pb.Result_REASON_ABANDONED:    "Abandoned",
+		99:                            "Game over",
+	} {
+		assert.Equal(t, want, describe.Stage(&pb.Game{
+			Status: pb.GameStatus_GAME_STATUS_FINISHED, Result: &pb.Result{Reason: reason},
+		}))
+	}
+}

@@ -1,0 +1,220 @@
+package picture
+
+import (
+	"image"
+	"image/color"
+	"image/draw"
+	"math"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"golang.org/x/image/vector"
+)
+
+// canvas draws shapes with smooth edges into an image of at most 256 colors, which is a
+// quarter as large as one of any color and several times faster to compress. Every shape
+// lies on one color, so that an edge needs only the steps between two colors.
+type canvas struct {
+	img    *image.Paletted
+	colors map[color.RGBA]uint8
+	ramps  map[[2]color.RGBA][]uint8
+	// roundSteps and textSteps are the numbers of steps between the two colors of an
+	// edge.
+	roundSteps, textSteps int
+
+	glyphs sfnt.Buffer
+	raster vector.Rasterizer
+	mask   []uint8
+}
+
+// newCanvas returns a canvas in one color with room for the edges of that many rounded
+// shapes and texts, each with colors of its own.
+func newCanvas(width, height int, ground color.RGBA, colors, rounds, texts int) *canvas {
+	const roundSteps = 5
+	left := 256 - colors - rounds*(roundSteps-1)
+	c := &canvas{
+		img:        image.NewPaletted(image.Rect(0, 0, width, height), make(color.Palette, 0, 256)),
+		colors:     map[color.RGBA]uint8{},
+		ramps:      map[[2]color.RGBA][]uint8{},
+		roundSteps: roundSteps,
+		textSteps:  min(max(left/texts+1, 2), 16),
+	}
+	c.index(ground)
+	return c
+}
+
+// index returns the index of a color in the image's palette, and adds it if necessary. If
+// the palette is full it returns the nearest color.
+func (c *canvas) index(rgb color.RGBA) uint8 {
+	i, ok := c.colors[rgb]
+	switch {
+	case ok:
+		return i
+	case len(c.img.Palette) < 256:
+		i = uint8(len(c.img.Palette))
+		c.img.Palette = append(c.img.Palette, rgb)
+	default:
+		i = uint8(c.img.Palette.Index(rgb))
+	}
+	c.colors[rgb] = i
+	return i
+}
+
+// ramp returns the indexes of the steps from a color to the one drawn over it.
+func (c *canvas) ramp(under, over color.RGBA, steps int) []uint8 {
+	key := [2]color.RGBA{under, over}
+	if ramp := c.ramps[key]; len(ramp) == steps+1 {
+		return ramp
+	}
+	ramp := make([]uint8, steps+1)
+	for i := range ramp {
+		mix := func(a, b uint8) uint8 { return uint8((int(a)*(steps-i) + int(b)*i + steps/2) / steps) }
+		ramp[i] = c.index(color.RGBA{mix(under.R, over.R), mix(under.G, over.G), mix(under.B, over.B), 0xff})
+	}
+	c.ramps[key] = ramp
+	return ramp
+}
+
+// round draws a rectangle with round corners.
+func (c *canvas) round(r image.Rectangle, radius float64, under, over color.RGBA) {
+	ramp := c.ramp(under, over, c.roundSteps)
+	full := ramp[len(ramp)-1]
+	corner := int(math.Ceil(radius))
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		row := c.img.Pix[c.img.PixOffset(r.Min.X, y):c.img.PixOffset(r.Max.X, y)]
+		for i := range row {
+			row[i] = full
+		}
+		// How far the middle of the row is from the middle of the corners' circles.
+		inside := float64(min(y-r.Min.Y, r.Max.Y-1-y)) + 0.5
+		if inside >= radius {
+			continue
+		}
+		for x := range min(corner, len(row)) {
+			covered := radius - math.Hypot(radius-float64(x)-0.5, radius-inside) + 0.5
+			step := int(math.Round(min(max(covered, 0), 1) * float64(c.roundSteps)))
+			for _, i := range []int{x, len(row) - 1 - x} {
+				row[i] = ramp[step]
+			}
+		}
+	}
+}
+
+// align says which point of a text lies at the place given.
+type align float64
+
+const (
+	left   align = 0
+	middle align = 0.5
+)
+
+// text draws a line of text in a size, in pixels, with its baseline at y.
+func (c *canvas) text(s string, f *sfnt.Font, size, x, y float64, a align, under, over color.RGBA) {
+	width := c.width(s, f, size)
+	x -= float64(a) * width
+	const margin = 2
+	at := image.Pt(int(x)-margin, int(y-size))
+	w, h := int(width)+2*margin+2, int(size*1.4)
+	if cap(c.mask) < w*h {
+		c.mask = make([]uint8, w*h)
+	}
+	mask := image.Alpha{Pix: c.mask[:w*h], Stride: w, Rect: image.Rect(0, 0, w, h)}
+	c.raster.Reset(w, h)
+	c.raster.DrawOp = draw.Src
+	c.outline(s, f, size, x-float64(at.X), y-float64(at.Y))
+	c.raster.Draw(&mask, mask.Rect, image.Opaque, image.Point{})
+
+	ramp := c.ramp(under, over, c.textSteps)
+	area := mask.Rect.Add(at).Intersect(c.img.Rect)
+	for row := area.Min.Y; row < area.Max.Y; row++ {
+		alphas := mask.Pix[mask.PixOffset(area.Min.X-at.X, row-at.Y):][:area.Dx()]
+		pixels := c.img.Pix[c.img.PixOffset(area.Min.X, row):][:area.Dx()]
+		for i, alpha := range alphas {
+			if step := (int(alpha)*c.textSteps + 127) / 255; step > 0 {
+				pixels[i] = ramp[step]
+			}
+		}
+	}
+}
+
+// outline adds the outlines of a line of text to the rasterizer.
+func (c *canvas) outline(s string, f *sfnt.Font, size, x, y float64) {
+	pen := func(p fixed.Point26_6) (px, py float32) {
+		return float32(x) + float32(p.X)/64, float32(y) + float32(p.Y)/64
+	}
+	c.layout(s, f, size, func(glyph sfnt.GlyphIndex, advance float64) {
+		segments, err := f.LoadGlyph(&c.glyphs, glyph, pixels(size), nil)
+		if err != nil {
+			segments = nil // a glyph that the font lacks: leave its place empty
+		}
+		for _, s := range segments {
+			x0, y0 := pen(s.Args[0])
+			x1, y1 := pen(s.Args[1])
+			x2, y2 := pen(s.Args[2])
+			switch s.Op {
+			case sfnt.SegmentOpMoveTo:
+				c.raster.ClosePath()
+				c.raster.MoveTo(x0, y0)
+			case sfnt.SegmentOpLineTo:
+				c.raster.LineTo(x0, y0)
+			case sfnt.SegmentOpQuadTo:
+				c.raster.QuadTo(x0, y0, x1, y1)
+			case sfnt.SegmentOpCubeTo:
+				c.raster.CubeTo(x0, y0, x1, y1, x2, y2)
+			}
+		}
+		c.raster.ClosePath()
+		x += advance
+	})
+}
+
+// width is the width of a line of text.
+func (c *canvas) width(s string, f *sfnt.Font, size float64) float64 {
+	var width float64
+	c.layout(s, f, size, func(_ sfnt.GlyphIndex, advance float64) { width += advance })
+	return width
+}
+
+// layout calls a function for each glyph of a line of text, with how far the next one is.
+func (c *canvas) layout(s string, f *sfnt.Font, size float64, each func(glyph sfnt.GlyphIndex, advance float64)) {
+	for _, r := range s {
+		glyph, err := f.GlyphIndex(&c.glyphs, r)
+		if err != nil {
+			continue
+		}
+		advance, err := f.GlyphAdvance(&c.glyphs, glyph, pixels(size), font.HintingNone)
+		if err != nil {
+			continue
+		}
+		each(glyph, float64(advance)/64)
+	}
+}
+
+// fit returns the size, at most most, in which a line of text is no wider than width.
+func (c *canvas) fit(s string, f *sfnt.Font, most, width float64) float64 {
+	return min(most, most*width/max(c.width(s, f, most), 1))
+}
+
+// shorten returns as much of a line of text as fits into a width, with an ellipsis if that
+// is not all.
+func (c *canvas) shorten(s string, f *sfnt.Font, size, width float64) string {
+	if c.width(s, f, size) <= width {
+		return s
+	}
+	runes := []rune(s)
+	for len(runes) > 0 && c.width(string(runes)+"…", f, size) > width {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + "…"
+}
+
+// line draws a line of text at the left end of a width: as large as fits, from least to
+// most pixels, and shortened if even that is too wide.
+func (c *canvas) line(s string, f *sfnt.Font, least, most, x, y, width float64, ink color.RGBA) {
+	size := max(c.fit(s, f, most, width), least)
+	c.text(c.shorten(s, f, size, width), f, size, x, y, left, colors.Ground, ink)
+}
+
+// pixels converts a size to the fixed-point numbers of fonts.
+func pixels(size float64) fixed.Int26_6 { return fixed.Int26_6(math.Round(size * 64)) }

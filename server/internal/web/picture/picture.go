@@ -1,0 +1,126 @@
+// Package picture draws games as pictures for the previews of links.
+package picture
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"sync"
+
+	"github.com/gridstand/gridstand/internal/palette"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/web/describe"
+)
+
+// The size of a picture in pixels, which is what sites and messengers expect of the
+// preview of a link.
+const (
+	Width  = 1200
+	Height = 630
+)
+
+// margin is the space around board and text.
+const margin = 48
+
+// ErrNoBoard reports a game whose board cannot be drawn.
+var ErrNoBoard = errors.New("the game has no board that can be drawn")
+
+// colors are those of all pictures.
+var colors = &palette.Dark
+
+// encoder writes PNG. It is fast, since a picture of a live game is soon outdated.
+var encoder = png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: new(bufferPool)}
+
+// Draw writes a picture of a game as PNG: the board, who plays, the scores, and whether
+// the game is live or how it ended.
+func Draw(w io.Writer, g *pb.Game) error {
+	switch {
+	case drawable(g.GetPosition().GetTwenty48()):
+		return encoder.Encode(w, drawTwenty48(g).img)
+	case drawable(g.GetPosition().GetTribolo()):
+		return encoder.Encode(w, drawTribolo(g).img)
+	default:
+		return ErrNoBoard
+	}
+}
+
+// drawable reports whether a board has rows and columns.
+func drawable(b interface {
+	GetRows() int32
+	GetColumns() int32
+},
+) bool {
+	return b.GetRows() > 0 && b.GetColumns() > 0 && b.GetRows() <= 64 && b.GetColumns() <= 64
+}
+
+// brand draws the icon and the name of the program with their top at y.
+func (c *canvas) brand(x, y int) {
+	const side, size = 48, 36
+	c.icon(image.Rect(x, y, x+side, y+side), 10, colors.Ground)
+	c.text("Gridstand", bold, size, float64(x)+side+14, float64(y)+side/2+size*capHeight/2, left, colors.Ground, colors.Text)
+}
+
+// The colors of the icon: a board with three tiles, as in site/icon.svg of package web.
+var iconColors = [4]color.RGBA{colors.Tile(8).Ground, colors.Empty, colors.Tile(256).Ground, colors.Tile(2048).Ground}
+
+// icon draws the icon of the program.
+func (c *canvas) icon(r image.Rectangle, radius float64, under color.RGBA) {
+	side := r.Dx()
+	cell, gap := side*35/100, side/18
+	first := r.Min.Add(image.Pt(1, 1).Mul((side - 2*cell - gap) / 2))
+	c.round(r, radius, under, colors.Board)
+	for i, tile := range iconColors {
+		at := first.Add(image.Pt(i%2, i/2).Mul(cell + gap))
+		c.round(image.Rectangle{Min: at, Max: at.Add(image.Pt(cell, cell))}, float64(cell)*0.24, colors.Board, tile)
+	}
+}
+
+// stage draws whether the game is live, or how it ended, with the baseline at y.
+func (c *canvas) stage(g *pb.Game, x, y, width float64) {
+	const size = 34
+	ink := colors.Accent
+	switch g.GetStatus() {
+	case pb.GameStatus_GAME_STATUS_ACTIVE:
+		ink = colors.Good
+		const dot = 20
+		top := int(y - size*capHeight/2 - dot/2)
+		c.round(image.Rect(int(x), top, int(x)+dot, top+dot), dot/2, colors.Ground, ink)
+		x += dot + 12
+		width -= dot + 12
+	case pb.GameStatus_GAME_STATUS_WAITING:
+		ink = colors.Dim
+	}
+	words := describe.Stage(g)
+	if won := describe.Winners(g); won != "" {
+		words = won
+	}
+	c.line(words, bold, 22, size, x, y, width, ink)
+}
+
+// Icon is the icon of the program for home screens, a PNG of 180×180 pixels. Telephones
+// round its corners.
+var Icon = sync.OnceValue(func() []byte {
+	const side = 180
+	c := newCanvas(side, side, colors.Board, 1+len(iconColors), len(iconColors), 1)
+	c.icon(c.img.Rect, 0, colors.Board)
+	var b bytes.Buffer
+	if err := encoder.Encode(&b, c.img); err != nil {
+		panic("picture: cannot encode the icon: " + err.Error())
+	}
+	return b.Bytes()
+})
+
+// bufferPool keeps the buffers of encoders.
+type bufferPool struct{ sync.Pool }
+
+// Get implements png.EncoderBufferPool.
+func (p *bufferPool) Get() *png.EncoderBuffer {
+	b, _ := p.Pool.Get().(*png.EncoderBuffer)
+	return b
+}
+
+// Put implements png.EncoderBufferPool.
+func (p *bufferPool) Put(b *png.EncoderBuffer) { p.Pool.Put(b) }

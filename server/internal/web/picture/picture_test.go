@@ -1,0 +1,228 @@
+package picture_test
+
+import (
+	"bytes"
+	"flag"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/web/picture"
+)
+
+var update = flag.Bool("update", false, "write the pictures that the tests compare with")
+
+// Ensure that pictures look as they were when a human last looked at them.
+func TestDraw(t *testing.T) {
+	t.Parallel()
+	for name, g := range samples() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b bytes.Buffer
+			require.NoError(t, picture.Draw(&b, g))
+			assert.Less(t, b.Len(), 40_000, "a preview is loaded over slow networks")
+			compare(t, name, b.Bytes())
+		})
+	}
+}
+
+// Ensure that the icon is a square that telephones take.
+func TestIcon(t *testing.T) {
+	t.Parallel()
+	compare(t, "icon", picture.Icon())
+}
+
+// Ensure that pictures can be drawn at the same time.
+func TestDraw_Concurrent(t *testing.T) {
+	t.Parallel()
+	g := samples()["won"]
+	var want bytes.Buffer
+	require.NoError(t, picture.Draw(&want, g))
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			var b bytes.Buffer
+			assert.NoError(t, picture.Draw(&b, g))
+			assert.Equal(t, want.Bytes(), b.Bytes())
+		})
+	}
+	all.Wait()
+}
+
+// Ensure that a board that does not fit what the server knows today is drawn or refused,
+// and never stops the server.
+func TestDraw_OddGames(t *testing.T) {
+	t.Parallel()
+	every := make([]int32, 36)
+	for i := range every {
+		every[i] = 2 << (i % 30)
+	}
+	for name, g := range map[string]*pb.Game{
+		"every tile":    twenty48(6, every),
+		"too few tiles": twenty48(4, []int32{2}),
+		"a wide board": {Position: &pb.Position{Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{
+			Rows: 2, Columns: 9, Tiles: []int32{2, 4, 8, -2},
+		}}}},
+		"an unknown cell": {
+			Seats: make([]*pb.Seat, 5),
+			Position: &pb.Position{Board: &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{
+				Rows: 11, Columns: 16, Cells: []pb.CellState{9, 0, -4},
+			}}},
+		},
+		"a long name": {Seats: seats(strings.Repeat("W", 200)), Position: twenty48(3, nil).Position},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b bytes.Buffer
+			require.NoError(t, picture.Draw(&b, g))
+			img, err := png.Decode(&b)
+			require.NoError(t, err)
+			assert.Equal(t, image.Rect(0, 0, picture.Width, picture.Height), img.Bounds())
+		})
+	}
+	for name, g := range map[string]*pb.Game{
+		"no game": nil, "no position": {}, "no rows": twenty48(0, nil), "too large a board": twenty48(1_000_000, nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b bytes.Buffer
+			require.ErrorIs(t, picture.Draw(&b, g), picture.ErrNoBoard)
+			assert.Zero(t, b.Len())
+		})
+	}
+}
+
+func BenchmarkDraw(b *testing.B) {
+	for name, g := range samples() {
+		b.Run(name, func(b *testing.B) {
+			var out bytes.Buffer
+			for b.Loop() {
+				out.Reset()
+				if err := picture.Draw(&out, g); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(out.Len()), "B/picture")
+		})
+	}
+}
+
+// compare compares the pixels of a PNG with those of the recorded one, not their bytes:
+// another version of Go may compress them in another way. A few edges may differ, since
+// processors round differently.
+func compare(t *testing.T, name string, got []byte) {
+	t.Helper()
+	golden := filepath.Join("testdata", name+".png")
+	if *update {
+		require.NoError(t, os.WriteFile(golden, got, 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	a, b := decode(t, want), decode(t, got)
+	require.Equal(t, a.Rect, b.Rect)
+	different := 0
+	for i, p := range a.Pix {
+		if a.Palette[p] != b.Palette[b.Pix[i]] {
+			different++
+		}
+	}
+	assert.LessOrEqual(t, different, len(a.Pix)/5000, "pixels differ from %s; if they should: go test ./server/internal/web/picture -update", golden)
+}
+
+// decode reads a PNG of few colors.
+func decode(t *testing.T, data []byte) *image.Paletted {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(data))
+	require.NoError(t, err)
+	require.IsType(t, &image.Paletted{}, img)
+	return img.(*image.Paletted)
+}
+
+// samples are games of all sorts.
+func samples() map[string]*pb.Game {
+	early := twenty48(4, []int32{0, 0, 0, 2, 0, 0, 0, 0, 0, 4, 0, 0, 2, 16, 8, 2})
+	early.Variant, early.Seats, early.Status = "classic", seats("ada"), pb.GameStatus_GAME_STATUS_ACTIVE
+	early.Position.MoveCount, early.Position.Scores = 17, []int32{84}
+
+	won := twenty48(4, []int32{131072, 16384, 4, 2, 1024, 2048, 32, 4, 512, 256, 128, 8, 2, 64, 16, 4096})
+	won.Variant, won.Seats, won.Status = "classic", seats("grace_hopper"), pb.GameStatus_GAME_STATUS_FINISHED
+	won.Position.MoveCount, won.Position.Scores = 61025, []int32{2_417_896}
+	won.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
+
+	large := twenty48(6, []int32{
+		0, 2, 4, 0, 0, 2,
+		0, 0, 8, 4, 0, 0,
+		2, 16, 32, 8, 4, 2,
+		64, 128, 64, 16, 8, 4,
+		2048, 1024, 512, 256, 64, 2,
+		8192, 16384, 4096, 32, 8, 4,
+	})
+	large.Variant, large.Seats, large.Status = "6x6", seats("the-night-watch-of-rust1"), pb.GameStatus_GAME_STATUS_ACTIVE
+	large.Position.MoveCount, large.Position.Scores = 14_202, []int32{391_204}
+
+	return map[string]*pb.Game{"early": early, "won": won, "large": large, "tribolo": tribolo(), "tribolo-over": triboloOver()}
+}
+
+// twenty48 returns a game of 2048 on a square board.
+func twenty48(side int32, tiles []int32) *pb.Game {
+	return &pb.Game{Position: &pb.Position{Board: &pb.Position_Twenty48{
+		Twenty48: &pb.Twenty48Board{Rows: side, Columns: side, Tiles: tiles},
+	}}}
+}
+
+// seats returns seats with one player.
+func seats(name string) []*pb.Seat {
+	return []*pb.Seat{{Occupant: &pb.Seat_Player{Player: &pb.Player{Name: name}}}}
+}
+
+// tribolo returns a game of Tribolo.
+func tribolo() *pb.Game {
+	rows := strings.Join([]string{
+		"........R......G",
+		".........RG..R#G",
+		".R..G..B..G.R..G",
+		"R.......##GR..B.",
+		".#..B..B.G......",
+		"...BBBGGG...R...",
+		"B...#.B.G#....#.",
+		"BB...........G#.",
+		"BBB..#.#.....G..",
+		"BB..#...B.RRRGGR",
+		"B..B.R...R.#.G.G",
+	}, "")
+	cells := make([]pb.CellState, len(rows))
+	scores := []int32{0, 0, 0}
+	for i, r := range rows {
+		cells[i] = pb.CellState(1 + strings.IndexRune(".#BRG", r))
+		if seat := int(cells[i] - pb.CellState_CELL_STATE_BLUE); seat >= 0 {
+			scores[seat]++
+		}
+	}
+	turn := int32(0)
+	return &pb.Game{
+		Variant: "tribolo", Status: pb.GameStatus_GAME_STATUS_ACTIVE,
+		Seats: append(seats("ada"), &pb.Seat{Occupant: &pb.Seat_Bot{Bot: "greedy"}}, &pb.Seat{Occupant: &pb.Seat_Bot{Bot: "minimax"}}),
+		Position: &pb.Position{
+			MoveCount: 23, Scores: scores, Turn: &turn,
+			Board: &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{Rows: 11, Columns: 16, Cells: cells}},
+		},
+	}
+}
+
+// triboloOver returns the same game, won by a player with a long name.
+func triboloOver() *pb.Game {
+	g := tribolo()
+	g.Status = pb.GameStatus_GAME_STATUS_FINISHED
+	g.Seats[0] = seats("the-night-watch-of-rust1")[0]
+	g.Position.Turn = nil
+	g.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES, Winners: []int32{0}}
+	return g
+}

@@ -99,6 +99,14 @@ type localServer struct {
 	stop func()
 }
 
+// site is the address of its web pages for other machines, empty without --share.
+func (l localServer) site() string {
+	if l.others == "" {
+		return ""
+	}
+	return "http://" + l.others
+}
+
 // startLocal starts a server in this program, at the address where other programs on
 // the machine look for one, unless one is already running there. The caller calls stop
 // after the game.

@@ -88,13 +88,13 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 		return err
 	}
 	if local.ours {
-		local.pages = &ui.Local{}
+		local.pages = &ui.Local{Site: local.site()}
 		if !o.fresh {
 			local.pages.Resume = o.resumeCommand(named(c))
 		}
 	}
 	if local.others != "" {
-		p.noticeShared(local.others)
+		p.noticeShared(local)
 	}
 	return p.show(ctx, c, start, local)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -164,7 +165,15 @@ func TestPlayLocal_Share(t *testing.T) {
 	s.sees("gridstand join")
 	assert.Contains(t, s.err.String(), "Nothing is encrypted")
 	assert.Contains(t, s.err.String(), "Others watch with: gridstand watch --server "+others+"\n")
+	assert.Contains(t, s.err.String(), "In a browser:      http://"+others+"/\n")
 	s.sees("--server " + others)
+	s.sees("In a browser: http://" + others + "/g/")
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+others+"/", nil)
+	require.NoError(t, err)
+	page, err := new(http.Transport).RoundTrip(request)
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, page.StatusCode)
+	require.NoError(t, page.Body.Close())
 	guest := newUser(t, others, "bob")
 	assert.Contains(t, guest.ok("games", "--status", "waiting"), "tribolo")
 	s.types("q")

@@ -84,8 +84,9 @@ func named(c *client.Client) string {
 }
 
 // noticeShared warns that others can connect, and says how.
-func (p *program) noticeShared(others string) {
-	p.notef("Warning: everyone who can reach %s can connect. Nothing is encrypted: others on the network can read tokens.", others)
-	p.notef("Others watch with: %s", commandFor(others, "watch"))
-	p.notef("Others play with:  %s", commandFor(others, "play"))
+func (p *program) noticeShared(local localServer) {
+	p.notef("Warning: everyone who can reach %s can connect. Nothing is encrypted: others on the network can read tokens.", local.others)
+	p.notef("Others watch with: %s", commandFor(local.others, "watch"))
+	p.notef("Others play with:  %s", commandFor(local.others, "play"))
+	p.notef("In a browser:      %s/", local.site())
 }

@@ -24,14 +24,14 @@ type keys struct {
 	short, full []key.Binding // of the mode
 }
 
-func newKeys() *keys {
+func newKeys(env *ui.Env) *keys {
 	return &keys{
 		Common:  ui.NewCommon(),
 		New:     ui.Bind("n", "new game", "n", "S"),
 		Undo:    ui.Bind("u", "undo", "u"),
 		Restart: ui.Bind("R", "restart", "R"),
 		Rules:   ui.Bind("r", "rules", "r"),
-		Copy:    ui.Bind("y", "copy id", "y"),
+		Copy:    env.CopyKey(),
 		Replay:  ui.Bind("w", "watch replay", "w"),
 		Share:   ui.Bind("c", "copy result", "c"),
 		Close:   ui.Bind("esc", "close result", "esc"),
@@ -65,6 +65,12 @@ func (k *keys) solver(msg tea.KeyPressMsg) string {
 		}
 	}
 	return ""
+}
+
+// copyGame copies what names the game to others.
+func (p *Model) copyGame() (do tea.Cmd) {
+	p.notice, do = p.env.Copy(p.opened.GetId())
+	return do
 }
 
 // playing are the keys while the game is played; wide if the footer has room for all.

@@ -73,7 +73,7 @@ func (p *Model) open(g *pb.Game) {
 	}
 	*p = Model{
 		seated: seated{gamestate.New(g), p.env}, tasks: p.tasks, options: p.options,
-		motion: p.motion, slow: p.slow, opened: g, mode: newMode(g), keys: newKeys(),
+		motion: p.motion, slow: p.slow, opened: g, mode: newMode(g), keys: newKeys(p.env),
 		places: places{all: p.places.all},
 	}
 	if p.mode != nil {
@@ -159,8 +159,7 @@ func (p *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	case ui.Pressed(msg, k.Rules):
 		return ui.Open(ui.Route{Rules: p.opened.GetVariant()})
 	case ui.Pressed(msg, k.Copy):
-		p.say("Copied the id of the game, "+p.opened.GetId()+".", "Copied the id of the game.")
-		return tea.SetClipboard(p.opened.GetId())
+		return p.copyGame()
 	case p.starting || p.mode == nil:
 		return nil
 	case p.Over():

@@ -201,8 +201,18 @@ func (p *Model) status(width int) string {
 	case p.resultOpen() && p.shareFits():
 		return t.Dim().Render(p.shareLine())
 	default:
-		return ""
+		return p.linkLine(width)
 	}
+}
+
+// linkLine is the link for browsers on one line, so that it can be copied with the mouse;
+// empty if there is none or no room.
+func (p *Model) linkLine(width int) string {
+	link := p.env.Link(p.opened.GetId())
+	if line := pickText(width, "In a browser: "+link, link); link != "" && p.env.Height >= 16 && ansi.StringWidth(line) <= width {
+		return p.env.Theme.Dim().Render(line)
+	}
+	return ""
 }
 
 // pickText is the first of texts that fits into width columns, or the last.

@@ -87,6 +87,8 @@ func (e *Env) Owns(seat *pb.Seat) bool { return e.Me != "" && seat.GetPlayer().G
 type Local struct {
 	// Resume is the command that resumes a game, empty if its games are lost.
 	Resume string
+	// Site is the address of its web pages for others, empty if they cannot connect.
+	Site string
 }
 
 // The messages with which a page leaves for another.

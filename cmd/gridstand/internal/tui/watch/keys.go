@@ -16,7 +16,7 @@ type keys struct {
 	Leave                          key.Binding
 }
 
-func newKeys() *keys {
+func newKeys(env *ui.Env) *keys {
 	c := ui.NewCommon()
 	return &keys{
 		Next: ui.Bind("n", "next game", "n"), NewGame: ui.Bind("n", "new game", "n"),
@@ -27,7 +27,7 @@ func newKeys() *keys {
 		Play: ui.Bind("space", "play", "space"), Pause: ui.Bind("space", "pause", "space"),
 		Faster: ui.Bind("+", "faster", "+", "="), Slower: ui.Bind("-", "slower", "-"),
 		Live: ui.Bind("l", "live", "l"), Rules: ui.Bind("r", "rules", "r"),
-		Copy: ui.Bind("y", "copy id", "y"), Close: ui.Bind("esc", "close result", "esc"),
+		Copy: env.CopyKey(), Close: ui.Bind("esc", "close result", "esc"),
 		Help: c.Help, Leave: c.Back,
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"charm.land/bubbles/v2/help"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
@@ -31,7 +30,7 @@ type page struct {
 const defaultVariant = "classic"
 
 func newPage(ctx context.Context, env *ui.Env) *page {
-	return &page{env: env, tasks: ui.NewTasks(ctx), keys: newKeys(), player: player{speed: 1}}
+	return &page{env: env, tasks: ui.NewTasks(ctx), keys: newKeys(env), player: player{speed: 1}}
 }
 
 // New watches a game, by its whole id.
@@ -148,8 +147,9 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	case ui.Pressed(msg, k.Rules):
 		return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()})
 	case ui.Pressed(msg, k.Copy):
-		p.notice = "Copied the id of the game, " + gamestate.ShortID(g.id) + " …"
-		return tea.SetClipboard(g.id)
+		say, copied := p.env.Copy(g.id)
+		p.notice = say[1]
+		return copied
 	case ui.Pressed(msg, k.Close):
 		p.resultClosed = true
 	case ui.Pressed(msg, k.Play):

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -52,7 +51,7 @@ type node struct {
 	hub       *match.Hub
 
 	grpc   *grpc.Server
-	web    *http.Server
+	web    *web.Server
 	health *health.Server
 	// lingering ends when health watchers have had time to learn that the server
 	// stops.

@@ -82,6 +82,7 @@ func (n *node) serve(ctx context.Context) error {
 		}
 		return nil
 	})
+	calls.run("events", without(n.web.Run))
 	calls.run("admission", without(n.admission.Run))
 	n.announce()
 

@@ -127,6 +127,9 @@ func (c *conn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
+// NetConn returns the connection within, like that of tls.Conn.
+func (c *conn) NetConn() net.Conn { return c.Conn }
+
 // slow delays the next read of the connection.
 func (c *conn) slow(by time.Duration) {
 	if !c.proxy {

@@ -36,6 +36,8 @@ const (
 	Prepared Form = iota
 	// Message is the contract's message, for protocols that encode it for each client.
 	Message
+	// Record is a record of Server-Sent Events.
+	Record
 
 	forms
 )

@@ -8,9 +8,6 @@ import (
 
 	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
-	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -21,29 +18,53 @@ import (
 
 // Watch implements the contract.
 func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
-	id, err := gameID(request.GetGameId())
+	v, err := s.OpenWatch(request, stream)
 	if err != nil {
 		return err
 	}
+	defer v.Close()
+	if err := v.begin(); err != nil {
+		return err
+	}
+	return v.follow()
+}
+
+// OpenWatch makes all checks of Watch and adds a watcher to the game. Nothing is sent
+// until Begin and Follow are called. The caller closes the view unless there is an error.
+//
+// A stream of another protocol than gRPC may implement Encoder and Aborter. Its context
+// stays in memory for as long as the view is open.
+func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) (_ *View, err error) {
+	id, err := gameID(request.GetGameId())
+	if err != nil {
+		return nil, err
+	}
 	if request.GetAfterVersion() < 0 {
-		return invalid.Field("after_version", "must not be negative")
+		return nil, invalid.Field("after_version", "must not be negative")
 	}
 	address, replays, err := s.enterWatch(stream.Context())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer s.addressStreams.Leave(address)
-	m, state, err := s.enter(stream.Context(), id)
-	if err != nil {
-		return err
-	}
-	defer m.Release()
 	player := caller(stream.Context())
-	v := &view{
-		service: s, match: m, replays: replays, stream: innermost(stream), everyEvent: request.GetEveryEvent(), playerID: player.ID,
+	v := &View{
+		service: s, address: address, replays: replays, stream: innermost(stream),
+		everyEvent: request.GetEveryEvent(), playerID: player.ID,
 	}
-	if grpc.ServerTransportStreamFromContext(stream.Context()) == nil {
-		v.form = match.Message
+	v.form = formOf(v.stream)
+	defer func() {
+		if err != nil {
+			v.Close()
+		}
+	}()
+	var state *replay.State
+	if v.match, state, err = s.enter(stream.Context(), id); err != nil {
+		return nil, err
+	}
+	if request.AfterVersion == nil {
+		v.first = state
+	} else if err := v.resume(request.GetAfterVersion(), state); err != nil {
+		return nil, err
 	}
 	role := match.Spectator
 	switch {
@@ -53,24 +74,10 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 		role = match.Preview
 	}
 	if err := s.admit(v, role); err != nil {
-		return err
+		return nil, err
 	}
-	defer v.watcher.Close()
-	defer s.Planner.Watched(state, address)()
-	if request.AfterVersion == nil {
-		err = v.sendGame(state)
-	} else {
-		err = v.resume(request.GetAfterVersion(), state)
-		if err == nil {
-			// A reader who resumes may wait long for the first event; the header
-			// tells that the stream stands.
-			err = stream.SendHeader(nil)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return v.follow()
+	v.left = s.Planner.Watched(state, address)
+	return v, nil
 }
 
 // enter returns a game and its state, confirmed by the log. The caller releases the
@@ -93,14 +100,13 @@ func (s *Service) enter(ctx context.Context, id string) (*match.Match, *replay.S
 
 // admit adds a watcher unless the game has as many as allowed. It admits one at a
 // time, so that concurrent watchers cannot exceed the limit.
-func (s *Service) admit(v *view, role match.Role) error {
+func (s *Service) admit(v *View, role match.Role) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
 	if limit := s.Limits.WatchersPerGame; limit > 0 && role != match.Player && v.match.Limited() >= limit {
 		return s.Limits.Exceeded(&s.Limits.WatchersPerGame, "watchers of one game", fullRetry)
 	}
-	ctx := v.stream.Context()
-	v.match.Watch(ctx, &v.watcher, role, func() { s.onStall(ctx) })
+	v.match.Watch(v.stream.Context(), &v.watcher, role, v.onStall)
 	return nil
 }
 
@@ -120,8 +126,8 @@ func innermost(stream grpc.ServerStream) grpc.ServerStream {
 	}
 }
 
-// view is a watcher's stream and its progress.
-type view struct {
+// View is a watcher's stream and its progress. It is for one goroutine at a time.
+type View struct {
 	// The fields that each event needs come first, in one cache line.
 	version    int32 // the last one sent
 	owed       int32 // up to this version every event is sent
@@ -132,13 +138,55 @@ type view struct {
 	watcher    match.Watcher
 
 	service  *Service
-	match    *match.Match
+	match    *match.Match        // nil until the game was loaded
+	first    *replay.State       // what begin sends; nil if the view resumes
+	left     func()              // ends what Planner.Watched noted; nil until the view is a watcher
+	address  string              // that the stream is counted for
 	replays  *semaphore.Weighted // slots of the watcher's address for reading the past
 	playerID string              // of the watcher; empty without a token
 }
 
+// Close ends the watch.
+func (v *View) Close() {
+	if v.left != nil {
+		v.left()
+		v.watcher.Close()
+	}
+	if v.match != nil {
+		v.match.Release()
+	}
+	v.service.addressStreams.Leave(v.address)
+}
+
+// Over reports whether the client has the last event of a finished game.
+func (v *View) Over() bool { return v.over }
+
+// Begin sends the headers and, unless the view resumes, the game. Like those of Follow,
+// its errors are a status of the contract.
+func (v *View) Begin() error { return v.translate(v.begin()) }
+
+// Follow sends updates until the game is over, which is no error, or the watch ends.
+func (v *View) Follow() error { return v.translate(v.follow()) }
+
+func (v *View) translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	return v.service.toStatus(v.stream.Context(), pb.GameService_Watch_FullMethodName, err)
+}
+
+func (v *View) begin() error {
+	if state := v.first; state != nil {
+		v.first = nil
+		return v.sendGame(state)
+	}
+	// A client that resumes may wait long for the first event; the headers tell it that
+	// the stream is open.
+	return v.stream.SendHeader(nil)
+}
+
 // resume starts after a version that the watcher has, in a game at state.
-func (v *view) resume(after int32, state *replay.State) error {
+func (v *View) resume(after int32, state *replay.State) error {
 	if after > state.Version {
 		return &match.VersionConflictError{Version: state.Version}
 	}
@@ -152,7 +200,7 @@ func (v *view) resume(after int32, state *replay.State) error {
 const latencySampleRate = 16
 
 // follow sends updates until the game is over or the watcher leaves.
-func (v *view) follow() error {
+func (v *View) follow() error {
 	for !v.over {
 		update, changed := v.watcher.Next(v.version)
 		var err error
@@ -187,7 +235,7 @@ func audience(n int) *pb.WatchResponse {
 	return &pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: int32(n)}}
 }
 
-func (v *view) sendGame(state *replay.State) error {
+func (v *View) sendGame(state *replay.State) error {
 	v.version, v.over = state.Version, state.Status == replay.Finished
 	if len(state.SeatsOf(v.playerID)) > 0 {
 		v.watcher.Discount()
@@ -197,7 +245,7 @@ func (v *view) sendGame(state *replay.State) error {
 	}})
 }
 
-func (v *view) sendEvent(e *match.Event) error {
+func (v *View) sendEvent(e *match.Event) error {
 	v.version, v.over = e.Version(), e.State.Status == replay.Finished
 	if joined, ok := e.Entry.Action.(replay.Joined); ok && joined.Player.ID == v.playerID {
 		v.watcher.Discount()
@@ -208,7 +256,7 @@ func (v *view) sendEvent(e *match.Event) error {
 }
 
 // replay sends the past that is no longer in memory.
-func (v *view) replay() error {
+func (v *View) replay() error {
 	ctx, s := v.stream.Context(), v.service
 	full := s.Limits.Exceeded(&s.Limits.WatchesPerAddress, "streams of one address that read a game's past at once", fullRetry)
 	full.Value = s.replaysPerAddress()
@@ -221,44 +269,7 @@ func (v *view) replay() error {
 	return v.match.Replay(ctx, v.version, turn, v.sendEvent)
 }
 
-// encode marshals a message once for all watchers: marshalling it for each of 20,000
-// streams halves their throughput. The result depends on the codec and the
-// compressor; the server has one codec and no compressor.
-func (v *view) encode(m *pb.WatchResponse) any {
-	if v.form != match.Prepared {
-		return m
-	}
-	prepared := &grpc.PreparedMsg{}
-	if err := prepared.Encode(v.stream, m); err != nil {
-		return m
-	}
-	return prepared
-}
-
-var errStalled = serverUnavailable("nothing was read from this stream for too long")
-
-// onStall ends a stream whose handler waits in Send, from another goroutine. Ending
-// Send's context would also end it, but with Canceled, after which clients must not
-// retry.
-//
-// gRPC keeps the messages that it accepted, and the status, until the client reads
-// them: some 100 kB for as long as the connection is open. So a client that goes on
-// reading nothing loses the connection, too. match/watch_stalled.go finds such streams.
-func (s *Service) onStall(ctx context.Context) {
-	stream, ok := grpc.ServerTransportStreamFromContext(ctx).(interface {
-		SetTrailer(md metadata.MD) error
-		WriteStatus(st *status.Status) error
-	})
-	if ok {
-		_ = stream.SetTrailer(errStalled.trailer())
-		_ = stream.WriteStatus(errStalled.GRPCStatus())
-	}
-	if p, ok := peer.FromContext(ctx); ok {
-		s.HangUp(p.Addr, s.Hub.Stall)
-	}
-}
-
-func (v *view) send(m any) error {
+func (v *View) send(m any) error {
 	v.watcher.BeginSend()
 	err := v.stream.SendMsg(m)
 	if !v.watcher.EndSend() {

@@ -19,7 +19,7 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Config configures the door. All fields are required.
+// Config configures the door. All fields are required, unless they say otherwise.
 type Config struct {
 	Service *rpc.Service
 	// Unary and Stream are the interceptors of the gRPC server.
@@ -27,7 +27,21 @@ type Config struct {
 	Stream []grpc.StreamServerInterceptor
 	Limits *limits.Limits
 	Logger *slog.Logger
+	// AdmitEvents counts a stream of events for the address of a call until release is
+	// called, or returns the error for a limit that it exceeds. It may be nil.
+	AdmitEvents func(ctx context.Context) (release func(), err error)
 }
+
+// Server is the HTTP server of the door. Its streams of events go on after it has shut
+// down, until Run ends.
+type Server struct {
+	*http.Server
+	readers *readers
+}
+
+// Run ends the streams of clients that have gone, until ctx ends. Then it ends all streams
+// of events and waits for them.
+func (s *Server) Run(ctx context.Context) { s.readers.watch(ctx) }
 
 // Limits on connections that send no request, or a slow one.
 const (
@@ -38,10 +52,15 @@ const (
 )
 
 // NewServer returns the HTTP server of the door. It serves on connections whose remote
-// address is the one that the limits count.
-func NewServer(c Config) *http.Server {
+// address is the one that the limits count. The caller runs Run.
+func NewServer(c Config) *Server {
+	r := &readers{logger: c.Logger}
+	return &Server{newHTTPServer(c, r), r}
+}
+
+func newHTTPServer(c Config, r *readers) *http.Server {
 	return &http.Server{
-		Handler:           newHandler(c),
+		Handler:           newHandler(c, r),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog:       slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
@@ -51,10 +70,10 @@ func NewServer(c Config) *http.Server {
 	}
 }
 
-func newHandler(c Config) http.Handler {
+func newHandler(c Config, r *readers) http.Handler {
 	mux := http.NewServeMux()
 	registerConnect(mux, c)
-	mux.Handle("GET /g/{id}/events", &events{c})
+	mux.Handle("GET /g/{id}/events", &events{c, r, chainStream(c.Stream)})
 	mux.Handle("/", pages(nil))
 	return withMetadata(mux)
 }

@@ -74,8 +74,10 @@ func newHandler(c Config, r *readers) http.Handler {
 	mux := http.NewServeMux()
 	registerConnect(mux, c)
 	mux.Handle("GET /g/{id}/events", &events{c, r, chainStream(c.Stream)})
-	mux.Handle("/", pages(nil))
-	return withMetadata(mux)
+	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game))
+	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
+	mux.Handle("/", pages(c.about))
+	return c.withScheme(withMetadata(mux))
 }
 
 // forwarded are the headers that the interceptors read, in lower case.

@@ -1,0 +1,91 @@
+package web
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/peer"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/rpc"
+)
+
+// Ensure that a link says who plays what, how it stands, and whether it is live.
+func TestGameMeta(t *testing.T) {
+	t.Parallel()
+	player := &pb.Seat{Occupant: &pb.Seat_Player{Player: &pb.Player{Name: "ada"}}}
+	twenty48 := &pb.Game{
+		Id: "abc", Version: 33, Variant: "classic", Watchers: 5, Status: pb.GameStatus_GAME_STATUS_ACTIVE,
+		Seats: []*pb.Seat{player},
+		Position: &pb.Position{
+			MoveCount: 1025, Scores: []int32{12_345},
+			Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{Tiles: []int32{2, 1024}}},
+		},
+	}
+	assert.Equal(t, Meta{
+		Title:       "ada: 12,345 points · 2048 classic",
+		Description: "Live now: tile 1024, 1,025 moves, 5 watching",
+		Image:       "/g/abc/picture.png?v=33",
+	}, gameMeta(twenty48))
+	twenty48.Watchers = 0
+	assert.Equal(t, "Live now: tile 1024, 1,025 moves", gameMeta(twenty48).Description)
+	twenty48.Status, twenty48.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
+	assert.Equal(t, "Ended: No moves left · tile 1024, 1,025 moves", gameMeta(twenty48).Description)
+
+	tribolo := &pb.Game{
+		Id: "def", Version: 2, Variant: "tribolo", Status: pb.GameStatus_GAME_STATUS_WAITING,
+		Seats:    []*pb.Seat{player, {Occupant: &pb.Seat_Bot{Bot: "greedy"}}, {}},
+		Position: &pb.Position{Scores: []int32{12, 13, 14}, Board: &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{}}},
+	}
+	assert.Equal(t, Meta{
+		Title:       "ada 12, greedy 13, open 14 · Tribolo",
+		Description: "Waiting for players: a seat is open",
+		Image:       "/g/def/picture.png?v=2",
+	}, gameMeta(tribolo))
+	tribolo.Status, tribolo.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{Reason: pb.Result_REASON_NO_MOVES, Winners: []int32{1}}
+	assert.Equal(t, "Ended: No moves left, greedy wins · 0 moves", gameMeta(tribolo).Description)
+}
+
+// Ensure that a game's page has the addresses and words that sites need for a preview, and
+// that no name can bring HTML into it.
+func TestPages_GamePreview(t *testing.T) {
+	t.Parallel()
+	handler := pages(func(_ context.Context, id string) (Meta, bool) {
+		return Meta{Title: `<b>"ada"</b>`, Description: "Live now", Image: "/g/" + id + "/picture.png?v=3"}, true
+	})
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodGet, "/g/abc", nil)
+	r.Host = "games.example:2048"
+	handler.ServeHTTP(w, r)
+	page := w.Body.String()
+	assert.Contains(t, page, `<title>&lt;b&gt;&#34;ada&#34;&lt;/b&gt;</title>`)
+	assert.NotContains(t, page, `<b>`)
+	assert.Contains(t, page, `<meta property="og:image" content="http://games.example:2048/g/abc/picture.png?v=3">`)
+	assert.Contains(t, page, `<meta property="og:url" content="http://games.example:2048/g/abc">`)
+	assert.Contains(t, page, `<meta name="twitter:card" content="summary_large_image">`)
+}
+
+// Ensure that only a trusted proxy can say that its clients use https.
+func TestWithScheme(t *testing.T) {
+	t.Parallel()
+	proxies, err := ratelimit.ParseProxies("10.0.0.1")
+	require.NoError(t, err)
+	c := Config{Service: &rpc.Service{Config: rpc.Config{Proxies: proxies}}}
+	var seen string
+	handler := c.withScheme(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		seen = r.Header.Get("X-Forwarded-Proto")
+	}))
+	for ip, want := range map[string]string{"10.0.0.1": "https", "10.0.0.2": ""} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("X-Forwarded-Proto", "https")
+		ctx := peer.NewContext(r.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(ip), Port: 1}})
+		handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
+		assert.Equal(t, want, seen, ip)
+	}
+}

@@ -1,0 +1,187 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// gallery is a handler of pictures on games and a clock that a test moves.
+type gallery struct {
+	*pictures
+	clock        time.Time
+	games        map[string]*pb.Game
+	looks, drawn atomic.Int32
+}
+
+func newGallery() *gallery {
+	g := &gallery{clock: time.Unix(1e9, 0), games: map[string]*pb.Game{
+		"live": {Id: "live", Version: 7, Status: pb.GameStatus_GAME_STATUS_ACTIVE},
+		"over": {Id: "over", Version: 9, Status: pb.GameStatus_GAME_STATUS_FINISHED},
+	}}
+	g.pictures = newPictures(func(_ context.Context, id string) (*pb.Game, error) {
+		g.looks.Add(1)
+		if found := g.games[id]; found != nil {
+			return found, nil
+		}
+		return nil, status.Error(codes.NotFound, "no such game")
+	})
+	g.now = func() time.Time { return g.clock }
+	g.draw = func(w io.Writer, game *pb.Game) error {
+		g.drawn.Add(1)
+		_, err := io.WriteString(w, "picture of "+game.GetId()+" at "+string(rune('0'+game.GetVersion())))
+		return err
+	}
+	return g
+}
+
+// get requests a picture, with headers as pairs of name and value.
+func (g *gallery) get(ctx context.Context, method, id string, headers ...string) *httptest.ResponseRecorder {
+	mux := http.NewServeMux()
+	mux.Handle("GET /g/{id}/picture.png", g)
+	r := httptest.NewRequestWithContext(ctx, method, "/g/"+id+"/picture.png", nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, r)
+	return w
+}
+
+// Ensure that a preview is at most 10 seconds old, however often it is asked for, and that
+// a game is drawn once for each version.
+func TestPictures_Live(t *testing.T) {
+	t.Parallel()
+	g := newGallery()
+	for range 5 {
+		w := g.get(t.Context(), http.MethodGet, "live")
+		require.Equal(t, http.StatusOK, w.Code)
+		assert.Equal(t, "picture of live at 7", w.Body.String())
+		assert.Equal(t, "image/png", w.Header().Get("Content-Type"))
+		assert.Equal(t, "public, max-age=10", w.Header().Get("Cache-Control"))
+	}
+	assert.EqualValues(t, 1, g.looks.Load())
+
+	g.clock = g.clock.Add(liveAge)
+	g.get(t.Context(), http.MethodGet, "live")
+	assert.EqualValues(t, 2, g.looks.Load())
+	assert.EqualValues(t, 1, g.drawn.Load(), "the game has not changed")
+
+	g.games["live"] = &pb.Game{Id: "live", Version: 8, Status: pb.GameStatus_GAME_STATUS_FINISHED}
+	assert.Equal(t, "picture of live at 7", g.get(t.Context(), http.MethodGet, "live").Body.String())
+	g.clock = g.clock.Add(liveAge)
+	w := g.get(t.Context(), http.MethodGet, "live")
+	assert.Equal(t, "picture of live at 8", w.Body.String())
+	assert.Equal(t, "public, max-age=86400", w.Header().Get("Cache-Control"))
+	assert.EqualValues(t, 2, g.drawn.Load())
+}
+
+// Ensure that a client that has the picture is not sent it again, and that one may ask for
+// the headers alone.
+func TestPictures_Conditional(t *testing.T) {
+	t.Parallel()
+	g := newGallery()
+	w := g.get(t.Context(), http.MethodHead, "over")
+	require.Equal(t, http.StatusOK, w.Code)
+	assert.Empty(t, w.Body.String())
+	assert.Equal(t, "20", w.Header().Get("Content-Length"))
+	etag := w.Header().Get("ETag")
+	require.NotEmpty(t, etag)
+
+	w = g.get(t.Context(), http.MethodGet, "over", "If-None-Match", etag)
+	assert.Equal(t, http.StatusNotModified, w.Code)
+	assert.Empty(t, w.Body.String())
+	w = g.get(t.Context(), http.MethodGet, "over", "If-None-Match", `"another"`)
+	assert.Equal(t, http.StatusOK, w.Code)
+}
+
+// Ensure that an unknown game has no picture, and that one which is gone has none any
+// longer.
+func TestPictures_Unknown(t *testing.T) {
+	t.Parallel()
+	g := newGallery()
+	w := g.get(t.Context(), http.MethodGet, "nothing")
+	assert.Equal(t, http.StatusNotFound, w.Code)
+	assert.Equal(t, "application/json", w.Header().Get("Content-Type"))
+	assert.Empty(t, w.Header().Get("Cache-Control"))
+
+	g.get(t.Context(), http.MethodGet, "live")
+	delete(g.games, "live")
+	g.clock = g.clock.Add(liveAge)
+	assert.Equal(t, http.StatusNotFound, g.get(t.Context(), http.MethodGet, "live").Code)
+	assert.Zero(t, g.kept.Len())
+}
+
+// Ensure that a game that cannot be drawn is an error of the server, and not kept.
+func TestPictures_CannotDraw(t *testing.T) {
+	t.Parallel()
+	g := newGallery()
+	g.draw = func(io.Writer, *pb.Game) error { return errors.New("no board") }
+	assert.Equal(t, http.StatusInternalServerError, g.get(t.Context(), http.MethodGet, "live").Code)
+	assert.Zero(t, g.kept.Len())
+}
+
+// Ensure that pictures cannot take all processors: while two are drawn others wait, and
+// are refused with the time after which to retry.
+func TestPictures_Busy(t *testing.T) {
+	t.Parallel()
+	g := newGallery()
+	g.wait = time.Millisecond
+	for range drawingAtOnce {
+		g.slots <- struct{}{}
+	}
+	w := g.get(t.Context(), http.MethodGet, "live")
+	assert.Equal(t, http.StatusServiceUnavailable, w.Code)
+	assert.Equal(t, "1", w.Header().Get("Retry-After"))
+	assert.Zero(t, g.drawn.Load())
+
+	<-g.slots
+	assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "live").Code)
+	g.slots <- struct{}{}
+	assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "live").Code, "what is kept needs no drawing")
+
+	g.wait = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := g.picture(ctx, "over")
+	assert.ErrorIs(t, err, context.Canceled, "a client that has gone does not wait")
+}
+
+// Ensure that many who open the same link at once make the server draw once.
+func TestPictures_Together(t *testing.T) {
+	t.Parallel()
+	g := newGallery()
+	g.wait = time.Minute
+	const clients = 20
+	answers := make(chan string, clients)
+	for range clients {
+		go func() { answers <- g.get(t.Context(), http.MethodGet, "live").Body.String() }()
+	}
+	for range clients {
+		assert.Equal(t, "picture of live at 7", <-answers)
+	}
+	// Two can look for the picture before either has drawn it.
+	assert.LessOrEqual(t, g.drawn.Load(), int32(drawingAtOnce))
+}
+
+// Ensure that telephones get an icon.
+func TestTouchIcon(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	touchIcon(w, httptest.NewRequest(http.MethodGet, "/apple-touch-icon.png", nil))
+	assert.Equal(t, http.StatusOK, w.Code)
+	assert.Equal(t, "image/png", w.Header().Get("Content-Type"))
+	assert.Greater(t, w.Body.Len(), 500)
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func newGallery() *gallery {
 	g.now = func() time.Time { return g.clock }
 	g.draw = func(w io.Writer, game *pb.Game) error {
 		g.drawn.Add(1)
-		_, err := io.WriteString(w, "picture of "+game.GetId()+" at "+string(rune('0'+game.GetVersion())))
+		_, err := io.WriteString(w, "picture of "+game.GetId()+" at "+strconv.Itoa(int(game.GetVersion())))
 		return err
 	}
 	return g

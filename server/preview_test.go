@@ -1,0 +1,70 @@
+package server_test
+
+import (
+	"context"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/metadata"
+
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that a link to a game has what a messenger needs for a preview: words about the
+// game, and a picture of it. A private game has both for those who know its id.
+func TestLinkPreview(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Proxies = "127.0.0.1"
+	c.Limits.ReadsPerAddressPerSecond = 1
+	server, _ := servertest.Start(t, c)
+	conn := servertest.Dial(t, server.Addr())
+	ctx := within(t)
+	ann, err := pb.NewPlayerServiceClient(conn).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "Ann"})
+	require.NoError(t, err)
+	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+ann.GetToken())
+
+	get := func(ctx context.Context, path string) *http.Response {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+server.Addr().String()+path, nil)
+		require.NoError(t, err)
+		request.Header.Set("X-Forwarded-Proto", "https")
+		request.Header.Set("X-Forwarded-For", "192.0.2.7")
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		response, err := client.Do(request)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, response.Body.Close()) })
+		return response
+	}
+	for _, private := range []bool{false, true} {
+		created, err := pb.NewGameServiceClient(conn).CreateGame(ctx, &pb.CreateGameRequest{Variant: "classic", Private: private})
+		require.NoError(t, err)
+		path := "/g/" + created.GetGame().GetId()
+
+		page, err := io.ReadAll(get(ctx, path).Body)
+		require.NoError(t, err)
+		assert.Contains(t, string(page), "<title>Ann: 0 points · 2048 classic</title>")
+		assert.Contains(t, string(page), `content="https://`+server.Addr().String()+path+`/picture.png?v=1"`)
+
+		response := get(ctx, path+"/picture.png?v=1")
+		require.Equal(t, http.StatusOK, response.StatusCode)
+		picture, err := png.Decode(response.Body)
+		require.NoError(t, err)
+		assert.Equal(t, image.Rect(0, 0, 1200, 630), picture.Bounds())
+	}
+
+	assert.Equal(t, http.StatusNotFound, get(ctx, "/g/unknown/picture.png").StatusCode)
+	refused := 0
+	for range 20 { // ten seconds' worth of reads at once, and a few more
+		if response := get(ctx, "/g/unknown/picture.png"); response.StatusCode == http.StatusTooManyRequests {
+			assert.NotEmpty(t, response.Header.Get("Retry-After"))
+			refused++
+		}
+	}
+	assert.Positive(t, refused, "pictures count towards the limits on reads")
+}

@@ -1,0 +1,122 @@
+// Calls that change something, made until the server has answered.
+
+import { ApiError, call, setAccount } from './api.js';
+import { dialog, h } from './dom.js';
+
+/** @import { Calls } from '../types' */
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** Draws random base32 characters: 26 of them, for an id or a secret, unless told otherwise. */
+export function draw(length = 26) {
+  return Array.from(crypto.getRandomValues(new Uint8Array(length)), (b) => ALPHABET[b % 32]).join(
+    '',
+  );
+}
+
+/** @param {number} ms */
+function pause(ms) {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+    if (!navigator.onLine) addEventListener('online', resolve, { once: true });
+  });
+}
+
+/**
+ * Reports whether a call with this error may have taken effect, or may if it is repeated.
+ * @param {unknown} e
+ */
+export const unsettled = (e) =>
+  !(e instanceof ApiError) ||
+  e.reason === 'RATE_LIMITED' ||
+  /^(unavailable|deadline_exceeded|canceled)$/.test(e.code);
+
+/** @type {Record<string, string>} */
+const WORDS = {
+  BAD_TOKEN: 'The server does not know this account.',
+  GAME_NOT_FOUND: 'The server no longer has this game.',
+  NAME_TAKEN: 'This name is taken.',
+  PLAYER_NOT_FOUND: 'There is no such player.',
+  RATE_LIMITED: 'The server asks to wait a moment …',
+  SEAT_TAKEN: 'Another player has taken the seat.',
+  TOO_MANY_GAMES: 'You have as many open games as the server allows.',
+  UNDO_NOT_ALLOWED: 'There is no move to undo.',
+  VARIANT_NOT_FOUND: 'There is no such variant.',
+};
+
+/**
+ * Says in words what is wrong.
+ * @param {any} e
+ */
+export function explain(e) {
+  if (!navigator.onLine) return 'You are offline.';
+  return (
+    WORDS[e.reason] ?? (unsettled(e) ? 'The server does not answer. Trying again …' : e.message)
+  );
+}
+
+/**
+ * Makes a call that takes effect once, however often it is made, until its outcome is known.
+ * @template {keyof Calls} M
+ * @param {M} method
+ * @param {Calls[M][0]} request
+ * @param {{signal?: AbortSignal, onWait?: (e: any) => void, service?: string}} [options]
+ * @returns {Promise<Calls[M][1]>}
+ */
+export async function persist(method, request, options = {}) {
+  for (let tries = 0; ; tries++) {
+    const attempt = new AbortController();
+    const timer = setTimeout(() => attempt.abort(), 8000);
+    const stop = () => attempt.abort();
+    options.signal?.addEventListener('abort', stop);
+    try {
+      return await call(options.service ?? 'GameService', method, request, {
+        signal: attempt.signal,
+      });
+    } catch (e) {
+      if (options.signal?.aborted || !unsettled(e)) throw e;
+      options.onWait?.(e);
+      const asked = Math.min(/** @type {ApiError} */ (e).retryAfter || 0, 60) * 1000;
+      await pause(asked + Math.min(250 * 2 ** tries, 4000) * (0.5 + Math.random()));
+    } finally {
+      clearTimeout(timer);
+      options.signal?.removeEventListener('abort', stop);
+    }
+  }
+}
+
+/**
+ * Creates an account and keeps it. The secret is drawn here, so that the call can be repeated.
+ * @param {string} name
+ */
+export async function createAccount(name) {
+  const request = { name, secret: draw() };
+  const { player, token } = await persist('CreatePlayer', request, { service: 'PlayerService' });
+  return setAccount({ id: player.id, name: player.name, token });
+}
+
+/** Creates an account for a player who has chosen no name yet. */
+export async function createGuest() {
+  for (;;) {
+    try {
+      return await createAccount(`guest-${draw(6)}`);
+    } catch (e) {
+      if (/** @type {ApiError} */ (e).reason !== 'NAME_TAKEN') throw e;
+    }
+  }
+}
+
+/**
+ * Asks before something is lost.
+ * @param {string} title
+ * @param {string} text
+ * @param {string} yes what the button says that goes on
+ * @returns {Promise<boolean>}
+ */
+export const ask = (title, text, yes) =>
+  new Promise((resolve) => {
+    const go = h('button', { class: 'primary', autofocus: true }, yes);
+    const box = dialog(title, h('p', null, text), go);
+    go.onclick = () => box.close(yes);
+    box.addEventListener('close', () => resolve(box.returnValue === yes));
+  });

@@ -19,7 +19,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
 
-// Limits on pictures, which cost more than any other read: about 5 ms of processor time.
+// Limits on pictures, which cost more than any other read: 5 to 10 ms of processor time.
 const (
 	// keptPictures are up to 10 MB in memory.
 	keptPictures = 256

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -110,8 +111,7 @@ func (p *program) leftFor(ctx context.Context, c *client.Client, playerID, gameI
 		if err != nil || !found || other.GetId() == gameID {
 			continue
 		}
-		this, err := c.Game(ctx, gameID)
-		if err == nil && other.GetUpdateTime().AsTime().Sub(this.GetUpdateTime().AsTime()) >= p.leaveAfter {
+		if this, err := c.Game(ctx, gameID); err == nil && gamestate.LeftFor(this.Game, other.Game, p.leaveAfter) {
 			return true
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/version"
 )
@@ -28,8 +29,7 @@ type program struct {
 	store *client.Store
 	state string // directory of the games of play --local
 	clock func() time.Time
-	// leaveAfter is how much later a player's other game must have moved for a follower
-	// to leave one that is not over.
+	// leaveAfter is gamestate.LeaveTime, but for tests.
 	leaveAfter time.Duration
 	// terminal reports whether a stream is a terminal, and width returns its number of
 	// columns, 0 for no limit.
@@ -54,7 +54,7 @@ type globalFlags struct {
 func newProgram() *program {
 	return &program{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
-		store: client.DefaultStore(), state: stateHome(), clock: time.Now, leaveAfter: 10 * time.Second,
+		store: client.DefaultStore(), state: stateHome(), clock: time.Now, leaveAfter: gamestate.LeaveTime,
 		terminal: func(stream any) bool {
 			f, ok := stream.(*os.File)
 			// A dumb terminal is written like a file: its cursor cannot be moved.

@@ -149,6 +149,16 @@ func (s *State) Idle(now time.Time) (time.Duration, bool) {
 	return age, age >= LiveTime
 }
 
+// LeaveTime is how much later the last event of a player's other game is if the player has
+// left this one for it.
+const LeaveTime = 10 * time.Second
+
+// LeftFor reports whether a player who has a seat in two games has left one for the other:
+// the last event of that is so much later, usually by LeaveTime.
+func LeftFor(this, other *pb.Game, later time.Duration) bool {
+	return other.GetId() != this.GetId() && other.GetUpdateTime().AsTime().Sub(this.GetUpdateTime().AsTime()) >= later
+}
+
 // Badge says whether what is shown is live.
 func (s *State) Badge(t style.Theme, now time.Time) string {
 	switch {

@@ -75,7 +75,7 @@ func (c *chooser) due(g *game, now time.Time) bool {
 	case c.player == "":
 		return c.idle(g, now) >= idleTime
 	default:
-		return c.idle(g, now) >= gamestate.LiveTime
+		return c.idle(g, now) >= gamestate.LeaveTime
 	}
 }
 
@@ -109,7 +109,11 @@ func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, prob
 	byUser := c.byUser
 	c.finding, c.byUser = false, false
 	other := msg.game != nil && (g == nil || msg.game.GetId() != g.id)
-	if other && g.running() && !byUser {
+	switch {
+	case !other || !g.running() || byUser:
+	case c.player != "":
+		other = gamestate.LeftFor(g.state.Game.Game, msg.game, gamestate.LeaveTime)
+	default:
 		s := gamestate.New(msg.game)
 		_, idle := s.Idle(now)
 		other = !idle

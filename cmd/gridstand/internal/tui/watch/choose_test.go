@@ -248,6 +248,16 @@ func TestFollow(t *testing.T) {
 	third.UpdateTime, playing = timestamppb.New(x.now), third
 	x.wait(0)
 	x.shows(third) // the second one was left
+
+	x.streams["second"] = tuitest.NewStream()
+	second := liveGame("second", 0, 0)
+	playing, second.UpdateTime = second, timestamppb.New(x.now.Add(gamestate.LeaveTime-1))
+	x.wait(gamestate.LeaveTime)
+	assert.Equal(t, "third", x.p.game.id, "the player may play both")
+	second = liveGame("second", 0, 0)
+	playing, second.UpdateTime = second, timestamppb.New(x.now)
+	x.wait(otherTime)
+	x.shows(second)
 }
 
 // TestFollow_Unknown says what to do about a name that no player has.

@@ -22,7 +22,8 @@ type Server struct {
 	OnPlace      func(w pb.Window) (ui.Place, error) // nil: no place
 	OnLists      func(me, variant string, w pb.Window) (ui.Lists, error)
 	OnVariants   func() ([]*pb.Variant, error) // nil: Variants
-	OnPlayerGame func(name string) (*pb.Game, error)
+	OnPlayerID   func(name string) (string, error)
+	OnPlayerGame func(playerID string) (*pb.Game, error)
 	// Streams are handed out by game; missing ones say nothing.
 	Streams map[string]*Stream
 	// Past is what a watcher gets who asks for the events after a version.
@@ -81,9 +82,12 @@ func (s *Server) Variants(context.Context) ([]*pb.Variant, error) {
 	return s.OnVariants()
 }
 
+// PlayerID implements ui.Server.
+func (s *Server) PlayerID(_ context.Context, name string) (string, error) { return s.OnPlayerID(name) }
+
 // PlayerGame implements ui.Server.
-func (s *Server) PlayerGame(_ context.Context, name string) (*pb.Game, error) {
-	return s.OnPlayerGame(name)
+func (s *Server) PlayerGame(_ context.Context, playerID string) (*pb.Game, error) {
+	return s.OnPlayerGame(playerID)
 }
 
 // Watch implements ui.Server.

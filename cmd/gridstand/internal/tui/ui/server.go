@@ -35,9 +35,11 @@ type Server interface {
 	Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error)
 	// Variants lists the variants that the server offers.
 	Variants(ctx context.Context) ([]*pb.Variant, error)
-	// PlayerGame returns the game that a player plays now, by the player's name; nil if
-	// none. The error is client.ErrPlayerNotFound if there is no such player.
-	PlayerGame(ctx context.Context, name string) (*pb.Game, error)
+	// PlayerID returns the id of the player with a name. The error is
+	// client.ErrPlayerNotFound if there is none.
+	PlayerID(ctx context.Context, name string) (string, error)
+	// PlayerGame returns the game that a player plays now, by the player's id; nil if none.
+	PlayerGame(ctx context.Context, playerID string) (*pb.Game, error)
 	// Watch follows a game until ctx ends.
 	Watch(ctx context.Context, id string, o WatchOptions) Stream
 }
@@ -198,11 +200,12 @@ func (s *server) Watch(ctx context.Context, id string, o WatchOptions) Stream {
 	})
 }
 
-func (s *server) PlayerGame(ctx context.Context, name string) (*pb.Game, error) {
+func (s *server) PlayerID(ctx context.Context, name string) (string, error) {
 	player, err := s.client.PlayerByName(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	g, _, err := s.client.CurrentGame(ctx, player.GetId())
+	return player.GetId(), err
+}
+
+func (s *server) PlayerGame(ctx context.Context, playerID string) (*pb.Game, error) {
+	g, _, err := s.client.CurrentGame(ctx, playerID)
 	return g.Game, err
 }

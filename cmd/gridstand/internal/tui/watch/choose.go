@@ -31,8 +31,9 @@ const seenLimit = 100
 
 // chooser chooses the games of a page: TV, or the games of a player.
 type chooser struct {
-	// player is the name of the player to follow, empty for TV.
-	player string
+	// player is the name of the player to follow, empty for TV. playerID is empty until it
+	// is known.
+	player, playerID string
 	// why says why the game was chosen, empty if there is nothing to say.
 	why string
 	// seen are the games shown, the last one at the end.
@@ -58,9 +59,10 @@ func (c *chooser) ended(now time.Time) { c.next = now.Add(resultTime) }
 
 // foundMsg brings the game to show, nil if there is none.
 type foundMsg struct {
-	game *pb.Game
-	why  string
-	err  error
+	game     *pb.Game
+	why      string
+	playerID string
+	err      error
 }
 
 // due reports whether to ask the server for a game in place of g, which may be nil.
@@ -92,12 +94,17 @@ func (c *chooser) find(env *ui.Env, tasks *ui.Tasks) tea.Cmd {
 	}
 	c.finding = true
 	server, player, seen, now := env.Server, c.player, slices.Clone(c.seen), env.Now
+	f := foundMsg{playerID: c.playerID}
 	return tasks.Do(func(ctx context.Context) tea.Msg {
-		var f foundMsg
-		if player != "" {
-			f.game, f.err = server.PlayerGame(ctx, player)
-		} else {
+		if player == "" {
 			f.game, f.why, f.err = PickLive(ctx, server, seen, now)
+			return f
+		}
+		if f.playerID == "" {
+			f.playerID, f.err = server.PlayerID(ctx, player)
+		}
+		if f.err == nil {
+			f.game, f.err = server.PlayerGame(ctx, f.playerID)
 		}
 		return f
 	})
@@ -107,7 +114,7 @@ func (c *chooser) find(env *ui.Env, tasks *ui.Tasks) tea.Cmd {
 // g, and the problem to show, empty for none.
 func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, problem string) {
 	byUser := c.byUser
-	c.finding, c.byUser = false, false
+	c.finding, c.byUser, c.playerID = false, false, msg.playerID
 	other := msg.game != nil && (g == nil || msg.game.GetId() != g.id)
 	switch {
 	case !other || !g.running() || byUser:

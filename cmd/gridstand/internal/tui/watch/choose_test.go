@@ -216,9 +216,13 @@ func TestPickLive(t *testing.T) {
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	var playing *pb.Game
-	var asked atomic.Int32
-	x := newSet(t, &tuitest.Server{OnPlayerGame: func(name string) (*pb.Game, error) {
+	var named, asked atomic.Int32
+	x := newSet(t, &tuitest.Server{OnPlayerID: func(name string) (string, error) {
 		assert.Equal(t, "ada", name)
+		named.Add(1)
+		return "ada's id", nil
+	}, OnPlayerGame: func(playerID string) (*pb.Game, error) {
+		assert.Equal(t, "ada's id", playerID)
 		asked.Add(1)
 		return playing, nil
 	}}, "ada", "first", "second")
@@ -258,15 +262,16 @@ func TestFollow(t *testing.T) {
 	playing, second.UpdateTime = second, timestamppb.New(x.now)
 	x.wait(otherTime)
 	x.shows(second)
+	assert.EqualValues(t, 1, named.Load(), "the id stays")
 }
 
 // TestFollow_Unknown says what to do about a name that no player has.
 func TestFollow_Unknown(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	x := newSet(t, &tuitest.Server{OnPlayerGame: func(string) (*pb.Game, error) {
+	x := newSet(t, &tuitest.Server{OnPlayerID: func(string) (string, error) {
 		asked.Add(1)
-		return nil, client.ErrPlayerNotFound
+		return "", client.ErrPlayerNotFound
 	}}, "\x1b[2Jnobody")
 	x.Until("an answer", func() bool { return x.p.chooser.unknown })
 	text := strings.Join(strings.Fields(x.Screen()), " ")

@@ -74,6 +74,46 @@ type Layout struct {
 	PanelWidth, PanelHeight int
 	// Spare is the number of rows left over.
 	Spare int
+	// Small says that the board is drawn in small.
+	Small bool
+}
+
+// Measures of the panel of a board in small.
+const (
+	smallPanelLines = 4
+	smallPanelWidth = 12 // of one that has no room below the board
+)
+
+// Place is Fit for the board, or if it does not fit and colors allow that, for the board
+// in small. It returns the board to draw.
+func Place(b Board, t style.Theme, width, height, panelLines int) (Board, Layout, bool) {
+	return orSmall(b, t, func(b Board, small bool) (Layout, bool) {
+		if !small {
+			return Fit(b, t, width, height, panelLines)
+		}
+		l, ok := Fit(b, t, width, height, smallPanelLines)
+		if !ok {
+			w, h := Needs(b, t)
+			_, sizes := b.Sizes(t)
+			l = Layout{Cell: sizes[len(sizes)-1], Wide: true, PanelWidth: width - w - PanelGap, PanelHeight: h}
+			ok = h <= height && l.PanelWidth >= smallPanelWidth
+		}
+		if more := min(l.Spare, panelLines-l.PanelHeight); !l.Wide && more > 0 {
+			l.PanelHeight, l.Spare = l.PanelHeight+more, l.Spare-more
+		}
+		l.Small = true
+		return l, ok
+	})
+}
+
+// orSmall fits a board, or if it does not fit and there is one, the same in small.
+func orSmall[L any](b Board, t style.Theme, fit func(b Board, small bool) (L, bool)) (Board, L, bool) {
+	l, ok := fit(b, false)
+	if small, has := Small(b, t); !ok && has {
+		b = small
+		l, ok = fit(b, true)
+	}
+	return b, l, ok
 }
 
 // Fit finds the largest cells with which the board fits into width × height, beside a
@@ -121,6 +161,12 @@ func LargestSize(b Board, t style.Theme, width, height int) (Size, bool) {
 		}
 	}
 	return Size{}, false
+}
+
+// Largest is LargestSize for the board, or if it does not fit and colors allow that, for
+// the board in small. It returns the board to draw.
+func Largest(b Board, t style.Theme, width, height int) (Board, Size, bool) {
+	return orSmall(b, t, func(b Board, _ bool) (Size, bool) { return LargestSize(b, t, width, height) })
 }
 
 // Needs is the smallest width and height in which the board can be drawn.

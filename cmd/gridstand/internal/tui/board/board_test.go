@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
@@ -150,6 +151,36 @@ func TestTribolo_Sizes(t *testing.T) {
 		if c.want.Pitch == 1 {
 			assert.Equal(t, 16, strings.Count(row, "▏B"))
 		}
+	}
+}
+
+// Ensure that a board that does not fit is drawn in small if there are colors: above its
+// panel, or else beside a narrow one.
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	b := board.Tribolo{Board: &pb.TriboloBoard{Rows: 11, Columns: 16, Cells: make([]pb.CellState, 11*16)}}
+	for _, c := range []struct {
+		width, height int
+		profile       colorprofile.Profile
+		want          board.Layout
+		ok            bool
+	}{
+		{78, 20, colorprofile.TrueColor, board.Layout{Cell: board.Size{Width: 3, Pitch: 1}, Wide: true, PanelWidth: 24, PanelHeight: 13, Spare: 7}, true},
+		{38, 11, colorprofile.TrueColor, board.Layout{Cell: board.Size{Width: 2, Pitch: 1}, PanelWidth: 36, PanelHeight: 5, Small: true}, true},
+		{38, 10, colorprofile.TrueColor, board.Layout{Cell: board.Size{Width: 2, Pitch: 1}, PanelWidth: 36, PanelHeight: 4, Small: true}, true},
+		{30, 6, colorprofile.TrueColor, board.Layout{Cell: board.Size{Width: 1, Pitch: 1}, Wide: true, PanelWidth: 12, PanelHeight: 6, Small: true}, true},
+		{29, 6, colorprofile.TrueColor, board.Layout{}, false},
+		{38, 10, colorprofile.ASCII, board.Layout{}, false},
+	} {
+		theme := style.Theme{Profile: c.profile}
+		drawn, l, ok := board.Place(b, theme, c.width, c.height, 6)
+		if assert.Equal(t, c.ok, ok, "%d×%d", c.width, c.height); !ok {
+			continue
+		}
+		assert.Equal(t, c.want, l, "%d×%d", c.width, c.height)
+		width, height := lipgloss.Size(drawn.Draw(l.Cell, theme))
+		assert.LessOrEqual(t, width, c.width)
+		assert.LessOrEqual(t, height, c.height)
 	}
 }
 

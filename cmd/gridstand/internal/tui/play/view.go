@@ -21,9 +21,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// smallPanel is the height of the panel below a board drawn in small.
-const smallPanel = 4
-
 // shareLines is the height of the command for others, with an empty line.
 const shareLines = 2
 
@@ -39,12 +36,7 @@ func (p *Model) View(width, height int) ui.View {
 		return v
 	}
 	b := board.Moving(p.mode.Board(&p.State, p.mine()), p.Before, p.motion.Progress())
-	l, ok := board.Fit(b, p.env.Theme, width, height, p.mode.PanelLines()+shareLines)
-	clicks := ok
-	if small, can := board.Small(b, p.env.Theme); !ok && can {
-		b = small
-		l, ok = board.Fit(b, p.env.Theme, width, height, smallPanel)
-	}
+	b, l, ok := board.Place(b, p.env.Theme, width, height, p.mode.PanelLines()+shareLines)
 	if !ok {
 		needsWidth, needsHeight := board.Needs(b, p.env.Theme)
 		v.Body = widget.TooSmall(p.env.Width, p.env.Height, needsWidth+2, needsHeight+3)
@@ -60,7 +52,7 @@ func (p *Model) View(width, height int) ui.View {
 	}
 	block, x := board.Join(l, b.Draw(l.Cell, p.env.Theme), widget.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
 	v.Body = block
-	if !clicks {
+	if l.Small {
 		return p.ask(v)
 	}
 	v.OnClick = func(column, row int) tea.Cmd {

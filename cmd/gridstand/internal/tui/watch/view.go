@@ -29,11 +29,7 @@ func (p *page) View(width, height int) ui.View {
 		Title: s.Variant(), Left: p.left(t.Bold().Render(s.Variant())), Right: p.right(), Status: p.status(width),
 	}
 	b := board.Moving(s.Board(), s.Before, p.game.motion.Progress())
-	l, ok := board.Fit(b, t, width, height, panelLines)
-	if small, has := board.Small(b, t); !ok && has {
-		b = small
-		l, ok = fitSmall(b, t, width, height)
-	}
+	b, l, ok := board.Place(b, t, width, height, panelLines)
 	if !ok {
 		needsWidth, needsHeight := board.Needs(b, t)
 		v.Body = widget.TooSmall(p.env.Width, p.env.Height, needsWidth+p.env.Width-width, needsHeight+1+p.env.Height-height)
@@ -49,18 +45,6 @@ func (p *page) View(width, height int) ui.View {
 	}
 	v.Body, _ = board.Join(l, b.Draw(l.Cell, t), widget.Block(text, l.PanelWidth, l.PanelHeight))
 	return v
-}
-
-// fitSmall finds room for a small board with a panel beside it, however narrow.
-func fitSmall(b board.Board, t style.Theme, width, height int) (board.Layout, bool) {
-	if l, ok := board.Fit(b, t, width, height, panelLines); ok {
-		return l, true
-	}
-	const narrowest = 12
-	w, h := board.Needs(b, t)
-	_, sizes := b.Sizes(t)
-	l := board.Layout{Cell: sizes[len(sizes)-1], Wide: true, PanelWidth: width - w - board.PanelGap, PanelHeight: h}
-	return l, h <= height && l.PanelWidth >= narrowest
 }
 
 // mode says how the page chooses its games, empty if the user chose one.

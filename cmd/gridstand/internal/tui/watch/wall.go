@@ -168,13 +168,7 @@ func (w *wall) fit(g *game, width, height int) (b board.Board, c board.Size, ok 
 	if b = board.Moving(s.Board(), s.Before, g.motion.Progress()); b == nil {
 		return nil, c, true
 	}
-	height -= 1 + seatRows(s)
-	c, ok = board.LargestSize(b, w.env.Theme, width, height)
-	if small, has := board.Small(b, w.env.Theme); !ok && has {
-		b = small
-		c, ok = board.LargestSize(b, w.env.Theme, width, height)
-	}
-	return b, c, ok
+	return board.Largest(b, w.env.Theme, width, height-1-seatRows(s))
 }
 
 // cell draws a game with its title, its board and all its seats.

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -25,6 +26,17 @@ type player struct {
 	number int
 	client *client.Client
 	tables []*table
+}
+
+// register creates the player's account.
+func (p *player) register(ctx context.Context) error {
+	_, token, err := p.client.CreatePlayer(ctx, fmt.Sprintf("%s-%d", p.run.accounts, p.number), true)
+	if err != nil {
+		p.run.fail(callCreatePlayer, err)
+		return err
+	}
+	p.client = p.client.As(token)
+	return nil
 }
 
 // play makes moves until stop ends. The last call may take until calls ends.

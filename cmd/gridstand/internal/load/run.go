@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -289,15 +288,4 @@ func (r *run) count(report *Report) {
 			report.Lost += int64(max(0, s.game.known.GetVersion()-s.seen))
 		}
 	}
-}
-
-// register creates the player's account.
-func (p *player) register(ctx context.Context) error {
-	_, token, err := p.client.CreatePlayer(ctx, fmt.Sprintf("%s-%d", p.run.accounts, p.number), true)
-	if err != nil {
-		p.run.fail(callCreatePlayer, err)
-		return err
-	}
-	p.client = p.client.As(token)
-	return nil
 }

@@ -226,3 +226,107 @@ export interface Calls {
   GetPlayer: [{ playerId?: string; name?: string }, { player: Player }];
   RotateToken: [{ secret?: string }, { token: string }];
 }
+
+/** What verify.js says of a transcript. */
+export type Verdict =
+  | {
+      ok: true;
+      checks: {
+        /** Events, each with its board, scores and legal moves. */
+        versions: number;
+        moves: number;
+        /** Tiles that appeared at random, with those of the start. */
+        tiles: number;
+        /** Seed in base64. */
+        seed: string;
+      };
+    }
+  | {
+      ok: false;
+      /** Version of the first event that is wrong. */
+      version: number;
+      problem: string;
+      /** Whether the page cannot tell: the game is not over, or newer than the page. */
+      unknown: boolean;
+    };
+
+/** Draws a number from 0 to n - 1; see draws.js. */
+export type Draw = (n: number | bigint) => bigint;
+
+/** What distinguishes a variant of 2048. */
+export interface Twenty48Rules {
+  /** Number of rows and of columns. */
+  side: number;
+  /** Number of start tiles that are drawn. */
+  start: number;
+  /** One start tile in so many is a 4; 0 for none. */
+  startFours: number;
+  /** One later tile in so many is a 4; 0 for none. */
+  fours: number;
+  /** Whether the game ends with a tile of 2048. */
+  ends?: boolean;
+  /** Whether a tile appears after the move that ends it. */
+  lastTile?: boolean;
+  /** Whether a merge counts half of the merged tile. */
+  half?: boolean;
+  /** Whether moves that change nothing are legal while a cell is empty. */
+  idle?: boolean;
+}
+
+/** A slide of all tiles. */
+export interface Slide {
+  tiles: number[];
+  gained: number;
+  /** From which cell to which each tile went, and whether it merged there with the one before. */
+  moves: { from: number; to: number; merged: boolean }[];
+}
+
+/** A board with the seat to move. It never changes; moves return another. */
+export interface Board {
+  turn: number | undefined;
+  /** Why the board has ended. */
+  ended: Reason | undefined;
+  /** Seats that win if the game ends now for this reason. */
+  winners(reason: Reason): number[];
+  /** The board after a seat has resigned. */
+  resign(seat: number): Board;
+  /** The position but for its turn; without legal moves unless active. */
+  position(active: boolean): Position;
+  /** A move of the seat to move, and what its event says; undefined if illegal. */
+  move(seat: number, moved: Moved, draw: Draw): { board: Board; moved: Moved } | undefined;
+}
+
+/** A game at one version, as verify.js recomputes it. */
+export interface GameState {
+  board: Board;
+  seats: Seat[];
+  /** Whether a seat is open. */
+  waiting: boolean;
+  /** Why the game ended. */
+  reason?: Reason;
+  ranked: boolean;
+  /** Limit of a turn, 0 for none; times and durations are in nanoseconds. */
+  limit: bigint;
+  /** Time of the event. */
+  at: bigint;
+  /** When the running clock runs out. */
+  deadline?: bigint;
+}
+
+/** What an action of verify.js is given; it changes next and returns what its event says. */
+export interface Context {
+  /** State before the event, with the time of the event. */
+  next: GameState;
+  /** States of all versions before. */
+  past: GameState[];
+  /** Seat of the event, and whether it is its turn. */
+  seat: number;
+  here: Seat;
+  due: boolean;
+  /** Changes that seat. */
+  put(change: Partial<Seat>): void;
+  /** Message of the action. */
+  said: any;
+  seed: Uint8Array;
+  draw: Draw;
+}

@@ -1,0 +1,129 @@
+// The rules of Tribolo, as docs/verify.md describes them. Cells are numbered row by row.
+
+/** @import { Board, CellState, Draw } from '../types' */
+
+export const columns = 16;
+export const rows = 11;
+export const seats = 3;
+export const variants = { tribolo: {} };
+
+/** @type {CellState[]} The cells of each seat. */
+export const owners = ['CELL_STATE_BLUE', 'CELL_STATE_RED', 'CELL_STATE_GREEN'];
+
+/** @param {number} cell */
+const named = (cell) => ({ x: cell % columns, y: Math.floor(cell / columns) });
+
+const steps = [-1, 0, 1].flatMap((dx) => [-1, 0, 1].map((dy) => ({ dx, dy })));
+
+/** For each cell, the lines of cells that lead away from it. */
+const lines = Array.from({ length: rows * columns }, (_, cell) =>
+  steps.map(({ dx, dy }) => {
+    const line = [];
+    let { x, y } = named(cell);
+    while (dx || dy) {
+      x += dx;
+      y += dy;
+      if (x < 0 || x >= columns || y < 0 || y >= rows) break;
+      line.push(y * columns + x);
+    }
+    return line;
+  }),
+);
+
+/**
+ * Returns the cells that a seat jumps over by going to a cell: none if that is illegal.
+ * @param {CellState[]} cells @param {number} seat @param {number} to
+ */
+export function jumps(cells, seat, to) {
+  /** @type {number[]} */
+  const taken = [];
+  if (cells[to] !== 'CELL_STATE_EMPTY') return taken;
+  for (const line of lines[to]) {
+    const over = cells[line[0]];
+    if (over === owners[seat] || !owners.includes(over)) continue;
+    const end = line.findIndex((cell) => cells[cell] !== over);
+    if (cells[line[end]] === owners[seat]) taken.push(...line.slice(0, end));
+  }
+  return taken;
+}
+
+/**
+ * Returns the legal moves of a seat: what it takes by each destination.
+ * @param {CellState[]} cells @param {number} seat
+ */
+export function legalMoves(cells, seat) {
+  /** @type {Map<number, number[]>} */
+  const legal = new Map();
+  for (const to of cells.keys()) {
+    const taken = jumps(cells, seat, to);
+    if (taken.length) legal.set(to, taken);
+  }
+  return legal;
+}
+
+/** @param {string} _ @param {Draw} draw */
+export function start(_, draw) {
+  /** @type {CellState[]} */
+  const cells = Array(rows * columns).fill('CELL_STATE_EMPTY');
+  const all = cells.map((_, i) => (i % rows) * columns + Math.floor(i / rows)); // x outermost
+  for (let i = 0; i < 48; i++) {
+    const j = i + Number(draw(all.length - i));
+    [all[i], all[j]] = [all[j], all[i]];
+    cells[all[i]] = owners[Math.floor(i / 12)] ?? 'CELL_STATE_WALL';
+  }
+  return board(cells, Number(draw(3)) + 2, [], 0);
+}
+
+/**
+ * Returns the board after a seat has moved.
+ * @param {CellState[]} cells @param {number} mover @param {number[]} resigned
+ * @param {number} moveCount @returns {Board}
+ */
+function board(cells, mover, resigned, moveCount) {
+  const after = [mover + 1, mover + 2, mover].map((seat) => seat % 3);
+  const able = after.filter((seat) => !resigned.includes(seat));
+  let legal = new Map();
+  const turn = able.find((seat) => {
+    legal = legalMoves(cells, seat);
+    return legal.size;
+  });
+  const scores = owners.map((owner) => cells.filter((cell) => cell === owner).length);
+  return {
+    turn,
+    ended: turn === undefined ? 'REASON_NO_MOVES' : undefined,
+    winners(reason) {
+      if (reason === 'REASON_ABANDONED') return [];
+      const most = Math.max(...able.map((seat) => scores[seat]));
+      return able.filter((seat) => scores[seat] === most);
+    },
+    resign(seat) {
+      // If it is not the turn of seat, the turn stays: it is passed on to the seat that has it.
+      const before = turn === undefined || turn === seat ? seat : turn + 2;
+      return board(cells, before, [...resigned, seat], moveCount);
+    },
+    position: (active) => ({
+      moveCount,
+      tribolo: {
+        rows,
+        columns,
+        cells,
+        legalMoves: [...(active ? legal : [])].map(([to, taken]) => ({
+          cell: named(to),
+          taken: taken.map(named),
+        })),
+      },
+      scores,
+    }),
+    move(seat, { cell }) {
+      const to = (cell?.y ?? 0) * columns + (cell?.x ?? 0);
+      const taken = cell && legal.get(to);
+      if (!taken) return undefined;
+      const next = [...cells];
+      for (const at of [to, ...taken]) next[at] = owners[seat];
+      return {
+        board: board(next, seat, resigned, moveCount + 1),
+        moved: { cell: named(to), taken: taken.map(named) },
+      };
+    },
+  };
+}

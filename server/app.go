@@ -7,7 +7,7 @@ import (
 
 // Server is a running server.
 type Server struct {
-	addr, metrics net.Addr
+	addr, web, metrics net.Addr
 
 	done chan struct{}
 	err  error // set before done is closed
@@ -35,7 +35,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{addr: n.admission.Addr(), done: make(chan struct{})}
+	s := &Server{addr: n.admission.Addr(), web: n.webAddr(), done: make(chan struct{})}
 	if n.admin != nil {
 		s.metrics = n.admin.listener.Addr()
 	}
@@ -48,6 +48,10 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 
 // Addr is the address that the server serves on.
 func (s *Server) Addr() net.Addr { return s.addr }
+
+// WebAddr is the address that the server serves HTTP on, the same as Addr by default; nil
+// if it does not.
+func (s *Server) WebAddr() net.Addr { return s.web }
 
 // MetricsAddr is the address that the server serves metrics on; nil without metrics.
 func (s *Server) MetricsAddr() net.Addr { return s.metrics }

@@ -20,8 +20,13 @@ type certificates struct {
 	clientCA  string // empty if clients need no certificate
 	logger    *slog.Logger
 
+	// grpc are the protocols that clients of the port for gRPC may choose, in the
+	// server's order.
+	grpc []string
+
 	mu     sync.Mutex
-	config *tls.Config // never changed once it was handed out
+	config *tls.Config // for gRPC; never changed once it was handed out
+	web    *tls.Config // for a listener for HTTP alone; likewise
 	pems   [3]string   // the files' contents that config was made of
 	readAt time.Time
 }
@@ -29,28 +34,42 @@ type certificates struct {
 // newCertificates reads the files for the first time. The error is a
 // *ConfigError.
 func newCertificates(c Config, logger *slog.Logger) (*certificates, error) {
-	s := &certificates{cert: c.TLSCert, key: c.TLSKey, clientCA: c.TLSClientCA, logger: logger, readAt: time.Now()}
+	s := &certificates{cert: c.TLSCert, key: c.TLSKey, clientCA: c.TLSClientCA, logger: logger, grpc: []string{"h2"}, readAt: time.Now()}
+	if c.Web == "" {
+		// gRPC clients offer only h2. Browsers offer both and get HTTP/1.1.
+		s.grpc = []string{"http/1.1", "h2"}
+	}
 	if err := s.read(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// serverConfig returns a configuration that calls current for every connection.
-func (s *certificates) serverConfig() *tls.Config {
+// grpcConfig returns a configuration for gRPC's port that uses the current files for
+// every connection.
+func (s *certificates) grpcConfig() *tls.Config {
+	return perClient(func() *tls.Config { config, _ := s.current(); return config })
+}
+
+// webConfig is grpcConfig for a listener for HTTP alone.
+func (s *certificates) webConfig() *tls.Config {
+	return perClient(func() *tls.Config { _, config := s.current(); return config })
+}
+
+func perClient(current func() *tls.Config) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return s.current(), nil },
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return current(), nil },
 	}
 }
 
-// current returns the configuration of the files. If they are invalid, as while they
-// are being replaced, it returns the one before.
-func (s *certificates) current() *tls.Config {
+// current returns the configurations of the files. If they are invalid, as while they
+// are being replaced, it returns those before.
+func (s *certificates) current() (grpc, web *tls.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.readAt) < readEvery {
-		return s.config
+		return s.config, s.web
 	}
 	s.readAt = time.Now()
 	before := s.config
@@ -59,10 +78,10 @@ func (s *certificates) current() *tls.Config {
 	} else if s.config != before {
 		s.logger.Info("certificate renewed", "until", s.config.Certificates[0].Leaf.NotAfter)
 	}
-	return s.config
+	return s.config, s.web
 }
 
-// read makes a new configuration if the files changed. The error is a *ConfigError.
+// read makes new configurations if the files changed. The error is a *ConfigError.
 func (s *certificates) read() error {
 	var pems [3]string
 	for i, file := range []string{s.cert, s.key, s.clientCA} {
@@ -84,8 +103,7 @@ func (s *certificates) read() error {
 	}
 	config := &tls.Config{
 		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12,
-		// gRPC clients offer only h2. Browsers offer both and get HTTP/1.1.
-		NextProtos: []string{"http/1.1", "h2"},
+		NextProtos: s.grpc,
 	}
 	if s.clientCA != "" {
 		config.ClientCAs = x509.NewCertPool()
@@ -96,6 +114,7 @@ func (s *certificates) read() error {
 		// With a ticket, a client whose authority was removed could resume.
 		config.SessionTicketsDisabled = true
 	}
-	s.config, s.pems = config, pems
+	s.config, s.web, s.pems = config, config.Clone(), pems
+	s.web.NextProtos = []string{"h2", "http/1.1"}
 	return nil
 }

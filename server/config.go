@@ -24,6 +24,9 @@ import (
 // Memory is the value of Config.Store for a store that is gone when the server ends.
 const Memory = "memory"
 
+// NoWeb is the value of Config.Web for a server that speaks only gRPC.
+const NoWeb = "off"
+
 // File is the value of Config.Store for a file. An empty path is a file in Config.Data.
 func File(path string) string { return fileScheme + path }
 
@@ -37,6 +40,9 @@ var LogFormats = []string{"text", "json"}
 type Config struct {
 	// Listen is the TCP address to serve on. Port 0 takes a free one.
 	Listen string
+	// Web is where HTTP is served, for browsers: empty for the port of Listen, NoWeb for
+	// nowhere, or a TCP address of its own.
+	Web string
 	// Store names where games are kept: a File, Memory, or a redis:// or rediss:// URL,
 	// or several of them separated by commas.
 	Store string
@@ -186,6 +192,11 @@ func (c *Config) validate() error {
 			return &ConfigError{"listen", err}
 		}
 	}
+	if c.webAddress() != "" {
+		if err := checkAddress(c.Web); err != nil {
+			return &ConfigError{"web", fmt.Errorf("must be empty, %s or an address: %w", NoWeb, err)}
+		}
+	}
 	if c.Metrics != "" {
 		if err := checkAddress(c.Metrics); err != nil {
 			return &ConfigError{"metrics", err}
@@ -232,6 +243,14 @@ func (c *Config) validate() error {
 		}
 	}
 	return nil
+}
+
+// webAddress returns the address of a listener for HTTP alone, empty if there is none.
+func (c *Config) webAddress() string {
+	if c.Web == NoWeb {
+		return ""
+	}
+	return c.Web
 }
 
 func checkAddress(address string) error {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -50,9 +51,11 @@ type node struct {
 	lifecycle *lifecycle.Manager
 	hub       *match.Hub
 
-	grpc   *grpc.Server
-	web    *web.Server
-	health *health.Server
+	grpc *grpc.Server
+	web  *web.Server
+	// webListener is what web serves on, nil if HTTP is not served.
+	webListener net.Listener
+	health      *health.Server
 	// lingering ends when health watchers have had time to learn that the server
 	// stops.
 	lingering context.Context
@@ -82,7 +85,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	}
 	n.logger = c.NewLogger()
 	n.refusals = newRefusals(n.metrics, n.logger)
-	encryption, err := tlsConfig(c, n.logger)
+	encryption, webEncryption, err := tlsConfigs(c, n.logger)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +93,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	if n.store, err = c.openStore(ctx, n.logger); err != nil {
 		return nil, err
 	}
-	if err := n.listen(); err != nil {
+	if err := n.listen(webEncryption); err != nil {
 		return nil, err
 	}
 	n.connect(append(transport, grpc.Creds(n.admission.Credentials(encryption))))
@@ -108,8 +111,9 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 	return n, err
 }
 
-// listen uses the configured listener, or makes one.
-func (n *node) listen() (err error) {
+// listen uses the configured listener, or makes one, and one for HTTP if it has an address
+// of its own.
+func (n *node) listen(webEncryption *tls.Config) (err error) {
 	if n.proxies, err = ratelimit.ParseProxies(n.Proxies); err != nil {
 		return &ConfigError{"proxies", err}
 	}
@@ -121,11 +125,42 @@ func (n *node) listen() (err error) {
 	}
 	n.admission = admission.New(inner, admission.Config{
 		Limits: &n.Limits, Proxies: n.proxies, Refuse: rpc.Refuse, Stopping: rpc.ErrStopping,
+		Answer: web.Refuse, Stall: n.Stall,
 		Closed: n.refusals.closed, Refused: n.refusals.refused,
 	})
+	if n.webListener, err = n.listenWeb(webEncryption); err != nil {
+		return err
+	}
 	n.metrics.Connections(n.admission.Connections)
 	n.metrics.Streams(n.admission.Streams)
 	return nil
+}
+
+// listenWeb returns the listener for HTTP, nil if there is none.
+func (n *node) listenWeb(encryption *tls.Config) (net.Listener, error) {
+	if n.Web == "" {
+		return n.admission.HTTP(), nil
+	}
+	_ = n.admission.HTTP().Close() // It closes what does not speak gRPC.
+	if n.Web == NoWeb {
+		return nil, nil
+	}
+	inner, err := net.Listen("tcp", n.Web)
+	if err != nil {
+		return nil, err
+	}
+	if encryption == nil {
+		return n.admission.Beside(inner), nil
+	}
+	return tls.NewListener(n.admission.Beside(inner), encryption), nil
+}
+
+// webAddr returns the address on which HTTP is served, nil if it is not.
+func (n *node) webAddr() net.Addr {
+	if n.webListener == nil {
+		return nil
+	}
+	return n.webListener.Addr()
 }
 
 // connect makes the packages of the server and the gRPC server above them.
@@ -176,7 +211,8 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	recoverUnary, recoverStream := recoverers(n.logger)
 	unary = append(unary, recoverUnary, games.Unary)
 	stream = append(stream, recoverStream, games.Stream)
-	n.web = web.NewServer(web.Config{Service: games, Unary: unary, Stream: stream, Limits: &n.Limits, Logger: n.logger})
+	n.web = web.NewServer(web.Config{Service: games, Unary: unary, Stream: stream, Limits: &n.Limits, Logger: n.logger, AdmitEvents: n.admission.EnterSSE})
+	n.web.Handler = n.admission.Handler(n.web.Handler)
 	options := append(transport, n.admission.Options()...)
 	n.grpc = grpc.NewServer(append(options,
 		grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(append(stream, n.endHealthWatch)...))...)
@@ -234,6 +270,9 @@ func (n *node) close() {
 		_ = n.admission.Close()
 	case n.Listener != nil:
 		_ = n.Listener.Close()
+	}
+	if n.webListener != nil {
+		_ = n.webListener.Close()
 	}
 	if n.admin != nil {
 		_ = n.admin.listener.Close()

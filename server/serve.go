@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -76,12 +77,9 @@ func (n *node) serve(ctx context.Context) error {
 	background.run("lifecycle", without(func(ctx context.Context) { n.lifecycle.Run(ctx, n.hub) }))
 	calls := newStage(ctx, fail)
 	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.admission) })
-	calls.run("HTTP", func(context.Context) error {
-		if err := n.web.Serve(n.admission.HTTP()); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
+	if n.webListener != nil {
+		calls.run("HTTP", n.serveHTTP)
+	}
 	calls.run("events", without(n.web.Run))
 	calls.run("admission", without(n.admission.Run))
 	n.announce()
@@ -110,11 +108,20 @@ func (n *node) serve(ctx context.Context) error {
 	return failure
 }
 
+// serveHTTP serves HTTP until a stop.
+func (n *node) serveHTTP(context.Context) error {
+	err := n.web.Serve(n.webListener)
+	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
+		return nil // gRPC's stop may close the listener that they share first.
+	}
+	return err
+}
+
 // flushFor is how long a stop waits for clients to receive the answers to finished
 // calls, and to close streams that only they keep open.
 const flushFor = 500 * time.Millisecond
 
-// drain waits for calls in progress, up to StopTimeout. It does not wait for
+// drain waits for calls and requests in progress, up to StopTimeout. It does not wait for
 // clients: for requests that have not arrived, answers that are not read, and idle
 // streams and connections.
 func (n *node) drain() {
@@ -135,7 +142,11 @@ func (n *node) drain() {
 	for {
 		select {
 		case <-drained:
-			return
+			// The HTTP server does not know the connections that its handlers took over.
+			if n.admission.Connections() == 0 && n.admission.Handlers() == 0 {
+				return
+			}
+			<-look.C
 		case <-look.C:
 		}
 		took := time.Since(began)
@@ -148,6 +159,9 @@ func (n *node) drain() {
 		n.grpc.Stop()
 		_ = n.web.Close()
 		<-drained
+		for n.admission.Handlers() > 0 { // Close does not wait for them.
+			<-look.C
+		}
 		return
 	}
 }
@@ -157,7 +171,11 @@ func (n *node) announce() {
 	if !n.store.Durable() {
 		n.logger.Warn("games are kept in memory and are lost when the server ends; to keep them in a file, omit --store memory", "id", "store-volatile")
 	}
-	n.logger.Info("serving", "address", n.admission.Addr().String(), "store", n.store.Name(),
+	web := NoWeb
+	if n.webListener != nil {
+		web = n.webListener.Addr().String()
+	}
+	n.logger.Info("serving", "address", n.admission.Addr().String(), "web", web, "store", n.store.Name(),
 		"tls", n.TLSCert != "", "version", version.String())
 	if n.admin != nil {
 		n.logger.Info("serving metrics", "address", n.admin.listener.Addr().String(), "pprof", n.Pprof)

@@ -22,7 +22,7 @@ const (
 	// disconnected.
 	minPing = 10 * time.Second
 	// handshakeTimeout bounds how long a new connection may take to become one.
-	handshakeTimeout = 20 * time.Second
+	handshakeTimeout = 10 * time.Second
 	// maxHeaderBytes bounds the metadata of a call, which is a token and what
 	// libraries add.
 	maxHeaderBytes = 16 << 10
@@ -69,17 +69,17 @@ func transportOptions(c Config) []grpc.ServerOption {
 	return options
 }
 
-// tlsConfig returns how connections are encrypted, nil for not at all. The error is a
-// *ConfigError.
-func tlsConfig(c Config, logger *slog.Logger) (*tls.Config, error) {
+// tlsConfigs returns how connections to gRPC's port and to a listener for HTTP alone are
+// encrypted, nil for not at all. The error is a *ConfigError.
+func tlsConfigs(c Config, logger *slog.Logger) (grpc, web *tls.Config, err error) {
 	if c.TLSCert == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	files, err := newCertificates(c, logger)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return files.serverConfig(), nil
+	return files.grpcConfig(), files.webConfig(), nil
 }
 
 // recoverers turn a panic in a handler into an answer and a line in the log.

@@ -20,6 +20,7 @@ type Limits struct {
 	NewConnectionsPerAddressPerSecond int
 	WatchesPerAddress                 int
 	WatchesPerAddressPerSecond        int
+	SSEPerAddress                     int
 	ReadsPerAddress                   int
 	ReadsPerAddressPerSecond          int
 	ReadsAtOnce                       int
@@ -106,6 +107,11 @@ var Table = []Limit{
 		"max-watches-per-address-per-second", "watches_per_address_per_second", 2_000,
 		"watch streams that one address may open in a second on this server, with ten seconds' worth at once",
 		func(l *Limits) *int { return &l.WatchesPerAddressPerSecond },
+	},
+	{
+		"max-sse-per-address", "sse_per_address", 1_000,
+		"connections of one address on which this server sends Server-Sent Events to browsers",
+		func(l *Limits) *int { return &l.SSEPerAddress },
 	},
 	{
 		"max-reads-per-address", "reads_per_address", 2_048,

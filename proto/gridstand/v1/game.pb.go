@@ -335,6 +335,9 @@ type Limits struct {
 	// Watch streams that one address may open on one server in a second, with ten
 	// seconds' worth at once.
 	WatchesPerAddressPerSecond int32 `protobuf:"varint,9,opt,name=watches_per_address_per_second,json=watchesPerAddressPerSecond,proto3" json:"watches_per_address_per_second,omitempty"`
+	// Requests for Server-Sent Events (GET /g/<id>/events) that one address may have
+	// open on one server. Each is a watch stream, too.
+	SsePerAddress int32 `protobuf:"varint,35,opt,name=sse_per_address,json=ssePerAddress,proto3" json:"sse_per_address,omitempty"`
 	// Wrong tokens that one address may show to one server in a minute.
 	WrongTokensPerMinute int32 `protobuf:"varint,10,opt,name=wrong_tokens_per_minute,json=wrongTokensPerMinute,proto3" json:"wrong_tokens_per_minute,omitempty"`
 	// CreatePlayer calls of one address in a minute, over all servers.
@@ -482,6 +485,13 @@ func (x *Limits) GetWatchesPerAddress() int32 {
 func (x *Limits) GetWatchesPerAddressPerSecond() int32 {
 	if x != nil {
 		return x.WatchesPerAddressPerSecond
+	}
+	return 0
+}
+
+func (x *Limits) GetSsePerAddress() int32 {
+	if x != nil {
+		return x.SsePerAddress
 	}
 	return 0
 }
@@ -3430,7 +3440,7 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xf3\v\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\x9b\f\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3440,7 +3450,8 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x0emin_turn_limit\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\fminTurnLimit\x126\n" +
 	"\x17connections_per_address\x18\a \x01(\x05R\x15connectionsPerAddress\x12.\n" +
 	"\x13watches_per_address\x18\b \x01(\x05R\x11watchesPerAddress\x12B\n" +
-	"\x1ewatches_per_address_per_second\x18\t \x01(\x05R\x1awatchesPerAddressPerSecond\x125\n" +
+	"\x1ewatches_per_address_per_second\x18\t \x01(\x05R\x1awatchesPerAddressPerSecond\x12&\n" +
+	"\x0fsse_per_address\x18# \x01(\x05R\rssePerAddress\x125\n" +
 	"\x17wrong_tokens_per_minute\x18\n" +
 	" \x01(\x05R\x14wrongTokensPerMinute\x123\n" +
 	"\x16new_players_per_minute\x18\v \x01(\x05R\x13newPlayersPerMinute\x12/\n" +

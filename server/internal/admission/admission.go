@@ -1,10 +1,12 @@
-// Package admission bounds what clients hold open on a server: connections, streams,
-// the headers and answers kept for them, and the time until a request arrives.
+// Package admission bounds what clients hold open on a server: connections, streams of
+// gRPC and requests by HTTP, the headers and answers kept for them, and the time until a
+// request arrives.
 package admission
 
 import (
 	"context"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,8 +49,12 @@ type Config struct {
 	Limits *limits.Limits
 	// Proxies are trusted to name the address of a call.
 	Proxies ratelimit.Proxies
-	// Refuse returns the status for a limit that was exceeded.
+	// Refuse returns the status for a limit that was exceeded, and Answer answers a
+	// request by HTTP with a status.
 	Refuse func(*limits.ExceededError) error
+	Answer func(http.ResponseWriter, *http.Request, error)
+	// Stall is how long a client may take to read a part of an answer by HTTP.
+	Stall time.Duration
 	// Stopping is the status for calls to a server that is stopping.
 	Stopping error
 	// Closed is called for each connection that is closed because of a limit, and
@@ -57,8 +63,9 @@ type Config struct {
 	Closed, Refused func(limit, address string)
 }
 
-// Control accepts connections and streams. It is the listener of a gRPC server
-// that was made with its Options and whose services are registered through it.
+// Control accepts connections, streams and requests. It is the listener of a gRPC server
+// that was made with its Options and Credentials and whose services are registered
+// through it. An HTTP server serves Handler on the connections of HTTP.
 type Control struct {
 	net.Listener
 	Config
@@ -74,17 +81,20 @@ type Control struct {
 
 	sweeps                 atomic.Int64
 	stopping               atomic.Bool
-	open, waiting, running atomic.Int64 // streams; running are unary calls with their request
+	handlers               atomic.Int64 // of HTTP
+	open, waiting, running atomic.Int64 // streams and requests; running are unary calls with their request
 }
 
 // addressState counts what an address has open.
 type addressState struct {
 	key         string
 	connections atomic.Int64
-	// open counts all streams, and late those whose request has not arrived in time.
+	// open counts all streams and requests, and late those of which a part has not
+	// arrived in time.
 	// held is the size of the headers of open streams and of unread answers.
 	open, late, held           atomic.Int64
 	healthWatches, reflections atomic.Int64
+	sse                        atomic.Int64 // requests for Server-Sent Events
 }
 
 // New returns a Control for the connections of a listener. The caller runs Run.
@@ -113,11 +123,18 @@ func (c *Control) Connections() int {
 	return len(c.conns)
 }
 
-// Streams returns how many streams are open, and how many of them wait for their
-// request.
+// Close implements net.Listener.
+func (c *Control) Close() error {
+	_ = c.http.Close()
+	return c.Listener.Close()
+}
+
+// Streams returns how many streams and requests by HTTP are open, and how many of them
+// wait for a part of the request.
 func (c *Control) Streams() (open, waiting int) { return int(c.open.Load()), int(c.waiting.Load()) }
 
-// Running returns how many unary calls are running.
+// Running returns how many unary calls and requests by HTTP are running. It leaves out
+// those that wait for the client, which sends the request or reads the answer.
 func (c *Control) Running() int { return int(c.running.Load()) }
 
 // Stop refuses new streams, and closes connections during their handshake, for which

@@ -96,11 +96,17 @@ func (a *answer) hold() {
 	c.unread += a.size
 	unread, held := c.unread, a.from.held.Add(a.size)
 	c.mu.Unlock()
-	limit := c.control.Limits.HeldBytesPerAddress
-	if !c.proxy && (exceeds(unread, max(min(limit, 1), limit/connectionShare)) || exceeds(held, limit) && unread > littleHeld) {
+	if !c.proxy && c.tooMuch(unread, held) {
 		_ = c.Close()
 		c.control.Closed(c.control.Limits.Name(&c.control.Limits.HeldBytesPerAddress), a.from.key)
 	}
+}
+
+// tooMuch reports whether a connection with so much unread is over its share, or its
+// address, for which so much is held, over its limit because of this connection, too.
+func (c *conn) tooMuch(unread, held int64) bool {
+	limit := c.control.Limits.HeldBytesPerAddress
+	return exceeds(unread, max(min(limit, 1), limit/connectionShare)) || exceeds(held, limit) && unread > littleHeld
 }
 
 // Get implements mem.BufferPool. gRPC never calls it on an answer.

@@ -35,6 +35,9 @@ type conn struct {
 	late    int64      // how many of them are late
 	answers set[*answer]
 	unread  int64 // size of answers
+	// hijacker is whom a request by HTTP counts for whose handler took the connection
+	// over, nil if there is none.
+	hijacker *addressState
 }
 
 // peerAddr is the remote address of a conn. gRPC passes it on with each call.
@@ -53,8 +56,17 @@ func (a *peerAddr) AddrPort() netip.AddrPort {
 
 // Accept implements net.Listener. Connections over the limit are closed.
 func (c *Control) Accept() (net.Conn, error) {
+	conn, err := c.accept(c.Listener)
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+// accept returns the next connection of a listener that is not over a limit.
+func (c *Control) accept(l net.Listener) (*conn, error) {
 	for {
-		accepted, err := c.Listener.Accept()
+		accepted, err := l.Accept()
 		if err != nil {
 			return nil, err
 		}
@@ -99,10 +111,13 @@ func (c *conn) left() {
 		a.from.held.Add(-a.size)
 	}
 	c.answers, c.unread = set[*answer]{}, 0
-	waiting := slices.Clone(c.waiting.all)
+	waiting, hijacker := slices.Clone(c.waiting.all), c.hijacker
 	c.mu.Unlock()
 	for _, s := range waiting { // Their requests cannot arrive.
 		s.end()
+	}
+	if hijacker != nil {
+		c.release(hijacker)
 	}
 	control := c.control
 	control.mu.Lock()
@@ -141,7 +156,7 @@ func (c *conn) slow(by time.Duration) {
 func (c *conn) RemoteAddr() net.Addr { return &peerAddr{c.Conn.RemoteAddr(), c} }
 
 // SetDeadline implements net.Conn. gRPC sets a deadline for the handshake and removes
-// it afterwards, which must not remove one that HTTP has set.
+// it afterwards, which must not remove one that HTTP has set on its httpConn.
 func (c *conn) SetDeadline(t time.Time) error {
 	if c.dispatched.Load() {
 		return nil
@@ -170,5 +185,8 @@ func (c *Control) HangUp(peer net.Addr, after time.Duration) {
 		p.conn.ending = true
 		// gRPC closes a connection that it cannot read from.
 		_ = p.conn.SetReadDeadline(time.Now().Add(after))
+		if p.conn.dispatched.Load() { // Handlers of HTTP wait until they have written.
+			_ = p.conn.SetWriteDeadline(time.Now().Add(after))
+		}
 	}
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// call is a stream from the arrival of its headers on. It is the context of its
-// handler.
+// call is a stream, or a request by HTTP, from the arrival of its headers on. It is the
+// context of its handler.
 type call struct {
-	context.Context // ends with the stream
-	cancel          context.CancelFunc
+	context.Context                    // ends with the stream
+	cancel          context.CancelFunc // nil for HTTP
 	conn            *conn
 	from            *addressState
 	headers         int64 // size of the headers
@@ -35,6 +35,9 @@ type call struct {
 	state   int8 // guarded by conn.mu
 	late    bool // guarded by conn.mu
 	running bool // for the handler alone
+	// multiplexed says that the connection carries other requests by HTTP at the same
+	// time.
+	multiplexed bool
 }
 
 // States of a call.
@@ -92,13 +95,8 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 		return ctx, c.Stopping
 	}
 	s := &call{conn: addr.conn, from: addr.conn.from, headers: sizeOf(info.Header), opened: c.sweeps.Load()}
-	if s.conn.proxy {
-		s.from, _ = c.addresses.Enter(c.Proxies.Of(addr, info.Header["x-forwarded-for"]), 0)
-	}
 	s.Context, s.cancel = context.WithCancel(ctx)
-	open := s.from.open.Add(1)
-	s.from.held.Add(s.headers)
-	c.open.Add(1)
+	open := s.enter(info.Header["x-forwarded-for"])
 	s.conn.mu.Lock()
 	exceeded, closed := c.exceeded(s, open), s.conn.closed
 	if exceeded == nil && !closed {
@@ -121,6 +119,17 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 		return ctx, s.refuse(exceeded)
 	}
 	return s, nil
+}
+
+// enter counts a call until release, and returns how many its address has open.
+func (s *call) enter(forwarded []string) (open int64) {
+	c := s.conn.control
+	if s.conn.proxy {
+		s.from, _ = c.addresses.Enter(c.Proxies.Of(s.conn.RemoteAddr(), forwarded), 0)
+	}
+	s.from.held.Add(s.headers)
+	c.open.Add(1)
+	return s.from.open.Add(1)
 }
 
 // exceeded returns the error for the limit that a stream exceeds, or nil. It is
@@ -194,19 +203,25 @@ func (s *call) end() {
 	s.state = gone
 	s.conn.mu.Unlock()
 	if was != gone {
-		s.cancel()
+		if s.cancel != nil {
+			s.cancel()
+		}
 		s.release()
 	}
 }
 
 // release removes a stream from all counts.
 func (s *call) release() {
-	c := s.conn.control
-	c.open.Add(-1)
-	s.from.open.Add(-1)
 	s.from.held.Add(-s.headers)
-	if s.conn.proxy {
-		c.addresses.Leave(s.from.key)
+	s.conn.release(s.from)
+}
+
+// release removes a stream of an address from the counts of streams.
+func (c *conn) release(from *addressState) {
+	c.control.open.Add(-1)
+	from.open.Add(-1)
+	if c.proxy {
+		c.control.addresses.Leave(from.key)
 	}
 }
 
@@ -248,7 +263,11 @@ func (c *conn) sweep(now int64) {
 	}
 	for _, s := range overdue {
 		s.overdue.Store(true)
-		s.cancel()
+		if s.cancel != nil {
+			s.cancel()
+		} else {
+			s.stopReading()
+		}
 	}
 }
 

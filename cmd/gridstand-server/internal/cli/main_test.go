@@ -63,7 +63,7 @@ func TestHealthcheck(t *testing.T) {
 		{"with the server's settings", []string{"--tls-cert", c.TLSCert, "--listen", encrypted.Addr().String()}, ""},
 		{"with client certificates", []string{"--metrics", mutual.MetricsAddr().String()}, ""},
 		{"without the one that is needed", []string{"--tls", mutual.Addr().String()}, mutual.Addr().String()},
-		{"no metrics there", []string{"--metrics", plain.Addr().String()}, "http"},
+		{"no metrics there", []string{"--metrics", plain.Addr().String()}, "404"},
 		{"plain to TLS", []string{encrypted.Addr().String()}, "answers, but not as a server without TLS"},
 		{"TLS to plain", []string{"--tls", plain.Addr().String()}, "answers, but without TLS"},
 	} {

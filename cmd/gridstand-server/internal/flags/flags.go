@@ -19,6 +19,9 @@ import (
 // Add adds a flag for every setting of c, which holds the defaults.
 func Add(flags *pflag.FlagSet, c *server.Config) {
 	Listen(flags, &c.Listen)
+	flags.StringVar(&c.Web, "web", c.Web,
+		"`where` browsers are served (HTTP: the page, Connect, Server-Sent Events): if empty, on the port of --listen; "+
+			"\""+server.NoWeb+"\" is nowhere; an address is a listener for HTTP alone")
 	Store(flags, &c.Store)
 	Data(flags, &c.Data)
 	TLSCert(flags, &c.TLSCert)

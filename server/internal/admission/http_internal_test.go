@@ -1,0 +1,331 @@
+package admission
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/peer"
+
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// patience is how long a test waits for what should happen immediately.
+const patience = time.Minute
+
+// served is an HTTP server on the connections of a Control that do not speak gRPC.
+type served struct {
+	*Control
+	addr   string
+	closed chan string // limits for which a connection was closed
+}
+
+// serveHTTP serves a handler. The Control trusts its clients as proxies if proxies says so.
+func serveHTTP(t *testing.T, l *limits.Limits, proxies bool, handler http.Handler) *served {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &served{addr: listener.Addr().String(), closed: make(chan string, 100)}
+	c := Config{
+		Limits: l, Stopping: errors.New("stopping"), Stall: patience,
+		Refuse: func(e *limits.ExceededError) error { return e },
+		Answer: func(w http.ResponseWriter, _ *http.Request, err error) {
+			status := http.StatusServiceUnavailable
+			if exceeded := new(limits.ExceededError); errors.As(err, &exceeded) {
+				status = http.StatusTooManyRequests
+				w.Header().Set("Limit", exceeded.Field)
+			}
+			w.WriteHeader(status)
+		},
+		Closed: func(limit, _ string) { s.closed <- limit }, Refused: func(string, string) {},
+	}
+	if proxies {
+		c.Proxies, err = ratelimit.ParseProxies("127.0.0.1")
+		require.NoError(t, err)
+	}
+	s.Control = New(listener, c)
+	server := &http.Server{
+		Handler: s.Handler(handler),
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return peer.NewContext(ctx, &peer.Peer{Addr: conn.RemoteAddr()})
+		},
+	}
+	done := make(chan struct{}, 2)
+	go func() {
+		defer func() { done <- struct{}{} }()
+		for {
+			accepted, err := s.Accept()
+			if err != nil {
+				return
+			}
+			if _, _, err := s.Credentials(nil).ServerHandshake(accepted); errors.Is(err, io.EOF) {
+				_ = accepted.Close()
+			}
+		}
+	}()
+	go func() {
+		defer func() { done <- struct{}{} }()
+		_ = server.Serve(s.HTTP())
+	}()
+	t.Cleanup(func() {
+		_ = s.Close()
+		s.CloseAll()
+		<-done
+		<-done
+		_ = server.Shutdown(context.Background())
+		require.Eventually(t, func() bool { return s.Connections() == 0 && s.Handlers() == 0 }, patience, time.Millisecond)
+		assert.Zero(t, s.Running())
+		open, waiting := s.Streams()
+		assert.Zero(t, open)
+		assert.Zero(t, waiting)
+		assert.Zero(t, s.addresses.Len())
+	})
+	return s
+}
+
+// send writes a request, or the beginning of one, to a new connection.
+func (s *served) send(t *testing.T, request string) net.Conn {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+	_, err = io.WriteString(conn, request)
+	require.NoError(t, err)
+	return conn
+}
+
+// answer reads the answer to a request.
+func answerOf(t *testing.T, conn net.Conn) (*http.Response, string) {
+	t.Helper()
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	return response, string(body)
+}
+
+func get(headers ...string) string {
+	return strings.Join(append([]string{"GET / HTTP/1.1", "Host: gridstand"}, headers...), "\r\n") + "\r\n\r\n"
+}
+
+// post is a request of which a part of the body is missing, unless the body is complete.
+func post(length, body string) string {
+	return "POST / HTTP/1.1\r\nHost: gridstand\r\nContent-Length: " + length + "\r\n\r\n" + body
+}
+
+// Ensure that requests count like streams, for the address that a proxy names, until their
+// answer; and that one over the limit is refused.
+func TestHandler_Open(t *testing.T) {
+	t.Parallel()
+	entered, finish := make(chan struct{}), make(chan struct{})
+	s := serveHTTP(t, &limits.Limits{StreamsPerAddress: 2}, true, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		entered <- struct{}{}
+		<-finish
+	}))
+	first, second := "X-Forwarded-For: 192.0.2.1", "X-Forwarded-For: 192.0.2.2"
+	var conns []net.Conn
+	for range 2 {
+		conns = append(conns, s.send(t, get(first)))
+		<-entered
+	}
+	open, waiting := s.Streams()
+	assert.Equal(t, 2, open)
+	assert.Zero(t, waiting)
+	assert.Equal(t, 2, s.Running())
+	response, _ := answerOf(t, s.send(t, get(first)))
+	assert.Equal(t, http.StatusTooManyRequests, response.StatusCode)
+	assert.Equal(t, "streams_per_address", response.Header.Get("Limit"))
+	conns = append(conns, s.send(t, get(second)))
+	<-entered
+	close(finish)
+	for _, conn := range conns {
+		response, _ := answerOf(t, conn)
+		assert.Equal(t, http.StatusOK, response.StatusCode)
+	}
+	conn := s.send(t, get(first))
+	<-entered
+	answerOf(t, conn)
+
+	s.Stop()
+	response, _ = answerOf(t, s.send(t, get(second)))
+	assert.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+}
+
+// Ensure that a body counts as incomplete while its handler waits for it, that the wait
+// ends after some time, and that only complete requests are running.
+func TestHandler_Incomplete(t *testing.T) {
+	t.Parallel()
+	read := make(chan error, 10)
+	s := serveHTTP(t, &limits.Limits{MessageBytes: 100, IncompletePerAddress: 2}, false, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, err := io.ReadAll(r.Body)
+		read <- err
+	}))
+	var conns []net.Conn
+	for range 3 {
+		conns = append(conns, s.send(t, post("9", "a part")))
+	}
+	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 3 }, patience, time.Millisecond)
+	assert.Zero(t, s.Running())
+	for range lateAfter {
+		s.sweep()
+	}
+	require.ErrorIs(t, <-read, context.DeadlineExceeded, "over the limit")
+	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 2 }, patience, time.Millisecond)
+	response, _ := answerOf(t, s.send(t, get()))
+	assert.Equal(t, "incomplete_per_address", response.Header.Get("Limit"))
+	for range requestTimeout {
+		s.sweep()
+	}
+	require.ErrorIs(t, <-read, context.DeadlineExceeded)
+	require.ErrorIs(t, <-read, context.DeadlineExceeded)
+	for _, conn := range conns { // The rest of the body would be taken for a request.
+		response, _ := answerOf(t, conn)
+		assert.True(t, response.Close)
+	}
+
+	complete := s.send(t, post("9", "is all of"))
+	require.NoError(t, <-read)
+	response, _ = answerOf(t, complete)
+	assert.False(t, response.Close)
+	long := s.send(t, post("2000000000", strings.Repeat("long", 1000)))
+	var tooLong *http.MaxBytesError
+	require.ErrorAs(t, <-read, &tooLong)
+	response, _ = answerOf(t, long)
+	assert.True(t, response.Close)
+}
+
+// Ensure that an answer counts while the client does not read it, that a stop does not
+// wait for it, and that a connection which leaves too much unread is closed.
+func TestHandler_Unread(t *testing.T) {
+	t.Parallel()
+	const block = 1 << 20
+	l := &limits.Limits{HeldBytesPerAddress: connectionShare * block}
+	wrote := make(chan error, 1)
+	s := serveHTTP(t, l, false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		size := block
+		if r.Header.Get("More") != "" {
+			size++
+		}
+		for err := error(nil); ; {
+			if _, err = w.Write(make([]byte, size)); err != nil {
+				wrote <- err
+				return
+			}
+		}
+	}))
+	unread := s.send(t, get())
+	require.Eventually(t, func() bool { return s.held() == block && s.Running() == 0 }, patience, time.Millisecond)
+	_ = unread.Close()
+	require.Error(t, <-wrote)
+	require.Eventually(t, func() bool { return s.held() == 0 }, patience, time.Millisecond)
+	s.send(t, get("More: yes"))
+	require.Error(t, <-wrote)
+	assert.Equal(t, "held_bytes_per_address", <-s.closed)
+}
+
+// held returns how much is held for the only address.
+func (c *Control) held() int64 {
+	from, ok := c.addresses.Enter("127.0.0.1", 0)
+	if !ok {
+		return 0
+	}
+	defer c.addresses.Leave("127.0.0.1")
+	return from.held.Load()
+}
+
+// Ensure that a client which reads nothing is cut off after some time.
+func TestHandler_Stall(t *testing.T) {
+	t.Parallel()
+	wrote := make(chan error, 1)
+	s := serveHTTP(t, &limits.Limits{}, false, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+				wrote <- err
+				return
+			}
+		}
+	}))
+	s.Control.Stall = 50 * time.Millisecond
+	s.send(t, get())
+	var timeout net.Error
+	require.ErrorAs(t, <-wrote, &timeout)
+	assert.True(t, timeout.Timeout())
+}
+
+// Ensure that requests for events count for themselves, and that one whose handler takes
+// over its connection counts until that is closed.
+func TestControl_EnterSSE(t *testing.T) {
+	t.Parallel()
+	taken := make(chan net.Conn, 10)
+	var control *Control
+	s := serveHTTP(t, &limits.Limits{SSEPerAddress: 2}, false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		leave, err := control.EnterSSE(r.Context())
+		if err != nil {
+			control.Answer(w, r, err)
+			return
+		}
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if assert.NoError(t, err) {
+			taken <- &leaving{conn, leave}
+		}
+	}))
+	control = s.Control
+	for range 2 {
+		s.send(t, get())
+	}
+	one, other := <-taken, <-taken
+	require.Eventually(t, func() bool { return s.Running() == 0 }, patience, time.Millisecond)
+	open, _ := s.Streams()
+	assert.Equal(t, 2, open)
+	response, _ := answerOf(t, s.send(t, get()))
+	assert.Equal(t, "sse_per_address", response.Header.Get("Limit"))
+	require.NoError(t, one.Close())
+	s.send(t, get())
+	third := <-taken
+	assert.Equal(t, 3, s.Connections(), "with the refused one, which stays open")
+	require.NoError(t, other.Close())
+	require.NoError(t, third.Close())
+}
+
+// leaving is a connection that leaves a count when it is closed.
+type leaving struct {
+	net.Conn
+	leave func()
+}
+
+func (l *leaving) Close() error {
+	l.leave()
+	return l.Conn.Close()
+}
+
+// Ensure that what a client sends first decides what it is taken for.
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	s := serveHTTP(t, &limits.Limits{}, false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.RequestURI)
+	}))
+	response, body := answerOf(t, s.send(t, "GET /a HTTP/1.1\r\nHost: gridstand\r\n\r\n"))
+	assert.Equal(t, http.StatusOK, response.StatusCode)
+	assert.Equal(t, "/a", body)
+	response, body = answerOf(t, s.send(t, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"+strings.Repeat("hello", 100)))
+	assert.Equal(t, http.StatusBadRequest, response.StatusCode)
+	assert.Contains(t, body, "no TLS")
+	closed := s.send(t, "GE")
+	require.NoError(t, closed.(*net.TCPConn).CloseWrite())
+	rest, err := io.ReadAll(closed)
+	require.NoError(t, err)
+	assert.Empty(t, rest)
+	assert.True(t, isRequest([]byte("POST ")))
+	assert.False(t, isRequest([]byte(preface+"\x00")))
+}

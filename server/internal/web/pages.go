@@ -129,6 +129,10 @@ func readSite() assets {
 	}
 	files := assets{}
 	add := func(name string, data []byte) {
+		data, err := shrink(name, data)
+		if err != nil {
+			panic(name + ": " + err.Error()) // cannot be: a test reads all files
+		}
 		var packed bytes.Buffer
 		z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 		_, _ = z.Write(data) // a Buffer takes everything
@@ -151,7 +155,7 @@ func readSite() assets {
 }
 
 // staticImport finds the modules that a module imports.
-var staticImport = regexp.MustCompile(`(?m)^(?:import|export|\}).* from ['"]\./([a-z0-9-]+\.js)['"]`)
+var staticImport = regexp.MustCompile(`from ?['"]\./([a-z0-9-]+\.js)['"]`)
 
 // imports lists a module and those that it imports, directly or not, without those that
 // main.js brings by itself.

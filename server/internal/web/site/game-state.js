@@ -43,6 +43,8 @@ export const actor = (game, seat) =>
 export const highest = (position) => Math.max(0, ...(position?.scores || []));
 /** @param {any} position @returns {number} */
 export const largestTile = (position) => Math.max(0, ...(position?.twenty48?.tiles || []));
+/** The scores of a position. @param {any} position */
+export const scoreText = (position) => (position?.scores || []).map(comma).join(' : ');
 /** A cell of Tribolo as its board numbers it: "c,4". @param {{x?: number, y?: number}} cell */
 export const cellName = (cell) => `${(cell.x || 0).toString(36)},${cell.y || 0}`;
 
@@ -64,6 +66,10 @@ export function winners(game) {
   return names.length ? `${names[0]} wins` : 'Nobody wins';
 }
 
+/** How a game ended, and who won it if it has several seats. @param {any} game */
+export const outcome = (game) =>
+  `${game.seats?.length > 1 ? `${winners(game)}. ` : ''}${ending(game)}.`;
+
 /** What an event did, empty for the creation. @param {any} game @param {any} e */
 export function happened(game, e) {
   const who = actor(game, e.seat || 0);
@@ -76,6 +82,25 @@ export function happened(game, e) {
   if (e.clockExtended) return `${who} gets ${parseInt(e.clockExtended.by, 10)} s back`;
   return e.abandoned ? 'abandoned' : '';
 }
+
+/** The time since a game's last event. @param {any} game */
+export const idle = (game) => Date.now() - Date.parse(game.updateTime);
+
+/**
+ * Says whether a game is live, with the class of the text.
+ * @param {State} state
+ * @param {string} connection
+ * @returns {[text: string, color: string]}
+ */
+export function badge({ game, over }, connection) {
+  if (over) return ['■ finished', 'dim'];
+  if (connection !== 'live') return [`◌ ${connection}`, 'warn'];
+  if (game?.status === 'GAME_STATUS_WAITING') return ['○ waiting', 'dim'];
+  return game && idle(game) > 30e3 ? [`○ idle ${span(idle(game))}`, 'dim'] : ['● live', 'good'];
+}
+/** @param {State} state */
+export const watching = ({ audience }) =>
+  audience ? `${comma(audience)} watching` : 'no watchers';
 
 /** A game at the newest version that the stream brought. */
 export class State {

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -34,29 +33,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-const (
-	site = "../site"
-	// maxSize bounds the page in bytes: HTML, CSS and JavaScript, uncompressed.
-	maxSize = 80_000
-)
-
-// TestSite_Size keeps the page small, as there is no build step to make it so.
-func TestSite_Size(t *testing.T) {
-	t.Parallel()
-	sizes := map[string]int{}
-	total := 0
-	require.NoError(t, filepath.WalkDir(site, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !slices.Contains([]string{".html", ".css", ".js"}, filepath.Ext(path)) {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		sizes[d.Name()] = len(b)
-		total += len(b)
-		return err
-	}))
-	t.Logf("%d of %d bytes", total, maxSize)
-	assert.LessOrEqual(t, total, maxSize, "%v", sizes)
-}
+const site = "../site"
 
 // TestSite_NoMarkupFromText keeps names of players and other texts from becoming HTML or
 // code.

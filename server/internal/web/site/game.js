@@ -1,0 +1,184 @@
+// A game: live, its past, and after its end whether it is what its seed and moves make.
+import { isGameId, watch } from './api.js';
+import { createBoard, kindOf } from './board.js';
+import { announce, copy, h, keys, toast } from './dom.js';
+import * as words from './game-state.js';
+import { createMoves, createScores } from './panel.js';
+import { createReplay } from './replay.js';
+
+const { plural } = words;
+const verifyLimit = 8000; // the events of a game that is verified without a click
+const hurry = 10e3; // milliseconds left from which on the clock is red
+
+/** @param {HTMLElement} root @param {string} title @param {string} text */
+function problem(root, title, text) {
+  const back = h('a', { class: 'button primary', href: '/' }, 'Watch what is on');
+  root.replaceChildren(
+    h('div', { class: 'empty' }, h('h1', null, title), h('p', null, text), back),
+  );
+}
+
+/** @param {HTMLElement} root @param {{id?: string}} data */
+export default function show(root, { id = '' }) {
+  if (!isGameId(id)) return problem(root, 'No such game', 'This is not the id of a game.');
+
+  const state = new words.State();
+  /** @type {any} */
+  let board = null;
+  /** The event that came since the last drawing, null if there were several. @type {any} */
+  let latest = null;
+  let drawn = 0;
+  let frame = 0;
+  let connection = 'connecting';
+  let checked = false;
+
+  const badge = h('span');
+  const clock = h('b');
+  const facts = h('span', { class: 'dim' });
+  const scores = createScores();
+  const stage = h('div', { class: 'board' });
+  const outcome = h('b');
+  const verdict = h('p', { class: 'verdict', role: 'status' });
+  const share = h('div', { class: 'stack' });
+  const replay = createReplay(state, { show: showPast, fail: toast });
+  const moves = createMoves(state, replay.seek);
+  const head = h('div', { class: 'row' }, badge, clock, facts);
+  const view = h('div', { class: 'game' }, h('section', { class: 'stack' }, head, scores.element));
+  // These come with the board, so that nothing moves when it does.
+  const rest = [
+    h('section', { class: 'play stack' }, stage, replay.element),
+    h('section', { class: 'stack' }, outcome, verdict, moves.element, share),
+  ];
+  root.append(view);
+
+  watch(id, {
+    onUpdate(update) {
+      const changed = state.apply(update);
+      if (changed) {
+        const { event } = update;
+        latest = event?.version === drawn + 1 ? event : null;
+        replay.update(event);
+        if (event) speak(event);
+        if (state.over) finished();
+      }
+      if (!frame) frame = requestAnimationFrame(draw);
+      return changed !== undefined;
+    },
+    onState(now, wait = 0) {
+      connection = now === 'offline' ? `reconnecting (${Math.ceil(wait)} s)` : now;
+      status();
+    },
+    onEnd: status,
+    onError(err) {
+      if (err.code === 'not_found')
+        problem(root, 'No such game', 'The server does not have this game, or no longer.');
+      else if (err.code === 'data_loss') problem(root, 'This game is damaged', err.message);
+      else problem(root, 'This game cannot be shown', err.message);
+    },
+  });
+  setInterval(status, 1000);
+
+  /** Draws what came since the last frame. */
+  function draw() {
+    frame = 0;
+    const { game } = state;
+    if (!game?.position) return;
+    const kind = kindOf(game.position);
+    if (board?.kind !== kind) {
+      board = { kind, ...createBoard(kind) };
+      stage.replaceChildren(board.element);
+      document.title = `${words.players(game)} – Gridstand`;
+      shareLinks();
+      view.append(...rest);
+    }
+    if (!replay.at) showNow(latest);
+    drawn = state.version;
+  }
+  /** Shows the newest version. @param {any} event that led to it, if it is to be animated */
+  function showNow(event) {
+    const { position } = state.game;
+    board.show(position, event || state.events.at(-1) || replay.past.at(-1), { animate: !!event });
+    panel(position);
+  }
+  /** @param {any} event null for the newest version @param {boolean} next */
+  function showPast(event, next) {
+    if (!board) return;
+    if (!event) return showNow(null);
+    board.show(event.position, event, { animate: next });
+    panel(event.position);
+  }
+  /** @param {any} position */
+  function panel(position) {
+    const { game, version } = state;
+    scores.show(game.seats, position);
+    const open = game.seats.filter((/** @type {any} */ s) => s.open).length;
+    let text = open ? `Waiting for ${plural(open, 'player')}` : '';
+    if (state.over && !replay.at) text = words.outcome(game);
+    else if (position.turn !== undefined && position.tribolo)
+      text = `${words.owners[position.turn]} to move`;
+    outcome.textContent = text;
+    moves.show(replay.past.length >= version ? replay.past : state.events, replay.at || version);
+    status();
+  }
+
+  function status() {
+    const { game } = state;
+    const [text, color] = replay.at ? ['❚❚ replay', 'dim'] : words.badge(state, connection);
+    badge.textContent = text;
+    badge.className = color;
+    if (!game) return;
+    const deadline = !state.over && game.position?.turnDeadline;
+    clock.textContent = deadline ? `${words.clock(deadline)} left` : '';
+    clock.className = deadline && Date.parse(deadline) - Date.now() < hurry ? 'bad' : '';
+    const texts = [game.variant, state.over ? words.ago(game.updateTime) : words.watching(state)];
+    if (!game.ranked) texts.push(game.private ? 'private' : 'unranked');
+    facts.textContent = texts.join(' · ');
+  }
+  /** @param {any} event */
+  function speak(event) {
+    const text = `${words.happened(state.game, event)}, ${plural(words.highest(event.position), 'point')}`;
+    announce(state.over ? words.ending(state.game) : text);
+  }
+  function shareLinks() {
+    const secure = location.protocol === 'https:';
+    const host = `${location.hostname}:${location.port || (secure ? 443 : 80)}`;
+    const game = state.game.private ? id : id.slice(0, 8);
+    const command = `gridstand watch ${game} --server ${host}${secure ? ' --tls' : ''}`;
+    share.append(
+      h('button', { onclick: () => copy(location.href) }, 'Copy link'),
+      h('p', { class: 'dim' }, 'In a terminal:', h('code', null, command)),
+    );
+  }
+
+  function finished() {
+    if (checked) return;
+    checked = true;
+    if (state.version > verifyLimit)
+      verdict.append(h('button', { onclick: verify }, 'Verify in this browser'));
+    else verify();
+  }
+  async function verify() {
+    verdict.textContent = 'Verifying in this browser …';
+    const { verifyInSlices } = await import('./verify.js');
+    await replay.load();
+    panel(state.game.position);
+    const result = await verifyInSlices(replay.past);
+    verdict.classList.add(result.ok ? 'good' : 'bad');
+    if (result.ok) {
+      const { tiles, moves } = result.checks;
+      const right = tiles ? plural(tiles, 'tile') : plural(moves, 'move');
+      verdict.textContent = `✓ Verified in this browser: seed, ${right} and the score are right`;
+    } else {
+      const title = result.unknown ? 'Not verified' : 'This game is not right';
+      verdict.textContent = `✗ ${title}: version ${result.version}, ${result.problem}`;
+    }
+  }
+
+  const jump = (/** @type {number} */ n) => replay.seek((replay.at || state.version) + n);
+  keys([
+    ['f', 'full screen', () => stage.requestFullscreen?.()],
+    ['c', 'copy the link', () => copy(location.href)],
+    ['PageUp', '', () => jump(-10)],
+    ['PageDown', '', () => jump(10)],
+  ]);
+}

@@ -1,0 +1,107 @@
+// What stands beside the board of a game: the seats with their scores, and the moves.
+import { h } from './dom.js';
+import { comma, happened, highest, largestTile, seatName } from './game-state.js';
+
+/** @import { State } from './game-state.js' */
+
+const listLimit = 40;
+
+/** A seat's occupant, with a link to a player's page. @param {any} seat */
+export const link = (seat) =>
+  seat?.player
+    ? h('a', { href: `/p/${encodeURIComponent(seat.player.name)}` }, seatName(seat))
+    : seatName(seat);
+
+/** Makes the scores. Its show is called with the seats and the position to show. */
+export function createScores() {
+  const element = h('div', { class: 'stack' });
+  /** Seats that the rows were made for. @type {any} */
+  let seated;
+  /** @type {(position: any) => void} */
+  let fill;
+
+  /** @param {any} seat */
+  function solo(seat) {
+    const cells = ['score', 'tile', 'moves'].map((name) =>
+      h('div', { class: 'card' }, h('small', null, name), h('b')),
+    );
+    element.replaceChildren(h('h1', null, link(seat)), h('div', { class: 'cards' }, ...cells));
+    fill = (p) =>
+      [highest(p), largestTile(p), p.moveCount].forEach((n, i) => {
+        cells[i].lastChild.textContent = comma(n);
+      });
+  }
+  /** @param {any[]} seats */
+  function owners(seats) {
+    const rows = seats.map((seat, i) => {
+      const by = seat.standIn && `, ${seat.standIn} stands in`;
+      return h(
+        'div',
+        { class: 'seat' },
+        h('span', { class: `badge owner-${i}` }, 'BRG'[i]),
+        h('span', null, link(seat), seat.resigned ? ', gave up' : by || ''),
+        h('b'),
+        h('i', { class: `owner-${i}` }),
+      );
+    });
+    element.replaceChildren(...rows);
+    fill = (p) =>
+      rows.forEach((row, i) => {
+        const score = p.scores?.[i] || 0;
+        row.classList.toggle('turn', p.turn === i);
+        row.children[2].textContent = comma(score);
+        row.lastChild.style.width = `${(100 * score) / (highest(p) || 1)}%`;
+      });
+  }
+
+  return {
+    element,
+    /** @param {any[]} seats @param {any} position */
+    show(seats, position) {
+      if (seated !== seats) (seats.length > 1 ? owners : solo)(seats.length > 1 ? seats : seats[0]);
+      seated = seats;
+      fill(position);
+    },
+  };
+}
+
+/**
+ * Makes the list of the last moves.
+ * @param {State} state
+ * @param {(version: number) => void} seek goes to the version of a line
+ */
+export function createMoves(state, seek) {
+  const element = h('ol', { class: 'moves', 'aria-label': 'Moves' });
+  /** Version of the first line. */
+  let newest = 0;
+  /** @param {any} e */
+  function line(e) {
+    const gained = e.moved?.gained || e.moved?.taken?.length;
+    return h(
+      'li',
+      null,
+      h(
+        'button',
+        { onclick: () => seek(e.version) },
+        h('small', null, comma(e.position?.moveCount)),
+        h('span', null, happened(state.game, e) || 'created'),
+        h('small', null, gained ? `+${comma(gained)}` : ''),
+      ),
+    );
+  }
+  return {
+    element,
+    /** Lists those of events up to a version. @param {any[]} events @param {number} version */
+    show(events, version) {
+      const first = events[0]?.version;
+      if (version === newest) newest = -1;
+      if (version !== newest + 1) element.replaceChildren();
+      const from = element.firstChild ? version : Math.max(first, version - listLimit);
+      for (let v = from; v <= version; v++) {
+        if (events[v - first]) element.prepend(line(events[v - first]));
+      }
+      while (element.childElementCount > listLimit) element.lastChild.remove();
+      newest = version;
+    },
+  };
+}

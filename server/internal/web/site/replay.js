@@ -1,0 +1,177 @@
+// The past of a game, and the bar that goes through it.
+import { watch } from './api.js';
+import { h, keys } from './dom.js';
+import { comma } from './game-state.js';
+
+const speeds = [1, 2, 4, 8, 16, 64];
+
+/**
+ * Makes the bar. Its show is called with the event to show, null for the newest version, and
+ * whether it follows the one shown before.
+ * @param {import('./game-state.js').State} state
+ * @param {{show: (event: any, next: boolean) => void, fail: (message: string) => void}} options
+ */
+export function createReplay(state, { show, fail }) {
+  /** All events from the first on, as far as they are loaded. @type {any[]} */
+  const past = [];
+  /** The version that is shown; 0 for the newest. */
+  let at = 0;
+  let playing = 0;
+  let speed = 0;
+  /** @type {Promise<void> | null} */
+  let loading = null;
+
+  /** Loads the events up to the newest version. */
+  function load() {
+    if (past.length >= state.version) return Promise.resolve();
+    loading ??= new Promise((resolve) => {
+      bar.classList.add('loading');
+      const done = () => {
+        close();
+        loading = null;
+        bar.classList.remove('loading');
+        resolve();
+      };
+      const close = watch(state.game.id, {
+        after: past.length,
+        everyEvent: true,
+        preview: true,
+        onUpdate({ event }) {
+          add(event);
+          if (past.length >= state.version) done();
+        },
+        onEnd: done,
+        onError(err) {
+          done();
+          fail(err.message);
+        },
+      });
+    });
+    return loading;
+  }
+  /** @param {any} event */
+  function add(event) {
+    if (event?.version === past.length + 1) past.push(event);
+  }
+
+  /** @param {string} text @param {string} label @param {() => void} onclick */
+  const button = (text, label, onclick) =>
+    h('button', { onclick, 'aria-label': label, title: label }, text);
+  const play = button('▶', 'Play', () => toggle());
+  const live = h('button', { onclick: () => seek(Infinity) }, 'Live');
+  const rate = h('button', { onclick: () => faster(1), title: 'Speed' }, '1×');
+  const slider = h('input', {
+    type: 'range',
+    min: 1,
+    value: 1,
+    'aria-label': 'Move',
+    oninput: () => {
+      pause();
+      seek(Number(slider.value));
+    },
+  });
+  const count = h('span', { class: 'dim' });
+  const bar = h(
+    'div',
+    { class: 'bar', role: 'group', 'aria-label': 'Replay' },
+    slider,
+    h(
+      'div',
+      { class: 'row' },
+      button('«', 'First move', () => seek(1)),
+      button('‹', 'One move back', () => step(-1)),
+      play,
+      button('›', 'One move forward', () => step(1)),
+      button('»', 'Last move', () => seek(Infinity)),
+      rate,
+      count,
+      live,
+    ),
+  );
+
+  /** Shows a version; from the newest on the game is live again. @param {number} version */
+  async function seek(version) {
+    const before = at;
+    at = Math.max(version, 1);
+    if (at >= state.version) {
+      at = 0;
+      pause();
+      draw();
+      return show(null, false);
+    }
+    draw();
+    await load();
+    if (past[at - 1]) show(past[at - 1], at === before + 1);
+    else if (at) seek(Infinity);
+  }
+  /** @param {number} n */
+  function step(n) {
+    pause();
+    seek((at || state.version) + n);
+  }
+  function pause() {
+    clearTimeout(playing);
+    playing = 0;
+    draw();
+  }
+  async function toggle() {
+    if (playing) return pause();
+    if (!at && !state.over) return seek(state.version - 1);
+    await seek(at || 1);
+    tick();
+  }
+  function tick() {
+    playing = setTimeout(() => {
+      // Timers have a lower limit, so that a high speed takes several moves at once.
+      seek(at + Math.ceil(speeds[speed] / 32));
+      if (at) tick();
+    }, 500 / Math.min(speeds[speed], 32));
+    draw();
+  }
+  /** @param {number} n */
+  function faster(n) {
+    speed = (speed + n + speeds.length) % speeds.length;
+    draw();
+  }
+  function draw() {
+    const newest = state.version || 1;
+    slider.max = newest;
+    slider.value = at || newest;
+    slider.style.setProperty('--at', `${(100 * (slider.value - 1)) / Math.max(newest - 1, 1)}%`);
+    play.textContent = playing ? '❚❚' : '▶';
+    play.setAttribute('aria-label', playing ? 'Pause' : 'Play');
+    rate.textContent = `${speeds[speed]}×`;
+    live.hidden = state.over || !at;
+    const move = (at ? past[at - 1]?.position : state.game?.position)?.moveCount;
+    const text = at && past.length < at ? 'loading …' : `move ${comma(move)}`;
+    count.textContent = at ? `${text} of ${comma(state.game?.position?.moveCount)}` : text;
+    slider.setAttribute('aria-valuetext', count.textContent);
+  }
+
+  keys([
+    [' ', 'play or pause', () => toggle()],
+    ['ArrowLeft', 'one move back', () => step(-1)],
+    ['ArrowRight', 'one move forward', () => step(1)],
+    ['Home', 'first move', () => seek(1)],
+    ['End', 'last move', () => seek(Infinity)],
+    ['+', 'faster', () => faster(1)],
+    ['-', 'slower', () => faster(-1)],
+    ['l', 'live', () => seek(Infinity)],
+  ]);
+
+  return {
+    element: bar,
+    past,
+    load,
+    seek,
+    /** Takes note of a new event. @param {any} [event] */
+    update(event) {
+      add(event);
+      draw();
+    },
+    /** The version that is shown, 0 for the newest. */
+    get at() {
+      return at;
+    },
+  };
+}

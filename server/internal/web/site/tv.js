@@ -1,0 +1,271 @@
+// TV: the game worth watching, what else is on, and the best of today.
+import { call, watch } from './api.js';
+import { createBoard, kindOf } from './board.js';
+import { announce, h, keys } from './dom.js';
+import * as words from './game-state.js';
+import { link } from './panel.js';
+
+const { comma, idle } = words;
+const resultTime = 6e3; // for which a result stays on the screen
+const idleTime = 60e3; // after which TV leaves a game if another one moves
+const otherTime = 10e3; // between two looks for a game that moves
+
+/**
+ * @param {string} orderBy
+ * @param {string} [status]
+ * @returns {Promise<any[]>}
+ */
+async function games(orderBy, status = 'ACTIVE', pageSize = 20) {
+  const request = { status: `GAME_STATUS_${status}`, orderBy: `ORDER_BY_${orderBy}`, pageSize };
+  return (await call('GameService', 'ListGames', request, { anonymous: true })).games || [];
+}
+
+/**
+ * Picks the most watched game, otherwise the first of best: one that was not seen, then one
+ * but the last seen. Games without a move for a while come last.
+ * @param {any[]} watched @param {any[]} best @param {string[]} seen
+ */
+export function choose(watched, best, seen) {
+  const last = seen.slice(-1);
+  for (const age of [idleTime, Infinity]) {
+    for (const but of age === Infinity ? [seen, last, []] : [seen, last]) {
+      const fits = (/** @type {any} */ g) => !but.includes(g.id) && idle(g) < age;
+      const most = watched.find(fits);
+      if (most?.watchers) return { game: most, why: 'the most watched live game' };
+      const game = best.find(fits);
+      if (game) return { game, why: `the best live ${game.variant} game` };
+    }
+  }
+  return null;
+}
+
+/** Makes a line of a list of games, with a small board. @param {any} game */
+export function gameRow(game) {
+  const board = createBoard(kindOf(game.position));
+  const name = h('b');
+  const facts = h('small');
+  const mini = h('div', { class: 'board mini' }, board.element);
+  const href = `/g/${game.id}`;
+  const text = h('span', null, name, facts);
+  const element = h('li', null, h('a', { class: 'gamerow', href }, mini, text));
+  const update = (/** @type {any} */ g) => {
+    board.show(g.position);
+    name.textContent = words.players(g);
+    const state = { game: g, over: g.status === 'GAME_STATUS_FINISHED' };
+    const [badge] = words.badge(/** @type {any} */ (state), 'live');
+    const texts = [
+      g.variant,
+      words.scoreText(g.position),
+      state.over ? words.ago(g.updateTime) : badge,
+    ];
+    if (g.watchers) texts.push(`${comma(g.watchers)} watching`);
+    facts.textContent = texts.join(' · ');
+  };
+  update(game);
+  return { element, update };
+}
+
+/** @param {HTMLElement} root */
+export default function show(root) {
+  const stage = h('a', { class: 'stage board' }, h('div', { class: 'b48' }));
+  const name = h('h1', null, 'TV');
+  const badge = h('span', { class: 'dim' }, '◌ connecting');
+  const facts = h('span', { class: 'dim' });
+  const reason = h('p', { class: 'dim' });
+  const score = h('b', { class: 'score' });
+  const list = h('ul', { class: 'games' });
+  const listTitle = h('h2');
+  const best = h('ol', { class: 'best' });
+  const bestTitle = h('h2');
+  const caption = h('div', null, name, h('p', null, badge, facts), reason);
+  const play = h('a', { class: 'button primary large', href: '/play/classic' }, 'Play');
+  const rules = 'Slide the tiles; two equal ones merge. How far do you get?';
+  root.append(
+    h(
+      'div',
+      { class: 'tv' },
+      h('section', { class: 'stack' }, stage, h('div', { class: 'caption' }, caption, score)),
+      h(
+        'section',
+        { class: 'stack' },
+        play,
+        h('p', { class: 'dim' }, rules),
+        listTitle,
+        list,
+        bestTitle,
+        best,
+      ),
+    ),
+  );
+
+  let state = new words.State(2);
+  /** @type {any} */
+  let board = null;
+  let close = () => {};
+  /** @type {string[]} */
+  const seen = [];
+  let since = 0;
+  let next = 0;
+  let wait = 1e3;
+  let finding = false;
+  let frame = 0;
+  /** Events since the last drawing. */
+  let news = 0;
+  let connection = 'connecting';
+
+  const running = () => state.game && !state.over;
+
+  /** Shows a game. @param {any} game @param {string} why */
+  function tune(game, why) {
+    close();
+    state = new words.State(2);
+    reason.textContent = why;
+    since = Date.now();
+    seen.push(game.id);
+    seen.splice(0, seen.length - 100);
+    stage.href = `/g/${game.id}`;
+    take({ game });
+    if (!running()) return;
+    close = watch(game.id, {
+      onUpdate: take,
+      onState(now) {
+        connection = now === 'offline' ? 'reconnecting' : now;
+        status();
+      },
+      onError() {
+        state = new words.State(2);
+      },
+    });
+  }
+  /** @param {any} update */
+  function take(update) {
+    const changed = state.apply(update);
+    const { event } = update;
+    if (changed && event) {
+      news++;
+      const { game } = state;
+      announce(
+        `${words.players(game)}: ${words.happened(game, event)}, ${words.scoreText(game.position)}`,
+        4000,
+      );
+    }
+    if (changed && state.over) next = Date.now() + resultTime;
+    if (!frame) frame = requestAnimationFrame(draw);
+    return changed !== undefined;
+  }
+  function draw() {
+    frame = 0;
+    const { game } = state;
+    if (!game?.position) return;
+    const kind = kindOf(game.position);
+    if (board?.kind !== kind) {
+      board = { kind, ...createBoard(kind) };
+      stage.replaceChildren(board.element);
+    }
+    board.show(game.position, state.events.at(-1), { animate: news === 1 });
+    news = 0;
+    name.textContent = words.players(game);
+    score.textContent = words.scoreText(game.position);
+    status();
+  }
+  function status() {
+    const { game } = state;
+    if (!game) return;
+    const [text, color] = words.badge(state, connection);
+    badge.textContent = text;
+    badge.className = color;
+    facts.textContent = ` ${game.variant} · ${state.over ? words.ending(game) : words.watching(state)}`;
+  }
+
+  /** Looks for another game. */
+  async function find(byUser = false) {
+    if (finding) return;
+    finding = true;
+    wait = Math.min(wait * 2, 15e3);
+    next = Date.now() + (running() ? otherTime : wait);
+    try {
+      const lists = await Promise.all([games('WATCHERS'), games('SCORE'), games('RECENT')]);
+      const found = choose(lists[0], [...lists[1], ...lists[2]], seen);
+      const better =
+        found && found.game.id !== state.game?.id && (!running() || idle(found.game) < 30e3);
+      if (found && (byUser || better)) {
+        wait = 1e3;
+        tune(found.game, found.why);
+      } else if (!state.game) await nothing();
+    } catch {
+      if (!state.game) badge.textContent = '◌ reconnecting';
+    }
+    finding = false;
+  }
+  /** Shows the game that was finished last, as none is live. */
+  async function nothing() {
+    const [game] = await games('RECENT', 'FINISHED', 1);
+    if (game) return tune(game, 'No live games: this was the last one.');
+    name.textContent = 'No live games';
+    badge.textContent = 'Yours can be the first.';
+  }
+
+  /** The lines of the list. @type {Map<string, any>} */
+  let rows = new Map();
+  async function lists() {
+    let on = await games('RECENT', 'ACTIVE', 8);
+    let title = 'On now';
+    if (!on.length) {
+      on = await games('RECENT', 'FINISHED', 8);
+      title = on.length ? 'Played last' : '';
+    }
+    listTitle.textContent = title;
+    const shown = new Map();
+    for (const game of on) {
+      const row = rows.get(game.id) || gameRow(game);
+      row.update(game);
+      shown.set(game.id, row);
+    }
+    const same = [...shown.keys()].join() === [...rows.keys()].join();
+    if (!same) list.replaceChildren(...[...shown.values()].map((row) => row.element));
+    rows = shown;
+  }
+  async function scores() {
+    for (const [window, title] of [
+      ['DAY', 'Best today'],
+      ['ALL_TIME', 'Best of all time'],
+    ]) {
+      const request = { variant: 'classic', window: `WINDOW_${window}`, pageSize: 8 };
+      const { entries = [] } = await call('LeaderboardService', 'ListScores', request, {
+        anonymous: true,
+      });
+      bestTitle.textContent = entries.length ? title : '';
+      const line = (/** @type {any} */ e) =>
+        h(
+          'li',
+          null,
+          h('small', null, e.rank),
+          link(e),
+          h('a', { href: `/g/${e.gameId}` }, comma(e.score)),
+        );
+      best.replaceChildren(...entries.map(line));
+      if (entries.length) return;
+    }
+  }
+
+  let ticks = 0;
+  async function tick() {
+    if (document.hidden) return;
+    status();
+    const now = Date.now();
+    const due = !running() || Math.min(idle(state.game), now - since) >= idleTime;
+    if (due && now >= next) find();
+    const tick = ticks++;
+    try {
+      if (tick % 10 === 0) await lists();
+      if (tick % 60 === 0) await scores();
+    } catch {}
+  }
+  tick();
+  setInterval(tick, 1000);
+
+  keys([
+    ['n', 'next game', () => find(true)],
+    ['Enter', 'open this game', () => state.game && location.assign(stage.href)],
+  ]);
+}

@@ -1,10 +1,13 @@
 package fault
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,16 +57,29 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 		t.Cleanup(func() { _ = c.conn.Close() })
 		return c
 	}
-	greet := func(n int) func(ctx context.Context, t *testing.T, addr, gameID string) {
-		return func(ctx context.Context, t *testing.T, addr, _ string) {
+	// write writes to new connections, and reads the number of lines that it is told.
+	write := func(text func(gameID string) string, lines int) func(ctx context.Context, t *testing.T, addr, gameID string) {
+		return func(ctx context.Context, t *testing.T, addr, gameID string) {
 			for range 20 {
 				conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 				require.NoError(t, err)
 				t.Cleanup(func() { _ = conn.Close() })
-				_, err = io.WriteString(conn, http2.ClientPreface[:n])
+				require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(slowWindow))
+				_, err = io.WriteString(conn, text(gameID))
 				require.NoError(t, err)
+				answer := bufio.NewReaderSize(conn, 16)
+				for range lines {
+					_, err := answer.ReadString('\n')
+					require.NoError(t, err)
+				}
 			}
 		}
+	}
+	greet := func(n int) func(ctx context.Context, t *testing.T, addr, gameID string) {
+		return write(func(string) string { return http2.ClientPreface[:n] }, 0)
+	}
+	web := func(request string, lines int) func(ctx context.Context, t *testing.T, addr, gameID string) {
+		return write(func(gameID string) string { return strings.ReplaceAll(request, "GAME", gameID) }, lines)
 	}
 	for name, hold := range map[string]func(ctx context.Context, t *testing.T, addr, gameID string){
 		"connections that say nothing":    greet(0),
@@ -95,6 +111,15 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 				require.NoError(t, err)
 			}
 		},
+		"requests by HTTP of which a part does not come":     web("GET / HTTP/1.1\r\nHost: gridst", 0),
+		"requests by HTTP of which the body does not come":   web(httpCall("ListGames", 20, ""), 0),
+		"requests by HTTP of which a part of the body comes": web(httpCall("ListGames", 20, "{"), 0),
+		"connections that may send more requests by HTTP":    web("GET /assets/main.js HTTP/1.1\r\nHost: gridstand\r\n\r\n", 1),
+		// So many are more than the server may write before they are read.
+		"answers by HTTP that are not read":          web(strings.Repeat(httpCall("ListVariants", 2, "{}"), 500), 1),
+		"Server-Sent Events":                         web("GET /g/GAME/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", 10),
+		"Server-Sent Events that are not read":       web("GET /g/GAME/events?after=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", 0),
+		"Server-Sent Events of a client that writes": web(strings.Repeat("GET /g/GAME/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", 2), 1),
 		"watches": func(ctx context.Context, t *testing.T, addr, gameID string) {
 			c := raw(ctx, t, addr, 1<<16)
 			for range 20 {
@@ -122,4 +147,10 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 			assert.Less(t, time.Since(began), patience)
 		})
 	}
+}
+
+// httpCall is a call by Connect whose body is as much of length as is given.
+func httpCall(method string, length int, body string) string {
+	return fmt.Sprintf("POST /gridstand.v1.GameService/%s HTTP/1.1\r\nHost: gridstand\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\n\r\n%s", method, length, body)
 }

@@ -1,0 +1,215 @@
+package server_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/gridstand/v1/gridstandv1connect"
+	"github.com/gridstand/gridstand/server"
+)
+
+// fetch gets the page by a transport of its own.
+func fetch(t *testing.T, transport *http.Transport, url string) (*http.Response, string, error) {
+	t.Helper()
+	transport.DisableKeepAlives = true
+	request, err := http.NewRequestWithContext(within(t), http.MethodGet, url, http.NoBody)
+	require.NoError(t, err)
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	return response, string(body), err
+}
+
+// trusting makes clients trust an authority, and offer some protocols.
+func trusting(t *testing.T, a *tlstest.Authority, protocols ...string) *tls.Config {
+	t.Helper()
+	pem, err := os.ReadFile(a.File)
+	require.NoError(t, err)
+	pool := x509.NewCertPool()
+	require.True(t, pool.AppendCertsFromPEM(pem))
+	return &tls.Config{RootCAs: pool, NextProtos: protocols}
+}
+
+// encrypted is a configuration with a certificate.
+func encrypted(t *testing.T) (server.Config, *tlstest.Authority) {
+	t.Helper()
+	authority, c := tlstest.NewAuthority(t), servertest.Config(t)
+	c.TLSCert, c.TLSKey = tlstest.Files(t)
+	authority.Issue(t, "server", c.TLSCert, c.TLSKey)
+	return c, authority
+}
+
+// info calls GetServerInfo with a client of connect-go.
+func info(t *testing.T, transport *http.Transport, url string, options ...connect.ClientOption) error {
+	t.Helper()
+	transport.DisableKeepAlives = true
+	games := gridstandv1connect.NewGameServiceClient(&http.Client{Transport: transport}, url, options...)
+	_, err := games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+	return err
+}
+
+// Ensure that one port with TLS serves clients of gRPC, who offer HTTP/2, and all others,
+// who get HTTP/1.1, also where they offer both.
+func TestStart_WebTLS(t *testing.T) {
+	t.Parallel()
+	c, authority := encrypted(t)
+	server, _ := servertest.Start(t, c)
+	url := "https://" + server.Addr().String()
+	assert.Equal(t, server.Addr(), server.WebAddr())
+	require.NoError(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: authority.File}))
+
+	for name, protocols := range map[string][]string{
+		"a browser": {"h2", "http/1.1"}, "an old one": {"http/1.1"}, "a script": nil,
+	} {
+		response, body, err := fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority, protocols...), ForceAttemptHTTP2: len(protocols) == 2}, url)
+		require.NoError(t, err, name)
+		assert.Equal(t, http.StatusOK, response.StatusCode, name)
+		assert.Equal(t, 1, response.ProtoMajor, name)
+		assert.Contains(t, body, "<html", name)
+	}
+
+	both := func() *http.Transport {
+		return &http.Transport{TLSClientConfig: trusting(t, authority), ForceAttemptHTTP2: true}
+	}
+	newer := new(http.Protocols)
+	newer.SetHTTP2(true)
+	only := &http.Transport{TLSClientConfig: trusting(t, authority), Protocols: newer}
+	require.NoError(t, info(t, both(), url), "Connect")
+	require.NoError(t, info(t, both(), url, connect.WithGRPCWeb()), "gRPC-Web")
+	// The client of connect-go offers both, and so gets HTTP/1.1 for gRPC, too.
+	require.NoError(t, info(t, both(), url, connect.WithGRPC()), "gRPC")
+	require.NoError(t, info(t, only, url, connect.WithGRPC()), "gRPC by HTTP/2")
+}
+
+// Ensure that clients who encrypt where the server does not, or the other way round, are
+// told so.
+func TestStart_WebWrongScheme(t *testing.T) {
+	t.Parallel()
+	c, authority := encrypted(t)
+	secret, _ := servertest.Start(t, c)
+	open, _ := servertest.Start(t, servertest.Config(t))
+	response, body, err := fetch(t, &http.Transport{}, "http://"+secret.Addr().String())
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusBadRequest, response.StatusCode)
+	assert.Contains(t, body, "https://")
+	_, _, err = fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+open.Addr().String())
+	assert.ErrorContains(t, err, "server gave HTTP response to HTTPS client")
+}
+
+// Ensure that authorities for clients hold for HTTP as for gRPC.
+func TestStart_WebMutualTLS(t *testing.T) {
+	t.Parallel()
+	for _, web := range []string{"", "127.0.0.1:0"} {
+		c, authority := encrypted(t)
+		clients := tlstest.NewAuthority(t)
+		c.TLSClientCA, c.Web = clients.File, web
+		server, _ := servertest.Start(t, c)
+		url := "https://" + server.WebAddr().String()
+		config := trusting(t, authority)
+		_, _, err := fetch(t, &http.Transport{TLSClientConfig: config}, url)
+		require.ErrorContains(t, err, "certificate required")
+
+		cert, key := tlstest.Files(t)
+		clients.Issue(t, "friend", cert, key)
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		require.NoError(t, err)
+		config = trusting(t, authority)
+		config.Certificates = []tls.Certificate{pair}
+		response, _, err := fetch(t, &http.Transport{TLSClientConfig: config}, url)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusOK, response.StatusCode)
+	}
+}
+
+// Ensure that a server without HTTP closes connections that do not speak gRPC, and that
+// with TLS, clients who offer both get HTTP/2, for gRPC.
+func TestStart_WebOff(t *testing.T) {
+	t.Parallel()
+	c, authority := encrypted(t)
+	c.Web = server.NoWeb
+	secret, _ := servertest.Start(t, c)
+	c = servertest.Config(t)
+	c.Web = server.NoWeb
+	open, _ := servertest.Start(t, c)
+	assert.Nil(t, open.WebAddr())
+	require.NoError(t, ask(t, client.Config{Target: open.Addr().String()}))
+	require.NoError(t, ask(t, client.Config{Target: secret.Addr().String(), CAFile: authority.File}))
+	_, _, err := fetch(t, &http.Transport{}, "http://"+open.Addr().String())
+	require.Error(t, err)
+	_, _, err = fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+secret.Addr().String())
+	require.Error(t, err)
+	transport := &http.Transport{TLSClientConfig: trusting(t, authority), ForceAttemptHTTP2: true}
+	require.NoError(t, info(t, transport, "https://"+secret.Addr().String(), connect.WithGRPC()))
+}
+
+// Ensure that HTTP on an address of its own speaks HTTP/2, if there is TLS, that gRPC's
+// port does not serve it, and that the limits count both.
+func TestStart_WebAddress(t *testing.T) {
+	t.Parallel()
+	c, authority := encrypted(t)
+	c.Web = "127.0.0.1:0"
+	c.Limits.ConnectionsPerAddress = 2
+	server, stop := servertest.Start(t, c)
+	assert.NotEqual(t, server.Addr(), server.WebAddr())
+	url := "https://" + server.WebAddr().String()
+	for major, force := range map[int]bool{2: true, 1: false} {
+		response, _, err := fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority), ForceAttemptHTTP2: force}, url)
+		require.NoError(t, err)
+		assert.Equal(t, major, response.ProtoMajor)
+		assert.Equal(t, http.StatusOK, response.StatusCode)
+	}
+	both := func() *http.Transport {
+		return &http.Transport{TLSClientConfig: trusting(t, authority), ForceAttemptHTTP2: true}
+	}
+	require.NoError(t, info(t, both(), url))
+	require.NoError(t, info(t, both(), url, connect.WithGRPC()))
+	_, _, err := fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+server.Addr().String())
+	require.Error(t, err, "gRPC's port")
+
+	held := make([]net.Conn, 0, 2)
+	for _, address := range []net.Addr{server.Addr(), server.WebAddr()} {
+		var conn net.Conn
+		require.Eventually(t, func() bool { // Those from before may be open for a moment.
+			conn, err = (&tls.Dialer{Config: trusting(t, authority, "h2")}).DialContext(within(t), "tcp", address.String())
+			return err == nil
+		}, patience, time.Millisecond)
+		held = append(held, conn)
+	}
+	_, _, err = fetch(t, both(), url)
+	require.Error(t, err, "the third connection")
+	for _, conn := range held {
+		require.NoError(t, conn.Close())
+	}
+	stop()
+	_, err = (&net.Dialer{}).DialContext(context.Background(), "tcp", server.WebAddr().String())
+	require.Error(t, err)
+
+	wrong := c
+	wrong.Web = "here"
+	assert.ErrorContains(t, start(t, wrong), "--web: must be empty, off or an address")
+}
+
+// start starts a server that cannot start.
+func start(t *testing.T, c server.Config) error {
+	t.Helper()
+	_, err := server.Start(t.Context(), c)
+	return err
+}

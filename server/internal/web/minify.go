@@ -1,28 +1,31 @@
 package web
 
 import (
-	"bytes"
+	"errors"
 	"path"
 
-	"github.com/tdewolff/minify/v2"
-	"github.com/tdewolff/minify/v2/css"
-	"github.com/tdewolff/minify/v2/js"
+	"github.com/evanw/esbuild/pkg/api"
 )
 
 // shrink returns a file of the page without comments, spaces and long local names, so
 // that the sources may be written to be read. Files that are not JavaScript or CSS stay
 // as they are.
 func shrink(name string, data []byte) ([]byte, error) {
-	var minifier minify.Minifier
+	options := api.TransformOptions{
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
+		Charset: api.CharsetUTF8,
+	}
 	switch path.Ext(name) {
 	case ".js":
-		minifier = &js.Minifier{}
+		options.Loader, options.Format = api.LoaderJS, api.FormatESModule
 	case ".css":
-		minifier = &css.Minifier{}
+		options.Loader = api.LoaderCSS
 	default:
 		return data, nil
 	}
-	var out bytes.Buffer
-	err := minifier.Minify(minify.New(), &out, bytes.NewReader(data), nil)
-	return out.Bytes(), err
+	result := api.Transform(string(data), options)
+	if len(result.Errors) > 0 {
+		return nil, errors.New(result.Errors[0].Text)
+	}
+	return result.Code, nil
 }

@@ -71,7 +71,9 @@ func pages(about func(ctx context.Context, gameID string) (Meta, bool)) http.Han
 		Description: "Watch 2048 and Tribolo live, move by move, and play in the browser or the terminal.",
 	})
 	page("/g/{id}", "game", "id", Meta{Title: "Game – Gridstand", Description: "Watch this game, live or from its first move."})
-	page("/play/{variant}", "play", "variant", Meta{Title: "Play – Gridstand", Description: "Play with arrow keys or by swiping; others can watch."})
+	play := Meta{Title: "Play – Gridstand", Description: "Play with arrow keys or by swiping; others can watch."}
+	page("/play", "play", "", play)
+	page("/play/{variant}", "play", "variant", play)
 	top := Meta{Title: "Leaderboards – Gridstand", Description: "The best scores of today, of this week and of all time."}
 	page("/top", "top", "", top)
 	page("/top/{variant}", "top", "variant", top)

@@ -88,7 +88,7 @@ func TestPages_Previews(t *testing.T) {
 
 func TestPages_UnknownPath(t *testing.T) {
 	t.Parallel()
-	for _, target := range []string{"/nothing", "/g/", "/g/a/b", "/play", "/favicon.ico"} {
+	for _, target := range []string{"/nothing", "/g/", "/g/a/b", "/favicon.ico"} {
 		r := get(t, target)
 		assert.Equal(t, http.StatusNotFound, r.StatusCode, target)
 		assert.Contains(t, body(t, r), "Page not found", target)

@@ -1,7 +1,7 @@
 // The account: a name, and a token that takes it to other devices.
 import { account, call, clearAccount, setAccount } from './api.js';
 import { copy, h } from './dom.js';
-import { ask, createAccount, explain } from './persist.js';
+import { ask, createAccount, explain, nameHeader } from './persist.js';
 
 /** @import { Account } from './api.js' */
 
@@ -9,8 +9,7 @@ import { ask, createAccount, explain } from './persist.js';
 export default function show(root) {
   const me = account();
   const done = () => {
-    const name = document.getElementById('me');
-    if (name) name.textContent = account()?.name ?? 'Account';
+    nameHeader();
     show(root);
   };
   root.replaceChildren(

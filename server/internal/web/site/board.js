@@ -68,7 +68,9 @@ function twenty48() {
    */
   function move(next, moved) {
     const before = cells.map((tile) => tile?.value || 0);
-    const slid = slide(before, rows, columns, moved.direction);
+    const slid = moved.direction
+      ? slide(before, rows, columns, moved.direction)
+      : { tiles: before, moves: [] };
     const spawn = moved.spawned ? moved.spawned.index || 0 : -1;
     if (!next.every((value, i) => value === (i === spawn ? moved.spawned.value : slid.tiles[i])))
       return;
@@ -94,9 +96,11 @@ function twenty48() {
       const board = position?.twenty48 || {};
       const next = board.tiles || [];
       resize(board.rows || 4, board.columns || 4);
-      for (const tile of merged) tile.remove();
-      merged = [];
-      if (animate && event?.moved?.direction) move(next, event.moved);
+      if (!event?.moved || event.moved.direction) {
+        for (const tile of merged) tile.remove();
+        merged = [];
+      }
+      if (animate && event?.moved) move(next, event.moved);
       for (let i = 0; i < cells.length; i++) {
         if (next[i]) {
           cells[i] ||= add(i, next[i], '');

@@ -111,11 +111,18 @@ const names = { ' ': 'space', ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑
 const actions = new Map();
 
 /**
- * Binds keys, by KeyboardEvent.key. "?" lists those with a text.
+ * Binds keys, by KeyboardEvent.key, until the function that it returns is called. "?" lists
+ * those with a text.
  * @param {[key: string, text: string, action: (e: KeyboardEvent) => void][]} list
  */
 export function keys(list) {
+  const before = list.map(([key]) => /** @type {const} */ ([key, actions.get(key)]));
   for (const [key, text, action] of list) actions.set(key, { text, action });
+  return () => {
+    for (const [key, a] of before)
+      if (a) actions.set(key, a);
+      else actions.delete(key);
+  };
 }
 
 export function showKeys() {

@@ -1,5 +1,5 @@
 // A game: live, its past, and after its end whether it is what its seed and moves make.
-import { isGameId, watch } from './api.js';
+import { account, isGameId, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { announce, copy, h, keys, toast } from './dom.js';
 import * as words from './game-state.js';
@@ -18,8 +18,12 @@ function problem(root, title, text) {
   );
 }
 
-/** @param {HTMLElement} root @param {{id?: string}} data */
-export default function show(root, { id = '' }) {
+/**
+ * @param {HTMLElement} root
+ * @param {{id?: string}} data
+ * @param {import('./own.js').OwnSeat} [own] the seat of a player who plays here
+ */
+export default function show(root, { id = '' }, own) {
   if (!isGameId(id)) return problem(root, 'No such game', 'This is not the id of a game.');
 
   const state = new words.State();
@@ -35,35 +39,48 @@ export default function show(root, { id = '' }) {
   const badge = h('span');
   const clock = h('b');
   const facts = h('span', { class: 'dim' });
-  const scores = createScores();
+  const scores = createScores(own);
   const stage = h('div', { class: 'board' });
   const outcome = h('b');
+  const sit = h('a', { class: 'button', hidden: true });
   const verdict = h('p', { class: 'verdict', role: 'status' });
   const share = h('div', { class: 'stack' });
   const replay = createReplay(state, { show: showPast, fail: toast });
   const moves = createMoves(state, replay.seek);
   const head = h('div', { class: 'row' }, badge, clock, facts);
-  const view = h('div', { class: 'game' }, h('section', { class: 'stack' }, head, scores.element));
+  const view = h(
+    'div',
+    { class: own ? 'game own' : 'game' },
+    h('section', { class: 'stack' }, head, scores.element),
+  );
   // These come with the board, so that nothing moves when it does.
   const rest = [
     h('section', { class: 'play stack' }, stage, replay.element),
-    h('section', { class: 'stack' }, outcome, verdict, moves.element, share),
+    h('section', { class: 'stack' }, outcome, sit, own?.element, verdict, moves.element, share),
   ];
   root.append(view);
 
-  watch(id, {
-    onUpdate(update) {
-      const changed = state.apply(update);
-      if (changed) {
-        const { event } = update;
-        latest = event?.version === drawn + 1 ? event : null;
-        replay.update(event);
-        if (event) speak(event);
-        if (state.over) finished();
-      }
-      if (!frame) frame = requestAnimationFrame(draw);
-      return changed !== undefined;
-    },
+  /** Takes an update of the stream, or the answer to a move. @param {any} update */
+  function take(update) {
+    const changed = state.apply(update);
+    const { event } = update;
+    if (changed) {
+      latest = event?.version === drawn + 1 ? event : null;
+      replay.update(event);
+      if (event) speak(event);
+      if (state.over) finished();
+    }
+    if (own && state.version > drawn) {
+      draw();
+      own.changed(event);
+    } else if (!frame && !own) frame = requestAnimationFrame(draw);
+    return changed !== undefined;
+  }
+  if (own) state.apply({ game: own.first });
+  const stop = watch(id, {
+    after: own?.first.version,
+    everyEvent: !!own,
+    onUpdate: take,
     onState(now, wait = 0) {
       connection = now === 'offline' ? `reconnecting (${Math.ceil(wait)} s)` : now;
       status();
@@ -76,7 +93,7 @@ export default function show(root, { id = '' }) {
       else problem(root, 'This game cannot be shown', err.message);
     },
   });
-  setInterval(status, 1000);
+  const timer = setInterval(status, 1000);
 
   /** Draws what came since the last frame. */
   function draw() {
@@ -85,7 +102,7 @@ export default function show(root, { id = '' }) {
     if (!game?.position) return;
     const kind = kindOf(game.position);
     if (board?.kind !== kind) {
-      board = { kind, ...createBoard(kind) };
+      board = { kind, ...createBoard(kind, { onCell: own && ((cell) => own.move({ cell })) }) };
       stage.replaceChildren(board.element);
       document.title = `${words.players(game)} – Gridstand`;
       shareLinks();
@@ -97,7 +114,8 @@ export default function show(root, { id = '' }) {
   /** Shows the newest version. @param {any} event that led to it, if it is to be animated */
   function showNow(event) {
     const { position } = state.game;
-    board.show(position, event || state.events.at(-1) || replay.past.at(-1), { animate: !!event });
+    const last = event || state.events.at(-1) || replay.past.at(-1);
+    board.show(position, own ? own.rest(last) : last, { animate: !!event, legal: own?.mine });
     panel(position);
   }
   /** @param {any} event null for the newest version @param {boolean} next */
@@ -115,8 +133,14 @@ export default function show(root, { id = '' }) {
     let text = open ? `Waiting for ${plural(open, 'player')}` : '';
     if (state.over && !replay.at) text = words.outcome(game);
     else if (position.turn !== undefined && position.tribolo)
-      text = `${words.owners[position.turn]} to move`;
+      text = own?.mine && !replay.at ? 'Your turn' : `${words.owners[position.turn]} to move`;
     outcome.textContent = text;
+    const mine = game.seats.some(
+      (/** @type {any} */ s) => s.player && s.player.id === account()?.id,
+    );
+    sit.hidden = own || state.over || !(open || mine);
+    sit.textContent = mine ? 'Play on' : 'Take a seat';
+    sit.href = `/play/${game.variant}?game=${id}`;
     moves.show(replay.past.length >= version ? replay.past : state.events, replay.at || version);
     status();
   }
@@ -145,7 +169,7 @@ export default function show(root, { id = '' }) {
     const game = state.game.private ? id : id.slice(0, 8);
     const command = `gridstand watch ${game} --server ${host}${secure ? ' --tls' : ''}`;
     share.append(
-      h('button', { onclick: () => copy(location.href) }, 'Copy link'),
+      h('button', { onclick: () => copy(`${location.origin}/g/${id}`) }, 'Copy link'),
       h('p', { class: 'dim' }, 'In a terminal:', h('code', null, command)),
     );
   }
@@ -177,8 +201,16 @@ export default function show(root, { id = '' }) {
   const jump = (/** @type {number} */ n) => replay.seek((replay.at || state.version) + n);
   keys([
     ['f', 'full screen', () => stage.requestFullscreen?.()],
-    ['c', 'copy the link', () => copy(location.href)],
+    ['c', 'copy the link', () => copy(`${location.origin}/g/${id}`)],
     ['PageUp', '', () => jump(-10)],
     ['PageDown', '', () => jump(10)],
   ]);
+  if (own) {
+    draw();
+    const close = () => {
+      stop();
+      clearInterval(timer);
+    };
+    own.open({ state, replay, board, update: take, draw, close });
+  }
 }

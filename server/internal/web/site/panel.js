@@ -12,8 +12,11 @@ export const link = (seat) =>
     ? h('a', { href: `/p/${encodeURIComponent(seat.player.name)}` }, seatName(seat))
     : seatName(seat);
 
-/** Makes the scores. Its show is called with the seats and the position to show. */
-export function createScores() {
+/**
+ * Makes the scores. Its show is called with the seats and the position to show.
+ * @param {import('./own.js').OwnSeat} [own] the seat of a player who plays here
+ */
+export function createScores(own) {
   const element = h('div', { class: 'stack' });
   /** Seats that the rows were made for. @type {any} */
   let seated;
@@ -22,14 +25,18 @@ export function createScores() {
 
   /** @param {any} seat */
   function solo(seat) {
-    const cells = ['score', 'tile', 'moves'].map((name) =>
+    const cells = ['score', 'tile', 'moves', ...(own ? ['best'] : [])].map((name) =>
       h('div', { class: 'card' }, h('small', null, name), h('b')),
     );
     element.replaceChildren(h('h1', null, link(seat)), h('div', { class: 'cards' }, ...cells));
-    fill = (p) =>
-      [highest(p), largestTile(p), p.moveCount].forEach((n, i) => {
-        cells[i].lastChild.textContent = comma(n);
-      });
+    fill = (p) => {
+      [highest(p), largestTile(p), p.moveCount, own?.best]
+        .slice(0, cells.length)
+        .forEach((n, i) => {
+          cells[i].lastChild.textContent = comma(n);
+        });
+      if (own) cells[0].firstChild.dataset.gain = own.gain;
+    };
   }
   /** @param {any[]} seats */
   function owners(seats) {

@@ -1,6 +1,6 @@
 // Calls that change something, made until the server has answered.
 
-import { ApiError, call, setAccount } from './api.js';
+import { ApiError, account, call, setAccount } from './api.js';
 import { dialog, h } from './dom.js';
 
 /** @import { Calls } from '../types' */
@@ -85,6 +85,12 @@ export async function persist(method, request, options = {}) {
   }
 }
 
+/** Shows the name of the account in the header. */
+export function nameHeader() {
+  const link = document.getElementById('me');
+  if (link) link.textContent = account()?.name ?? 'Account';
+}
+
 /**
  * Creates an account and keeps it. The secret is drawn here, so that the call can be repeated.
  * @param {string} name
@@ -92,7 +98,8 @@ export async function persist(method, request, options = {}) {
 export async function createAccount(name) {
   const request = { name, secret: draw() };
   const { player, token } = await persist('CreatePlayer', request, { service: 'PlayerService' });
-  return setAccount({ id: player.id, name: player.name, token });
+  setAccount({ id: player.id, name: player.name, token });
+  nameHeader();
 }
 
 /** Creates an account for a player who has chosen no name yet. */

@@ -273,13 +273,23 @@ export interface Twenty48Rules {
   idle?: boolean;
 }
 
-/** A slide of all tiles. */
-export interface Slide {
+/** Slides all tiles of a board of 2048; see slide in twenty48.js. */
+export type Slide = (
+  tiles: number[],
+  rows: number,
+  columns: number,
+  direction: Direction,
+  /** Needed for gained only. */
+  variant?: string,
+) => {
   tiles: number[];
   gained: number;
-  /** From which cell to which each tile went, and whether it merged there with the one before. */
+  /**
+   * From which cell to which each tile goes, also those that stay, and whether it merges there
+   * with the tile of an earlier move.
+   */
   moves: { from: number; to: number; merged: boolean }[];
-}
+};
 
 /** A board with the seat to move. It never changes; moves return another. */
 export interface Board {
@@ -311,22 +321,4 @@ export interface GameState {
   at: bigint;
   /** When the running clock runs out. */
   deadline?: bigint;
-}
-
-/** What an action of verify.js is given; it changes next and returns what its event says. */
-export interface Context {
-  /** State before the event, with the time of the event. */
-  next: GameState;
-  /** States of all versions before. */
-  past: GameState[];
-  /** Seat of the event, and whether it is its turn. */
-  seat: number;
-  here: Seat;
-  due: boolean;
-  /** Changes that seat. */
-  put(change: Partial<Seat>): void;
-  /** Message of the action. */
-  said: any;
-  seed: Uint8Array;
-  draw: Draw;
 }

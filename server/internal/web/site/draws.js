@@ -1,25 +1,26 @@
 import { hmac } from './sha256.js';
 
 /**
- * Returns the random numbers of a game: for each of its versions a function draw, and
- * draw(n) is the next number from 0 to n - 1 in the stream of that version.
- * @param {Uint8Array} seed @returns {(version: number) => (n: number | bigint) => bigint}
+ * Returns the random numbers of a game: for each version a function draw, where draw(n) is the
+ * next number from 0 to n - 1 in the stream of that version.
+ * @param {Uint8Array} seed
  */
 export function draws(seed) {
   const mac = hmac(seed);
-  return (version) => {
+  return (/** @type {number} */ version) => {
     const message = new DataView(new ArrayBuffer(12));
     message.setBigUint64(0, BigInt(version));
-    let count = 0;
-    let block = new DataView(message.buffer);
+    let block = message;
+    let used = 0;
     const next = () => {
-      if (count % 4 === 0) {
-        message.setUint32(8, count / 4);
+      if (used % 32 === 0) {
+        message.setUint32(8, used / 32);
         block = new DataView(mac(new Uint8Array(message.buffer)).buffer);
       }
-      return block.getBigUint64((count++ % 4) * 8);
+      used += 8;
+      return block.getBigUint64((used - 8) % 32);
     };
-    return (n) => {
+    return (/** @type {number | bigint} */ n) => {
       const limit = 2n ** 64n - (2n ** 64n % BigInt(n));
       let x = next();
       while (x >= limit) x = next();

@@ -13,11 +13,11 @@ export const owners = ['CELL_STATE_BLUE', 'CELL_STATE_RED', 'CELL_STATE_GREEN'];
 /** @param {number} cell */
 const named = (cell) => ({ x: cell % columns, y: Math.floor(cell / columns) });
 
-const steps = [-1, 0, 1].flatMap((dx) => [-1, 0, 1].map((dy) => ({ dx, dy })));
+const ways = [-1, 0, 1].flatMap((dx) => [-1, 0, 1].map((dy) => ({ dx, dy })));
 
 /** For each cell, the lines of cells that lead away from it. */
 const lines = Array.from({ length: rows * columns }, (_, cell) =>
-  steps.map(({ dx, dy }) => {
+  ways.map(({ dx, dy }) => {
     const line = [];
     let { x, y } = named(cell);
     while (dx || dy) {
@@ -47,20 +47,6 @@ export function jumps(cells, seat, to) {
   return taken;
 }
 
-/**
- * Returns the legal moves of a seat: what it takes by each destination.
- * @param {CellState[]} cells @param {number} seat
- */
-export function legalMoves(cells, seat) {
-  /** @type {Map<number, number[]>} */
-  const legal = new Map();
-  for (const to of cells.keys()) {
-    const taken = jumps(cells, seat, to);
-    if (taken.length) legal.set(to, taken);
-  }
-  return legal;
-}
-
 /** @param {string} _ @param {Draw} draw */
 export function start(_, draw) {
   /** @type {CellState[]} */
@@ -75,16 +61,19 @@ export function start(_, draw) {
 }
 
 /**
- * Returns the board after a seat has moved.
+ * Returns the board after a move of mover.
  * @param {CellState[]} cells @param {number} mover @param {number[]} resigned
  * @param {number} moveCount @returns {Board}
  */
 function board(cells, mover, resigned, moveCount) {
-  const after = [mover + 1, mover + 2, mover].map((seat) => seat % 3);
-  const able = after.filter((seat) => !resigned.includes(seat));
-  let legal = new Map();
+  const able = [1, 2, 3].map((i) => (mover + i) % 3).filter((seat) => !resigned.includes(seat));
+  /** @type {Map<number, number[]>} What each legal move takes. */
+  const legal = new Map();
   const turn = able.find((seat) => {
-    legal = legalMoves(cells, seat);
+    cells.forEach((_, to) => {
+      const taken = jumps(cells, seat, to);
+      if (taken[0] !== undefined) legal.set(to, taken);
+    });
     return legal.size;
   });
   const scores = owners.map((owner) => cells.filter((cell) => cell === owner).length);
@@ -97,12 +86,13 @@ function board(cells, mover, resigned, moveCount) {
       return able.filter((seat) => scores[seat] === most);
     },
     resign(seat) {
-      // If it is not the turn of seat, the turn stays: it is passed on to the seat that has it.
+      // Out of turn, the turn stays: the seat before it has moved.
       const before = turn === undefined || turn === seat ? seat : turn + 2;
       return board(cells, before, [...resigned, seat], moveCount);
     },
     position: (active) => ({
       moveCount,
+      scores,
       tribolo: {
         rows,
         columns,
@@ -112,14 +102,14 @@ function board(cells, mover, resigned, moveCount) {
           taken: taken.map(named),
         })),
       },
-      scores,
     }),
     move(seat, { cell }) {
       const to = (cell?.y ?? 0) * columns + (cell?.x ?? 0);
       const taken = cell && legal.get(to);
       if (!taken) return undefined;
-      const next = [...cells];
-      for (const at of [to, ...taken]) next[at] = owners[seat];
+      const next = cells.map((owner, at) =>
+        at === to || taken.includes(at) ? owners[seat] : owner,
+      );
       return {
         board: board(next, seat, resigned, moveCount + 1),
         moved: { cell: named(to), taken: taken.map(named) },

@@ -4,8 +4,6 @@
 
 const classic = { side: 4, start: 2, startFours: 10, fours: 10 };
 
-export const seats = 1;
-
 /** @type {Record<string, Twenty48Rules>} */
 export const variants = {
   classic,
@@ -16,66 +14,56 @@ export const variants = {
   restless: { side: 4, start: 2, startFours: 0, fours: 5, ends: true, lastTile: true, idle: true },
   vt100: { side: 4, start: 2, startFours: 6, fours: 6, ends: true, lastTile: true },
 };
+export const seats = 1;
 
 /** @type {Direction[]} */
 export const directions = ['DIRECTION_UP', 'DIRECTION_DOWN', 'DIRECTION_LEFT', 'DIRECTION_RIGHT'];
 
-/**
- * @param {number[]} tiles @param {number} rows @param {number} columns
- * @param {Direction} direction @param {string} [variant] @returns {Slide}
- */
-export function slide(tiles, rows, columns, direction, variant) {
+/** @type {Slide} */
+export function slide(tiles, rows, columns, direction, variant = '') {
   const way = directions.indexOf(direction);
   const [lines, length] = way < 2 ? [columns, rows] : [rows, columns];
-  /** @type {Slide['moves']} */
-  const moves = [];
   const slid = tiles.map(() => 0);
+  /** @type {ReturnType<Slide>['moves']} */
+  const moves = [];
   let gained = 0;
   for (let line = 0; line < lines; line++) {
-    /** @param {number} i */
-    const cell = (i) => {
+    const cell = (/** @type {number} */ i) => {
       const at = way % 2 ? length - 1 - i : i;
       return way < 2 ? at * columns + line : line * columns + at;
     };
     let filled = 0;
-    let fresh = false; // whether the last tile may still merge
+    let last = -1; // cell of the last tile, if that may still merge
     for (let i = 0; i < length; i++) {
       const from = cell(i);
-      const tile = tiles[from];
-      if (!tile) continue;
-      /** @type {boolean} */
-      const merged = fresh && slid[cell(filled - 1)] === tile;
-      const to = cell(merged ? filled - 1 : filled++);
-      slid[to] += tile;
+      if (!tiles[from]) continue;
+      const merged = slid[last] === tiles[from];
+      const to = merged ? last : cell(filled++);
+      last = merged ? -1 : to;
+      slid[to] += tiles[from];
       if (merged) gained += slid[to];
-      fresh = !merged;
       moves.push({ from, to, merged });
     }
   }
-  return { tiles: slid, gained: variants[variant ?? '']?.half ? gained / 2 : gained, moves };
+  return { tiles: slid, gained: variants[variant]?.half ? gained / 2 : gained, moves };
 }
 
 /**
- * Returns the directions that the rules allow.
- * @param {number[]} tiles @param {number} rows @param {number} columns @param {string} variant
+ * @param {number[]} tiles @param {number} rows @param {number} columns @param {string} [variant]
  */
-export function legalMoves(tiles, rows, columns, variant) {
-  if (variants[variant ?? '']?.idle && tiles.includes(0)) return directions;
-  return directions.filter((direction) =>
-    slide(tiles, rows, columns, direction, variant).moves.some(({ from, to }) => from !== to),
+export function legalMoves(tiles, rows, columns, variant = '') {
+  const idle = variants[variant]?.idle && tiles.includes(0);
+  return directions.filter(
+    (way) => idle || slide(tiles, rows, columns, way).moves.some(({ from, to }) => from !== to),
   );
 }
 
-/**
- * Puts a new tile into an empty cell of tiles.
- * @param {number[]} tiles @param {number} fours @param {Draw} draw
- */
+/** @param {number[]} tiles @param {number} fours @param {Draw} draw */
 function spawn(tiles, fours, draw) {
   const empty = [...tiles.keys()].filter((cell) => !tiles[cell]);
   const index = empty[Number(draw(empty.length))];
-  const value = fours && draw(fours) === 0n ? 4 : 2;
-  tiles[index] = value;
-  return { index, value };
+  tiles[index] = fours && draw(fours) === 0n ? 4 : 2;
+  return { index, value: tiles[index] };
 }
 
 /** @param {string} variant @param {Draw} draw */
@@ -94,25 +82,22 @@ export function start(variant, draw) {
 function board(variant, tiles, score, moveCount) {
   const { side, ends, lastTile, fours } = variants[variant];
   const legal = legalMoves(tiles, side, side, variant);
-  /** @param {number[]} tiles */
-  const reached = (tiles) => Math.max(...tiles) >= 2048;
-  const goalReached = reached(tiles);
+  const goalReached = Math.max(...tiles) >= 2048;
   /** @type {Board} */
   const self = {
     turn: 0,
-    ended:
-      goalReached && ends ? 'REASON_GOAL_REACHED' : legal.length ? undefined : 'REASON_NO_MOVES',
+    ended: goalReached && ends ? 'REASON_GOAL_REACHED' : legal[0] ? undefined : 'REASON_NO_MOVES',
     winners: () => (goalReached ? [0] : []),
     resign: () => self,
     position: (active) => ({
       moveCount,
-      twenty48: { rows: side, columns: side, tiles, legalMoves: active ? legal : [], goalReached },
       scores: [score],
+      twenty48: { rows: side, columns: side, tiles, legalMoves: active ? legal : [], goalReached },
     }),
     move(_, { direction }, draw) {
       if (!direction || !legal.includes(direction)) return undefined;
       const { tiles: slid, gained } = slide(tiles, side, side, direction, variant);
-      const last = ends && !lastTile && reached(slid);
+      const last = ends && !lastTile && Math.max(...slid) >= 2048;
       const spawned = last ? undefined : spawn(slid, fours, draw);
       return {
         board: board(variant, slid, score + gained, moveCount + 1),

@@ -6,7 +6,7 @@
 // on the events comes first, then that on each transcript that differs from it in one event.
 
 import { readFileSync } from 'node:fs';
-import { verifyTranscript } from '../site/verify.js';
+import { verifyTranscript } from './transcript.mjs';
 
 for (const { events, changed } of JSON.parse(readFileSync(process.argv[2], 'utf8'))) {
   console.log(JSON.stringify(verifyTranscript(events)));

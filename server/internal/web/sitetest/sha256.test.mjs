@@ -6,7 +6,7 @@ import { hmac, sha256 } from '../site/sha256.js';
 test('SHA-256 and HMAC are those of Node for every length', () => {
   for (let length = 0; length < 200; length++) {
     const message = randomBytes(length);
-    const key = randomBytes(199 - length);
+    const key = randomBytes(length % 65);
     const hash = createHash('sha256').update(message).digest();
     assert.deepEqual(Buffer.from(sha256(message)), hash);
     assert.deepEqual(

@@ -170,6 +170,16 @@ func TestVerifier_Games(t *testing.T) {
 			}
 		}
 	}
+	actions := (&pb.Event{}).ProtoReflect().Descriptor().Oneofs().ByName("action")
+	var happened []string
+	for _, events := range games {
+		for _, e := range events {
+			happened = append(happened, string(e.ProtoReflect().WhichOneof(actions).Name()))
+		}
+	}
+	for i := range actions.Fields().Len() {
+		assert.Contains(t, happened, string(actions.Fields().Get(i).Name()), "the games have no such event")
+	}
 	said := judge(t, encoded...)
 	require.Len(t, said, len(games))
 	for i, events := range games {

@@ -125,7 +125,7 @@ lint: ## Run golangci-lint, which also checks the import direction
 .PHONY: lint-web
 lint-web: ## Check the types of the page's JavaScript, and lint it and its CSS
 	$(TSC) -p server/internal/web/jsconfig.json
-	$(BIOME) lint
+	$(BIOME) lint --error-on-warnings
 
 # mathutil's is the BSD licence with three clauses, in a form that the tool does not know.
 .PHONY: licenses

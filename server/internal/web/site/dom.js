@@ -142,7 +142,14 @@ export function showKeys() {
 
 document.addEventListener('keydown', (e) => {
   const at = /** @type {Element} */ (e.target);
-  if (e.ctrlKey || e.altKey || e.metaKey || at.closest('input, textarea, select, dialog')) return;
+  if (
+    e.ctrlKey ||
+    e.altKey ||
+    e.metaKey ||
+    at.closest('input:not([type=range]), textarea, select, dialog')
+  )
+    return;
+  if (e.key.length > 1 && at.closest('input')) return; // moves the slider
   if ((e.key === ' ' || e.key === 'Enter') && at.closest("a, button, summary, [tabindex='0']"))
     return;
   const a = actions.get(e.key.length === 1 ? e.key.toLowerCase() : e.key);

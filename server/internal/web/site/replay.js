@@ -65,9 +65,10 @@ export function createReplay(state, { show, fail }) {
     min: 1,
     value: 1,
     'aria-label': 'Move',
-    oninput: () => {
+    oninput() {
+      const version = Number(slider.value);
       pause();
-      seek(Number(slider.value));
+      seek(version);
     },
   });
   const count = h('span', { class: 'dim' });

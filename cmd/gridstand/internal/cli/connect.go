@@ -78,7 +78,7 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if notice != "" {
+	if notice != "" && !p.fresh {
 		p.notef("%s", notice)
 	} else if p.flags.name != "" && p.flags.name != cred.Name {
 		p.notef("You are %s on this server; --name is only for a new account.", cred.Name)

@@ -73,7 +73,7 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 			return err
 		}
 		defer local.stop()
-		p.flags.server = local.address
+		p.flags.server, p.fresh = local.address, o.fresh
 	}
 	c, hangUp, err := p.dial()
 	if err != nil {

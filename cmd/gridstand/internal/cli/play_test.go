@@ -145,6 +145,7 @@ func TestPlayLocal_Again(t *testing.T) {
 	assert.NotContains(t, fresh, id)
 	assert.NotContains(t, fresh, "--resume")
 	assert.Contains(t, notes, "its games with it")
+	assert.NotContains(t, notes, "no longer knows", "nothing is lost")
 	moved, _ := play("--data", t.TempDir(), "--name", "ada")
 	assert.NotContains(t, moved, id)
 	assert.Contains(t, moved, "--data ")

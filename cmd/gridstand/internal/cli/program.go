@@ -39,6 +39,8 @@ type program struct {
 	flags globalFlags
 	// over is the SSH session that this is a run for, nil for none.
 	over *remote
+	// fresh says that the server is new, so that it cannot know the stored account.
+	fresh bool
 	// warned is set when the user was warned of a connection in clear text.
 	warned bool
 }

@@ -98,7 +98,7 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 		return err
 	}
 	defer hangUp()
-	v, err := variant(ctx, c, what)
+	v, err := p.variant(ctx, c, what)
 	if err != nil {
 		return err
 	}

@@ -172,8 +172,8 @@ func (p *program) player(ctx context.Context, c *client.Client, text string) (*p
 	player, err := c.PlayerByName(ctx, called)
 	switch {
 	case errors.Is(err, client.ErrPlayerNotFound):
-		return nil, missingf("there is no player %q. Names are in the lists of %s games --status all and %s top",
-			clean(called, maxNameShown), name, name)
+		return nil, missingf("there is no player %q. Names are in the lists of %s and %s", clean(called, maxNameShown),
+			cmp.Or(p.typed("games", "--status", "all"), p.typed("games")), p.typed("top"))
 	case errors.Is(err, client.ErrInvalid):
 		return nil, fmt.Errorf("the server at %s is too old to find players by name", c.Target())
 	}
@@ -187,7 +187,7 @@ const atPlayer = "@"
 const maxNameShown = 40
 
 // variant returns the variant of that id.
-func variant(ctx context.Context, c *client.Client, text string) (*pb.Variant, error) {
+func (p *program) variant(ctx context.Context, c *client.Client, text string) (*pb.Variant, error) {
 	reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
 	if err != nil {
 		return nil, err
@@ -197,5 +197,5 @@ func variant(ctx context.Context, c *client.Client, text string) (*pb.Variant, e
 			return v, nil
 		}
 	}
-	return nil, missingf("there is no variant %q; %s variants lists them", text, name)
+	return nil, missingf("there is no variant %q; %s lists them", text, p.typed("variants"))
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +29,11 @@ func (p *program) gameToWatch(ctx context.Context, c *client.Client, text string
 	g, found, err := c.CurrentGame(ctx, player.GetId())
 	if err == nil && !found {
 		called := client.CleanName(player.GetName())
-		err = missingf("%s plays no public game now. Past games: %s games --player %q", called, name, called)
+		text := called + " plays no public game now"
+		if past := p.typed("games", "--player", strconv.Quote(called)); past != "" {
+			text += ". Past games: " + past
+		}
+		err = missingf("%s", text)
 	}
 	return g, err
 }

@@ -94,7 +94,7 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 	}
 	defer hangUp()
 	if o.variant != "" {
-		if _, err := variant(ctx, c, o.variant); err != nil {
+		if _, err := p.variant(ctx, c, o.variant); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 		return printMessages(p, games)
 	}
 	if len(games) == 0 {
-		start := name + " play"
+		start := p.typed("play")
 		if o.status == "waiting" {
 			start += " tribolo --seats me,open,open"
 		}
@@ -257,7 +257,7 @@ func (p *program) newCommand() *cobra.Command {
 				return err
 			}
 			what := cmp.Or(first(args), defaultVariant)
-			v, err := variant(ctx, c, what)
+			v, err := p.variant(ctx, c, what)
 			if err != nil {
 				return err
 			}

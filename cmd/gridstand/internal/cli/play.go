@@ -101,7 +101,7 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 
 // whatToPlay returns the new game that the user asked for, or the one to continue.
 func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string, o playOptions) (ui.Route, error) {
-	v, err := variant(ctx, c, cmp.Or(what, defaultVariant))
+	v, err := p.variant(ctx, c, cmp.Or(what, defaultVariant))
 	var missing *missingError
 	var g client.Game
 	switch {
@@ -109,7 +109,7 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string,
 		if o.set() {
 			return ui.Route{}, usage.Errorf("--seats, --turn-limit and --private are for new games, and %q is not a variant", clean(what, 26))
 		}
-		g, err = p.gameToGoOn(ctx, c, what)
+		return p.gameToPlay(ctx, c, what)
 	case err != nil:
 	case o.resume && o.set():
 		err = usage.Errorf("--seats, --turn-limit and --private are for new games, and --resume continues one")
@@ -122,23 +122,25 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string,
 	return ui.Route{Play: g.GetId()}, err
 }
 
-// gameToGoOn returns the user's game with an id.
-func (p *program) gameToGoOn(ctx context.Context, c *client.Client, what string) (client.Game, error) {
+// gameToPlay returns the way to the user's game with an id.
+func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string) (ui.Route, error) {
 	g, err := p.game(ctx, c, what)
 	switch {
 	case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrGameNotFound) && !id.Valid(what):
-		return client.Game{}, missingf("%q is neither a variant (%s variants lists them) nor a game: %v", clean(what, 26), name, err)
+		return ui.Route{}, missingf("%q is neither a variant (%s lists them) nor a game: %v", clean(what, 26), p.typed("variants"), err)
 	case err != nil:
-		return client.Game{}, err
-	case c.Seat(g).Index() < 0:
-		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-			return client.Game{}, fmt.Errorf("you have no seat in that game. Take one: %s join %s", name, g.GetId())
+		return ui.Route{}, err
+	case c.Seat(g).Index() < 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
+		if p.over != nil {
+			return ui.Route{Join: g.GetId()}, nil // SSH clients have no other command for that.
 		}
-		return client.Game{}, fmt.Errorf("that is not your game. Watch it: %s watch %s", name, g.GetId())
+		return ui.Route{}, fmt.Errorf("you have no seat in that game. Take one: %s", p.typed("join", g.GetId()))
+	case c.Seat(g).Index() < 0:
+		return ui.Route{}, fmt.Errorf("that is not your game. Watch it: %s", p.typed("watch", g.GetId()))
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
-		return client.Game{}, fmt.Errorf("that game is over. Start a new one: %s play %s", name, variantOf(g.Game))
+		return ui.Route{}, fmt.Errorf("that game is over. Start a new one: %s", p.typed("play", variantOf(g.Game)))
 	default:
-		return g, nil
+		return ui.Route{Play: g.GetId()}, nil
 	}
 }
 

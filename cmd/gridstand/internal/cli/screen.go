@@ -61,6 +61,15 @@ func (p *program) restore(ctx context.Context, c *client.Client) error {
 	}
 }
 
+// typed returns a command in the form in which the user types it, empty if the user has
+// no such command.
+func (p *program) typed(words ...string) string {
+	if p.over != nil {
+		return p.over.typed(words...)
+	}
+	return commandFor("", words...)
+}
+
 // commandFor is a command of this program that names a server, unless that is empty.
 func commandFor(server string, words ...string) string {
 	if server != "" {

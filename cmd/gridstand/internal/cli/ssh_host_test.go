@@ -56,3 +56,37 @@ func TestTerminal_SSHPages(t *testing.T) {
 	p.sees("table", "There are no scores on this board yet")
 	p.sane("table", exitOK)
 }
+
+// Ensure that SSH clients are told commands that they have, and take a seat with play.
+func TestTerminal_SSHJoin(t *testing.T) {
+	t.Parallel()
+	p := newPanes(t)
+	address, credential, _ := hostedServer(t)
+	h, key := startSSH(t, address, "--credential-file", credential), newKey(t)
+	carol := newUser(t, address, "carol")
+	id := strings.TrimSpace(carol.ok("new", "tribolo", "--seats", "me,open,open"))
+	p.run("join", h.command([]string{key}, "-t play "+id))
+	p.sees("join", "(?s)What should others call you.*▸ ada")
+	p.tmux("send-keys", "-t", "join", "Enter")
+	p.sees("join", `(?s)Others join with.*ssh -t <this host> play\s.*`+id[:8])
+	newUser(t, address, "bob").ok("join", id)
+	p.sees("join", "Arrows aim")
+	p.tmux("send-keys", "-t", "join", "q")
+	p.sane("join", exitOK)
+	shown := p.sees("join", `(?s).*Resume it\s+with\s+ssh.*exit=0`)
+	assert.NotContains(t, shown, "gridstand ")
+	assert.Contains(t, h.ok(t, nil, "variants tribolo"), "Play it: ssh -t <this host> play tribolo\n")
+}
+
+func TestRemote_Typed(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]string{
+		"play":               "ssh -t <this host> play",
+		"watch kx3fq2ab":     "ssh -t <this host> watch kx3fq2ab",
+		"join kx3fq2ab":      "ssh -t <this host> play kx3fq2ab",
+		"verify kx3fq2ab":    "",
+		"games --status all": "",
+	} {
+		assert.Equal(t, want, new(remote).typed(strings.Fields(words)...), words)
+	}
+}

@@ -131,7 +131,7 @@ func (p *program) rulesScreen(ctx context.Context, what string) error {
 		return err
 	}
 	defer hangUp()
-	v, err := variant(ctx, c, what)
+	v, err := p.variant(ctx, c, what)
 	if err != nil {
 		return err
 	}
@@ -142,12 +142,7 @@ func (p *program) rulesScreen(ctx context.Context, what string) error {
 func (r *remote) show(c *app.Config, t *app.Terminal) {
 	t.Height, t.Resized = r.session.Size.Height, r.session.Resized
 	c.Env.Theme.Still = true // Moves in between would cost bandwidth and the host's processor.
-	c.Env.Command = func(words ...string) string {
-		if _, err := sshhost.Parse(strings.Join(words, " ")); err != nil {
-			return commandFor("", words...)
-		}
-		return "ssh -t <this host> " + strings.Join(words, " ")
-	}
+	c.Env.Command = r.typed
 	if r.refusal != nil {
 		text := r.refusal.Error()
 		c.Env.Guest = strings.ToUpper(text[:1]) + text[1:] + "."
@@ -157,6 +152,19 @@ func (r *remote) show(c *app.Config, t *app.Terminal) {
 		player, _, err := r.client.CreatePlayer(ctx, name, false)
 		return player.GetId(), err
 	}
+}
+
+// typed returns a command in the form in which SSH clients type it, empty if they have no
+// such command.
+func (r *remote) typed(words ...string) string {
+	if words[0] == "join" {
+		words = append([]string{"play"}, words[1:]...) // It takes a seat, too.
+	}
+	line := strings.Join(words, " ")
+	if _, err := sshhost.Parse(line); err != nil {
+		return ""
+	}
+	return "ssh -t <this host> " + line
 }
 
 // known returns the account of the session's key. It returns an error if there is none.

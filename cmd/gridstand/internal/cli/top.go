@@ -61,7 +61,7 @@ func (p *program) top(ctx context.Context, what string, window pb.Window, me boo
 		return err
 	}
 	defer hangUp()
-	v, err := variant(ctx, c, what)
+	v, err := p.variant(ctx, c, what)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (p *program) top(ctx context.Context, what string, window pb.Window, me boo
 		return printMessages(p, entries)
 	}
 	if len(entries) == 0 {
-		p.notef("There are no scores on this board yet. Be the first: %s play %s", name, v.GetId())
+		p.notef("There are no scores on this board yet. Be the first: %s", p.typed("play", clean(v.GetId(), 24)))
 		return nil
 	}
 	if err := p.printEntries(entries, ""); err != nil {
@@ -105,7 +105,7 @@ func (p *program) topAround(ctx context.Context, c *client.Client, v *pb.Variant
 		Variant: v.GetId(), Window: window, PlayerId: "me", Neighbors: neighbors,
 	})
 	if errors.Is(err, client.ErrNoScore) {
-		return missingf("you are not on this board yet. Play: %s play %s", name, v.GetId())
+		return missingf("you are not on this board yet. Play: %s", p.typed("play", clean(v.GetId(), 24)))
 	}
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (p *program) variants(ctx context.Context, what string) error {
 	}
 	defer hangUp()
 	if what != "" {
-		v, err := variant(ctx, c, what)
+		v, err := p.variant(ctx, c, what)
 		if err != nil {
 			return err
 		}
@@ -213,11 +213,7 @@ func (p *program) printRules(v *pb.Variant) error {
 		title += fmt.Sprintf(", %d seats", n)
 	}
 	rules := cmp.Or(clean(v.GetRules(), maxRules), clean(v.GetSummary(), maxRules))
-	text := title + "\n\n" + ansi.Wordwrap(rules, width, "") + "\n"
-	if p.over == nil {
-		text += "\nPlay it: " + name + " play " + clean(v.GetId(), 24) + "\n"
-	}
-	return p.printf("%s", text)
+	return p.printf("%s\n\n%s\n\nPlay it: %s\n", title, ansi.Wordwrap(rules, width, ""), p.typed("play", clean(v.GetId(), 24)))
 }
 
 // maxRules is the longest text of rules that is shown.

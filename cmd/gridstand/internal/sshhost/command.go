@@ -24,7 +24,7 @@ type word struct {
 
 // words are the words that clients may use.
 var words = []word{
-	{"play", "[VARIANT|GAME]", "a new game, or one of your own", 1, true},
+	{"play", "[VARIANT|GAME]", "a new game, one of your own, or one that waits for players", 1, true},
 	{"watch", "[@NAME|GAME]...", "a player's games, or games by their ids", 4, true},
 	{"tv", "", "the most watched game, and then the next one", 0, true},
 	{"games", "", "live games", 0, false},

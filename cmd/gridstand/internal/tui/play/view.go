@@ -259,7 +259,7 @@ func (p *Model) Farewell() string {
 		}
 	}
 	switch {
-	case gone, p.Over() && keeps:
+	case gone, p.Over() && (keeps || p.env.Command("verify", id) == ""):
 		return text
 	case p.Over():
 		return text + ". Verify it with " + p.env.Command("verify", id)

@@ -71,7 +71,7 @@ type Env struct {
 	// Guest is the reason that the user can only watch, empty if they can play.
 	Guest string
 	// Command writes a command of the program that does words ("watch", "<id>"), in the
-	// form in which this user types it.
+	// form in which this user types it; empty if this user has no such command.
 	Command func(words ...string) string
 }
 

@@ -279,12 +279,16 @@ func (g *game) farewell() string {
 	if s.Board() == nil {
 		return ""
 	}
-	follow := "Go on with " + g.env.Command("watch", g.id)
+	follow, command := "Go on", g.env.Command("watch", g.id)
 	if s.Over() {
-		follow = "Verify it with " + g.env.Command("verify", g.id)
+		follow, command = "Verify it", g.env.Command("verify", g.id)
 	}
+	text := fmt.Sprintf("%s: a %s game at %s", s.Player(), s.Variant(), s.Facts())
 	if s.Tribolo() != nil {
-		return fmt.Sprintf("%s: %s. %s", s.Variant(), s.Facts(), follow)
+		text = s.Variant() + ": " + s.Facts()
 	}
-	return fmt.Sprintf("%s: a %s game at %s. %s", s.Player(), s.Variant(), s.Facts(), follow)
+	if command == "" {
+		return text
+	}
+	return fmt.Sprintf("%s. %s with %s", text, follow, command)
 }

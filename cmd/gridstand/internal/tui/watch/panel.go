@@ -84,7 +84,10 @@ func (x *panel) result() string {
 		score, facts = gamestate.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
 		title = widget.Header(x.width, []string{t.Bold().Render(x.Winners(""))}, []string{t.Dim().Render(x.Ending()), ""})
 	}
-	verify := widget.Wrap(t.Dim().Render("verify with ")+x.env.Command("verify", gamestate.ShortID(x.Game.GetId())), x.width)
+	verify := ""
+	if command := x.env.Command("verify", gamestate.ShortID(x.Game.GetId())); command != "" {
+		verify = widget.Wrap(t.Dim().Render("verify with ")+command, x.width)
+	}
 	switch {
 	case x.height < panelLines && x.Tribolo() != nil:
 		return widget.Stack(x.height, title, facts)

@@ -15,7 +15,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
@@ -105,7 +104,7 @@ func TestLimit_WatchesPerAddress(t *testing.T) {
 		ctx, leave := context.WithCancel(s.anyone)
 		s.watch(t, ctx, request).game(t)
 		wantLimited(t, s.watch(t, s.anyone, request).refused(t), "2")
-		again := pb.NewGameServiceClient(servertest.Dial(t, s.addr))
+		again := pb.NewGameServiceClient(dial(t, s.addr))
 		stream, err := again.Watch(s.anyone, request)
 		require.NoError(t, err)
 		_, err = stream.Recv()

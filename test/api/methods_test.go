@@ -50,7 +50,7 @@ func messageType(d protoreflect.MessageDescriptor) protoreflect.MessageType {
 
 // call sends a request, and returns the answer: of a stream the first, nil if
 // there is none.
-func (m method) call(ctx context.Context, conn *grpc.ClientConn, request any, options ...grpc.CallOption) (proto.Message, error) {
+func (m method) call(ctx context.Context, conn grpc.ClientConnInterface, request any, options ...grpc.CallOption) (proto.Message, error) {
 	response := m.response.New().Interface()
 	if !m.streams {
 		err := conn.Invoke(ctx, m.name, request, response, options...)

@@ -42,7 +42,7 @@ type testServer struct {
 	pb.LeaderboardServiceClient
 	pb.PlayerServiceClient
 
-	conn     *grpc.ClientConn
+	conn     grpc.ClientConnInterface
 	addr     net.Addr
 	volatile bool
 	stop     func()
@@ -66,7 +66,7 @@ func start(t testing.TB, store string, changes ...change) *testServer {
 		change(&c)
 	}
 	running, stop := servertest.Start(t, c)
-	conn := servertest.Dial(t, running.Addr(), grpc.WithUnaryInterceptor(checkUnary(t)), grpc.WithStreamInterceptor(checkStream(t)))
+	conn := checkedConn{dial(t, running.Addr()), t}
 	anyone, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return &testServer{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
@@ -71,7 +72,7 @@ func TestStorageUnavailable(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.ListVariants(p.ctx, &pb.ListVariantsRequest{})
 	require.NoError(t, err)
-	health, err := grpc_health_v1.NewHealthClient(s.conn).Check(s.anyone, &grpc_health_v1.HealthCheckRequest{})
+	health, err := grpc_health_v1.NewHealthClient(servertest.Dial(t, s.addr)).Check(s.anyone, &grpc_health_v1.HealthCheckRequest{})
 	require.NoError(t, err)
 	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, health.GetStatus(), "calls say so themselves")
 }

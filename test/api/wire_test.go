@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -13,9 +14,11 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -57,7 +60,7 @@ func alive(t testing.TB, s *testServer) {
 	w.end(t)
 }
 
-// Ensure that gRPC refuses bytes that are no message of a call, that bytes that
+// Ensure that a server refuses bytes that are no message of a call, that bytes that
 // happen to be one are answered by the contract, and that neither harms the
 // server.
 func TestRawBytes(t *testing.T) {
@@ -66,7 +69,7 @@ func TestRawBytes(t *testing.T) {
 	t.Logf("seed %d", seed)
 	each(t, func(t *testing.T, s *testServer) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		conn := servertest.Dial(t, s.addr)
+		conn := dial(t, s.addr)
 		p := s.player(t)
 		inputs := [][]byte{
 			{0x80},
@@ -102,9 +105,9 @@ func TestRawBytes(t *testing.T) {
 					ctx = p.ctx
 				}
 				_, err := m.call(ctx, conn, input, grpc.ForceCodec(raw{}))
-				if proto.Unmarshal(input, m.request.New().Interface()) != nil {
+				if !decodes(input, m.request.New().Interface()) {
 					refused++
-					plain(t, err, codes.Internal)
+					plain(t, err, undecodable())
 					assert.Contains(t, err.Error(), "unmarshal")
 				} else if err != nil {
 					assert.NotContains(t, []codes.Code{codes.Internal, codes.Unknown}, status.Code(err), "%x into %s: %v", input, m.name, err)
@@ -114,6 +117,18 @@ func TestRawBytes(t *testing.T) {
 		assert.Greater(t, refused, 100)
 		alive(t, s)
 	})
+}
+
+// decodes decodes a request as a server does in the protocol of the run.
+func decodes(data []byte, m proto.Message) bool {
+	if *protocol == connecttest.JSON {
+		_, streams := m.(*pb.WatchRequest)
+		if len(data) == 0 {
+			return streams // which have a frame for it
+		}
+		return protojson.Unmarshal(data, m) == nil
+	}
+	return proto.Unmarshal(data, m) == nil
 }
 
 // Ensure that fields that a newer client may send are passed over.
@@ -131,11 +146,11 @@ func TestUnknownFields(t *testing.T) {
 	s.create(t, p, create)
 }
 
-// Ensure that what gRPC refuses before a handler runs keeps gRPC's code.
-func TestRefusedByGRPC(t *testing.T) {
+// Ensure that what is refused before a handler runs has the code of gRPC.
+func TestRefusedEarly(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Memory)
-	conn := servertest.Dial(t, s.addr)
+	conn := dial(t, s.addr)
 	p := s.player(t)
 	for _, ctx := range []player{{ctx: s.anyone}, p, {ctx: s.with("wrong")}} {
 		for _, name := range []string{
@@ -151,14 +166,31 @@ func TestRefusedByGRPC(t *testing.T) {
 	require.NoError(t, err)
 	limit := int(info.GetLimits().GetMessageBytes())
 	require.Positive(t, limit)
-	for _, m := range methods() {
-		_, err := m.call(p.ctx, conn, bytes.Repeat([]byte{0x0a, 0x01, 'a'}, limit/3+1), grpc.ForceCodec(raw{}))
-		plain(t, err, codes.ResourceExhausted)
-	}
+	large := bytes.Repeat([]byte{0x0a, 0x01, 'a'}, limit/3+1)
 	largest := &pb.GetGameRequest{GameId: strings.Repeat("a", limit-3)}
 	require.Equal(t, limit, proto.Size(largest))
+	if *protocol == connecttest.JSON {
+		large = fmt.Appendf(nil, `{"unknown": "%s"}`, large)
+		largest.GameId = strings.Repeat("a", limit-len(`{"gameId":""}`)-1) // and perhaps a space
+	}
+	for _, m := range methods() {
+		_, err := m.call(p.ctx, conn, large, grpc.ForceCodec(raw{}))
+		plain(t, err, codes.ResourceExhausted)
+	}
+	_, err = pb.NewGameServiceClient(conn).GetGame(p.ctx, &pb.GetGameRequest{GameId: strings.Repeat("a", limit-2)})
+	plain(t, err, codes.ResourceExhausted)
 	_, err = s.GetGame(p.ctx, largest)
 	wantReason(t, err, pb.ReasonGameNotFound)
+
+	alive(t, s)
+}
+
+// Ensure that a server refuses compressed messages of gRPC.
+func TestCompressed(t *testing.T) {
+	grpcOnly(t, "servers compress answers of Connect")
+	t.Parallel()
+	s := start(t, server.Memory)
+	p := s.player(t)
 
 	// The server has no compressor. (The client's own is not registered, since
 	// that would give the server in this process one, too.)
@@ -173,6 +205,7 @@ func TestRefusedByGRPC(t *testing.T) {
 
 // Ensure that the server tells whether it serves, as a whole and each service.
 func TestHealth(t *testing.T) {
+	grpcOnly(t, "over HTTP health is at /healthz, beside the metrics")
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		health := grpc_health_v1.NewHealthClient(servertest.Dial(t, s.addr))
@@ -201,6 +234,7 @@ func TestHealth(t *testing.T) {
 // Ensure that tools can ask for the contract, unless the server was told not to
 // answer.
 func TestReflection(t *testing.T) {
+	grpcOnly(t, "reflection is a service of gRPC")
 	t.Parallel()
 	ask := func(t *testing.T, s *testServer, request *reflectionpb.ServerReflectionRequest) (*reflectionpb.ServerReflectionResponse, error) {
 		stream, err := reflectionpb.NewServerReflectionClient(servertest.Dial(t, s.addr)).ServerReflectionInfo(s.anyone)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -8,18 +9,20 @@ import (
 
 	"connectrpc.com/connect"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
 
 // toConnect returns the error of a call by Connect for that of an interceptor, with the
-// same code, message and details. If those say when to retry, Retry-After does, too.
-func toConnect(err error) error {
+// same code, message, details and trailers. If the details say when to retry,
+// Retry-After does, too.
+func toConnect(err error, trailer metadata.MD) error {
 	if err == nil {
 		return nil
 	}
-	if ours := new(connect.Error); errors.As(err, &ours) {
-		return ours
+	if already := new(connect.Error); errors.As(err, &already) {
+		return already
 	}
 	s := status.Convert(err)
 	e := connect.NewError(connect.Code(s.Code()), errors.New(s.Message()))
@@ -35,6 +38,11 @@ func toConnect(err error) error {
 			e.Meta().Set("Retry-After", seconds(retry.GetRetryDelay().AsDuration()))
 		}
 	}
+	for key, values := range trailer {
+		for _, value := range values {
+			e.Meta().Add(key, value)
+		}
+	}
 	return e
 }
 
@@ -43,12 +51,30 @@ func seconds(d time.Duration) string {
 	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
 }
 
-// errorWriter writes errors of handlers that are not calls as those of unary calls.
+// tooLarge is the error for a message of more bytes than the limit.
+func tooLarge(limit int) error {
+	return connect.NewError(connect.CodeResourceExhausted,
+		errors.New("the message is larger than "+strconv.Itoa(limit)+" bytes"))
+}
+
+// errorWriter writes errors in the form of the protocol that a request speaks.
 var errorWriter = connect.NewErrorWriter()
 
-// writeError answers a request with an error, in the form of a unary call by Connect.
+// writeError answers a request with an error: a call in the form of its protocol, others
+// in that of a unary call by Connect.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
-	// The writer's form follows from the request's content type.
-	r.Header.Set("Content-Type", "application/json")
-	_ = errorWriter.Write(w, r, toConnect(err))
+	if !isCall(r.URL.Path) {
+		// The writer's form follows from the request's content type.
+		r.Header.Set("Content-Type", "application/json")
+	}
+	_ = errorWriter.Write(w, r, toConnect(err, nil))
+}
+
+// writeStatus answers a request that is no call with an HTTP status, and an error in the
+// form of a unary call by Connect.
+func writeStatus(w http.ResponseWriter, status int, code connect.Code, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	body, _ := json.Marshal(map[string]string{"code": code.String(), "message": message})
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
 }

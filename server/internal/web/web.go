@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -77,7 +76,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game))
 	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
 	mux.Handle("/", pages(c.about))
-	return c.withScheme(withMetadata(mux))
+	return checkCalls(c.withScheme(withMetadata(mux)))
 }
 
 // forwarded are the headers that the interceptors read, in lower case.
@@ -121,6 +120,3 @@ func chainStream(all []grpc.StreamServerInterceptor) grpc.StreamServerIntercepto
 		return handler(server, stream)
 	}
 }
-
-// isCall reports whether a path is that of a call of the contract.
-func isCall(path string) bool { return strings.HasPrefix(path, "/gridstand.") }

@@ -1,0 +1,232 @@
+// Package connecttest makes calls by Connect and gRPC-Web through the generated clients of
+// gRPC, so that tests of the contract hold for all protocols. Only tests import it.
+package connecttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"connectrpc.com/connect"
+	statuspb "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+)
+
+// The protocols of Dial.
+const (
+	JSON    = "connect-json"
+	Binary  = "connect"
+	GRPCWeb = "grpc-web"
+	// GRPC is that of package connect, over HTTP/1.1.
+	GRPC = "grpc-http1"
+)
+
+// Protocols lists the protocols of Dial.
+func Protocols() []string { return []string{JSON, Binary, GRPCWeb, GRPC} }
+
+// Dial returns a connection to a server over HTTP/1.1 that speaks one of Protocols. Its
+// sockets close with the test.
+func Dial(t testing.TB, addr net.Addr, protocol string) grpc.ClientConnInterface {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 1 << 10}
+	t.Cleanup(transport.CloseIdleConnections)
+	c := &conn{base: "http://" + addr.String(), client: &http.Client{Transport: transport}}
+	codec := codec{name: "proto"}
+	switch protocol {
+	case JSON:
+		codec.name = "json"
+	case GRPCWeb:
+		c.options = append(c.options, connect.WithGRPCWeb())
+	case GRPC:
+		c.options = append(c.options, connect.WithGRPC())
+	case Binary:
+	default:
+		t.Fatalf("%q is not one of %v", protocol, Protocols())
+	}
+	c.codec, c.options = codec, append(c.options, connect.WithCodec(codec))
+	return c
+}
+
+// conn implements grpc.ClientConnInterface.
+type conn struct {
+	base    string
+	client  *http.Client
+	codec   codec
+	options []connect.ClientOption
+}
+
+// frame is an encoded message.
+type frame struct{ data []byte }
+
+// codec passes on frames, which conn encodes: connect's clients are generic, and conn
+// learns the types of messages at run time.
+type codec struct{ name string }
+
+// Name implements connect.Codec.
+func (c codec) Name() string { return c.name }
+
+// Marshal implements connect.Codec. Connect marshals a status with it, too.
+func (c codec) Marshal(m any) ([]byte, error) {
+	if f, ok := m.(*frame); ok {
+		return f.data, nil
+	}
+	return proto.Marshal(m.(proto.Message))
+}
+
+// Unmarshal implements connect.Codec.
+func (c codec) Unmarshal(data []byte, m any) error {
+	if f, ok := m.(*frame); ok {
+		f.data = append([]byte(nil), data...)
+		return nil
+	}
+	return proto.Unmarshal(data, m.(proto.Message))
+}
+
+// encode encodes a request, unless it is bytes, which are sent as they are.
+func (c codec) encode(m any) (*frame, error) {
+	var data []byte
+	var err error
+	switch m := m.(type) {
+	case []byte:
+		data = m
+	case proto.Message:
+		if c.name == "json" {
+			data, err = protojson.Marshal(m)
+		} else {
+			data, err = proto.Marshal(m)
+		}
+	default:
+		err = fmt.Errorf("%T is no message", m)
+	}
+	return &frame{data}, err
+}
+
+func (c codec) decode(f *frame, m any) error {
+	if c.name == "json" {
+		return protojson.Unmarshal(f.data, m.(proto.Message))
+	}
+	return proto.Unmarshal(f.data, m.(proto.Message))
+}
+
+func (c *conn) to(method string) *connect.Client[frame, frame] {
+	return connect.NewClient[frame, frame](c.client, c.base+method, c.options...)
+}
+
+// request encodes a request with the metadata of a call.
+func (c *conn) request(ctx context.Context, m any) (*connect.Request[frame], error) {
+	encoded, err := c.codec.encode(m)
+	if err != nil {
+		return nil, err
+	}
+	request := connect.NewRequest(encoded)
+	sent, _ := metadata.FromOutgoingContext(ctx)
+	for key, values := range sent {
+		for _, value := range values {
+			request.Header().Add(key, value)
+		}
+	}
+	return request, nil
+}
+
+// Invoke implements grpc.ClientConnInterface. Of the options it knows grpc.Trailer.
+func (c *conn) Invoke(ctx context.Context, method string, args, reply any, options ...grpc.CallOption) error {
+	request, err := c.request(ctx, args)
+	if err != nil {
+		return err
+	}
+	response, err := c.to(method).CallUnary(ctx, request)
+	if err != nil {
+		err, trailer := toStatus(err)
+		for _, option := range options {
+			if o, ok := option.(grpc.TrailerCallOption); ok {
+				*o.TrailerAddr = trailer
+			}
+		}
+		return err
+	}
+	return c.codec.decode(response.Msg, reply)
+}
+
+// NewStream implements grpc.ClientConnInterface for streams of a server.
+func (c *conn) NewStream(ctx context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+	return &stream{conn: c, ctx: ctx, method: method}, nil
+}
+
+// stream is a stream of a server. Like one of gRPC it ends with its context.
+type stream struct {
+	conn    *conn
+	ctx     context.Context
+	method  string
+	request *connect.Request[frame]
+	trailer metadata.MD
+
+	start    sync.Once
+	received *connect.ServerStreamForClient[frame]
+	failed   error
+}
+
+// SendMsg implements grpc.ClientStream.
+func (s *stream) SendMsg(m any) (err error) {
+	s.request, err = s.conn.request(s.ctx, m)
+	return err
+}
+
+// CloseSend implements grpc.ClientStream.
+func (s *stream) CloseSend() error {
+	s.start.Do(func() { s.received, s.failed = s.conn.to(s.method).CallServerStream(s.ctx, s.request) })
+	return nil
+}
+
+// RecvMsg implements grpc.ClientStream.
+func (s *stream) RecvMsg(m any) error {
+	err := s.failed
+	if err == nil {
+		if s.received.Receive() {
+			return s.conn.codec.decode(s.received.Msg(), m)
+		}
+		err = s.received.Err()
+		_ = s.received.Close()
+	}
+	if err == nil {
+		return io.EOF
+	}
+	err, s.trailer = toStatus(err)
+	return err
+}
+
+// Header implements grpc.ClientStream.
+func (s *stream) Header() (metadata.MD, error) { return nil, nil }
+
+// Trailer implements grpc.ClientStream.
+func (s *stream) Trailer() metadata.MD { return s.trailer }
+
+// Context implements grpc.ClientStream.
+func (s *stream) Context() context.Context { return s.ctx }
+
+// toStatus returns the error of gRPC for one of Connect, and its trailer.
+func toStatus(err error) (error, metadata.MD) {
+	failed := new(connect.Error)
+	if !errors.As(err, &failed) {
+		return err, nil
+	}
+	s := &statuspb.Status{Code: int32(failed.Code()), Message: failed.Message()}
+	for _, detail := range failed.Details() {
+		s.Details = append(s.Details, &anypb.Any{TypeUrl: "type.googleapis.com/" + detail.Type(), Value: detail.Bytes()})
+	}
+	trailer := metadata.MD{}
+	for key, values := range failed.Meta() {
+		trailer[strings.ToLower(key)] = values
+	}
+	return status.ErrorProto(s), trailer
+}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"flag"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+)
+
+const overGRPC = "grpc"
+
+var protocol = flag.String("protocol", overGRPC, "protocol of all calls: "+strings.Join(append([]string{overGRPC}, connecttest.Protocols()...), ", "))
+
+// TestProtocols runs the other tests with the protocols of browsers and scripts.
+func TestProtocols(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs the other tests again for each protocol")
+	}
+	for _, name := range []string{connecttest.JSON, connecttest.GRPCWeb} {
+		runWith(t, name, "-test.short")
+	}
+}
+
+// TestProtocols_long runs all tests, the long ones too, with every protocol but gRPC.
+func TestProtocols_long(t *testing.T) {
+	longtest.Skip(t)
+	for _, name := range connecttest.Protocols() {
+		runWith(t, name)
+	}
+}
+
+// runWith runs the tests of this package with a protocol in another process.
+func runWith(t *testing.T, name string, args ...string) {
+	if *protocol != overGRPC {
+		t.Skip("these are they")
+	}
+	t.Run(name, func(t *testing.T) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], append(args, "-protocol="+name)...)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Contains(t, string(out), "PASS")
+	})
+}
+
+// grpcOnly skips a test that cannot hold for other protocols.
+func grpcOnly(t testing.TB, why string) {
+	t.Helper()
+	if *protocol != overGRPC {
+		t.Skip("gRPC only: " + why)
+	}
+}
+
+// sayable reports whether a client can send a message in the protocol of the run. JSON
+// has no form for durations that break the rules of their type.
+func sayable(m proto.Message) bool {
+	if *protocol != connecttest.JSON {
+		return true
+	}
+	_, err := protojson.Marshal(m)
+	return err == nil
+}
+
+// undecodable returns the code for a request that is no message.
+func undecodable() codes.Code {
+	if *protocol == overGRPC {
+		return codes.Internal
+	}
+	return codes.InvalidArgument
+}
+
+// dial returns a connection to a server that speaks the protocol of the run.
+func dial(t testing.TB, addr net.Addr) grpc.ClientConnInterface {
+	t.Helper()
+	if *protocol == overGRPC {
+		return servertest.Dial(t, addr)
+	}
+	return connecttest.Dial(t, addr, *protocol)
+}
+
+// checkedConn holds every answer against what is true of all of them.
+type checkedConn struct {
+	grpc.ClientConnInterface
+	t testing.TB
+}
+
+// Invoke implements grpc.ClientConnInterface.
+func (c checkedConn) Invoke(ctx context.Context, method string, args, reply any, options ...grpc.CallOption) error {
+	return checkUnary(c.t)(ctx, method, args, reply, nil, func(ctx context.Context, method string, args, reply any, _ *grpc.ClientConn, options ...grpc.CallOption) error {
+		return c.ClientConnInterface.Invoke(ctx, method, args, reply, options...)
+	}, options...)
+}
+
+// NewStream implements grpc.ClientConnInterface.
+func (c checkedConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+	return checkStream(c.t)(ctx, desc, nil, method, func(ctx context.Context, desc *grpc.StreamDesc, _ *grpc.ClientConn, method string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+		return c.ClientConnInterface.NewStream(ctx, desc, method, options...)
+	}, options...)
+}

@@ -115,7 +115,7 @@ export default function show(root, { id = '' }, own) {
   function showNow(event) {
     const { position } = state.game;
     const last = event || state.events.at(-1) || replay.past.at(-1);
-    board.show(position, own ? own.rest(last) : last, { animate: !!event, legal: own?.mine });
+    board.show(position, own ? own.rest(last) : last, { animate: !!event, legal: own?.mine() });
     panel(position);
   }
   /** @param {any} event null for the newest version @param {boolean} next */
@@ -133,7 +133,7 @@ export default function show(root, { id = '' }, own) {
     let text = open ? `Waiting for ${plural(open, 'player')}` : '';
     if (state.over && !replay.at) text = words.outcome(game);
     else if (position.turn !== undefined && position.tribolo)
-      text = own?.mine && !replay.at ? 'Your turn' : `${words.owners[position.turn]} to move`;
+      text = own?.mine() && !replay.at ? 'Your turn' : `${words.owners[position.turn]} to move`;
     outcome.textContent = text;
     const mine = game.seats.some(
       (/** @type {any} */ s) => s.player && s.player.id === account()?.id,

@@ -7,98 +7,94 @@ import { explain, persist } from './persist.js';
 
 /**
  * Reports whether an event is what a request became.
- * @param {Event} e @param {Request} r
+ * @param {Event} e
+ * @param {Request} r
  */
 function became({ moved, undone }, { undo, direction, cell }) {
   if (undo) return !!undone;
   if (direction) return moved?.direction === direction;
-  return !!moved?.cell && (moved.cell.x ?? 0) === cell?.x && (moved.cell.y ?? 0) === cell?.y;
+  const to = moved?.cell;
+  return !!to && (to.x ?? 0) === cell?.x && (to.y ?? 0) === cell?.y;
 }
 
-/** Moves has at most one request in flight, and a few that wait for its answer. */
-export class Moves {
+/**
+ * Makes a queue with at most one request in flight, and a few that wait for its answer.
+ * @param {object} on
+ * @param {number} on.ahead how many moves may wait
+ * @param {() => Game} on.game the game as it is now
+ * @param {(r: Request) => boolean} on.legal whether the rules allow a move now
+ * @param {(r: Request) => void} on.sent is called before a request is sent
+ * @param {(u: {event?: Event, game?: Game}) => void} on.update gets an answer
+ * @param {(text: string) => void} on.refused is called with the reason
+ * @param {(text: string) => void} on.delayed is called with the reason, '' after the answer
+ */
+export function createMoves(on) {
   /** @type {Request[]} */
-  waiting = [];
-  /** @type {{request: Request, version: number, answered: (e: Event) => void}|null} */
-  inFlight = null;
+  let waiting = [];
+  /** @type {{request: Request, version: number, seen: () => void} | null} */
+  let inFlight = null;
 
-  /**
-   * @param {object} on
-   * @param {number} on.ahead how many moves may wait
-   * @param {() => Game} on.game the game as it is now
-   * @param {(r: Request) => boolean} on.legal whether the rules allow a move now
-   * @param {(r: Request) => void} on.sent is called before a request is sent
-   * @param {(u: {event?: Event, game?: Game}) => void} on.update gets an answer
-   * @param {(text: string) => void} on.refused is called with the reason
-   * @param {(text: string) => void} on.delayed is called with the reason, '' after the answer
-   */
-  constructor(on) {
-    this.on = on;
+  async function send() {
+    for (let r = waiting.shift(); r; r = waiting.shift()) if (r.undo || on.legal(r)) await make(r);
   }
-
-  /** Sends a request after those before it. An undo replaces those that wait. @param {Request} r */
-  push(r) {
-    if (r.undo) this.waiting = [];
-    else if (this.inFlight && this.waiting.length >= this.on.ahead) return;
-    this.waiting.push(r);
-    if (!this.inFlight) this.#send();
-  }
-
-  /**
-   * Takes note that the game has changed, by an event if that is known. Moves that were chosen
-   * for another position are dropped.
-   * @param {Event} [e]
-   */
-  changed(e) {
-    const flight = this.inFlight;
-    if (e && flight && e.version === flight.version + 1 && became(e, flight.request))
-      flight.answered(e);
-    else this.waiting = [];
-  }
-
-  async #send() {
-    for (let r = this.waiting.shift(); r; r = this.waiting.shift()) {
-      if (r.undo || this.on.legal(r)) await this.#make(r);
-    }
-  }
-
   /** @param {Request} request */
-  async #make(request) {
+  async function make(request) {
     const { undo, ...move } = request;
-    const { id: gameId, version } = this.on.game();
+    const { id: gameId, version } = on.game();
     const done = new AbortController();
-    const seen = new Promise((answered) => {
-      this.inFlight = { request, version, answered };
+    const seen = new Promise((resolve) => {
+      inFlight = { request, version, seen: () => resolve(null) };
     });
-    this.on.sent(request);
-    const onWait = (/** @type {any} */ e) => this.on.delayed(explain(e));
-    const options = { signal: done.signal, onWait };
-    const answer = undo
-      ? persist('Undo', { gameId, version }, options)
-      : persist('Move', { gameId, version, ...move }, options);
+    on.sent(request);
+    const answer = persist(
+      undo ? 'Undo' : 'Move',
+      /** @type {any} */ ({ gameId, version, ...move }),
+      {
+        signal: done.signal,
+        onWait: (e) => on.delayed(`${explain(e)} Trying again …`),
+      },
+    );
     try {
-      // The stream may bring the event before the answer, or when the answer is lost.
-      await Promise.race([seen, answer.then((a) => this.on.update(a))]);
-      this.on.delayed('');
+      // The stream may bring the event before the answer, or although the answer is lost.
+      await Promise.race([seen, answer.then(on.update)]);
+      on.delayed('');
     } catch (e) {
-      this.waiting = [];
-      await this.#refused(e);
+      waiting = [];
+      await refused(e);
     }
-    this.inFlight = null;
+    inFlight = null;
     done.abort();
   }
-
-  /** Asks for the game as it is, after a request that may have been for another version. @param {any} e */
-  async #refused(e) {
+  /** Asks for the game if the request may have been for an older one. @param {any} e */
+  async function refused(e) {
     let text = explain(e);
     if (/VERSION_CONFLICT|GAME_OVER|NOT_YOUR_TURN|ILLEGAL_MOVE/.test(e.reason)) {
       text = 'The game has changed since.';
       try {
-        this.on.update(await persist('GetGame', { gameId: this.on.game().id }));
+        on.update(await persist('GetGame', { gameId: on.game().id }));
       } catch (problem) {
         text = explain(problem);
       }
     }
-    this.on.refused(text);
+    on.refused(text);
   }
+
+  return {
+    /** Sends a request after those before it. An undo replaces those that wait. @param {Request} r */
+    push(r) {
+      if (r.undo) waiting = [];
+      else if (inFlight && waiting.length >= on.ahead) return;
+      waiting.push(r);
+      if (!inFlight) send();
+    },
+    /**
+     * Takes note that the game has changed, by an event if that is known. Moves that were
+     * chosen for another position are dropped.
+     * @param {Event} [e]
+     */
+    changed(e) {
+      if (e && inFlight?.version === e.version - 1 && became(e, inFlight.request)) inFlight.seen();
+      else waiting = [];
+    },
+  };
 }

@@ -1,305 +1,254 @@
-// The player's own seat in a game that is shown: keys, swipes, buttons, and the result.
+// The seat of a player who plays on the page of a game: keys, swipes, buttons, and the result.
 
 import { call } from './api.js';
 import { copy, h, keys } from './dom.js';
 import { comma, largestTile, plural } from './game-state.js';
-import { Moves } from './moves.js';
+import { createMoves } from './moves.js';
 import { ask, explain, persist } from './persist.js';
 import { slide } from './twenty48.js';
 
 /** @import { Direction, Event, Game, Window } from '../types' */
 /** @import { Request } from './moves.js' */
+/** @typedef {ReturnType<typeof ownSeat>} OwnSeat */
 
 /** @type {[Direction, string[]][]} */
-const ARROWS = [
+const arrows = [
   ['DIRECTION_UP', ['ArrowUp', 'w', 'k']],
   ['DIRECTION_DOWN', ['ArrowDown', 's', 'j']],
   ['DIRECTION_LEFT', ['ArrowLeft', 'a', 'h']],
   ['DIRECTION_RIGHT', ['ArrowRight', 'd', 'l']],
 ];
+/** @type {[Window, string][]} */
+const windows = [
+  ['WINDOW_DAY', 'today'],
+  ['WINDOW_ALL_TIME', 'all time'],
+];
+const keptKeys = 1500; // milliseconds after the end in which keys are still meant as moves
 
-/** @param {string} text @param {() => void} onclick @param {string} [style] */
-const button = (text, onclick, style) => h('button', { onclick, class: style }, text);
-
-/** OwnSeat is what the page of a game has for the player in one of its seats. */
-export class OwnSeat {
-  /** @type {Direction|undefined} A slide that is shown before its answer. */
-  shown;
-  /** What the page of the game offers, once it has a board. @type {any} */
-  page = null;
-  /** The best score of the account on the leaderboard, 0 for none. */
-  record = 0;
-  /** What the last move gained, such as "+8". */
-  gain = '';
-
-  /**
-   * @param {Game} game
-   * @param {number} seat
-   * @param {(over: Game) => void} next opens the next game
-   */
-  constructor(game, seat, next) {
-    this.first = game;
-    this.seat = seat;
-    this.next = next;
-    this.moves = new Moves({
-      ahead: game.position.twenty48 ? 3 : 0,
-      game: () => this.game,
-      legal: (r) => this.legal(r),
-      sent: (r) => this.sent(r),
-      update: (u) => this.page.update(u),
-      refused: (text) => {
-        this.shown = undefined;
-        this.page.draw();
-        this.say(this.over ? '' : text);
-      },
-      delayed: (text) => this.say(text),
-    });
-    this.note = h('p', { class: 'dim', role: 'status' });
-    this.undoing = button('Undo', () => this.undo());
-    this.element = h(
-      'div',
-      { class: 'stack' },
-      this.note,
-      h(
-        'div',
-        { class: 'row' },
-        this.undoing,
-        button('New game', () => this.renew()),
-        button('Give up', () => this.resign(true, 'Give up')),
-      ),
-    );
-  }
-
-  /**
-   * Begins to play, when the page has its board.
-   * @param {any} page what show of game.js offers
-   */
-  open(page) {
-    this.page = page;
-    keys([
-      ['u', 'undo', () => this.undo()],
-      ['n', 'new game', () => this.renew()],
-    ]);
-    const { element } = page.board;
-    const go = (/** @type {Direction} */ direction) => this.move({ direction });
-    if (this.sliding) {
-      this.release = keys(
-        ARROWS.flatMap(([direction, names]) =>
-          names.map((name, i) => [
-            name,
-            i ? '' : `slide; also ${names.slice(1).join(' ')}`,
-            () => go(direction),
-          ]),
-        ),
-      );
-      swipes(element, go);
-    } else element.focus();
-    this.changed();
-    this.lookUpBest();
-  }
+/**
+ * @param {Game} first the game as it is
+ * @param {number} seat the player's
+ * @param {(over: Game) => void} next opens the next game
+ */
+export function ownSeat(first, seat, next) {
+  const { id, variant } = first;
+  const sliding = !!first.position.twenty48;
+  /** What the page of the game offers. @type {any} */
+  let page = { state: { game: first } };
+  /** A slide that is shown before its answer. @type {Direction | undefined} */
+  let shown;
+  /** The player's best score on the leaderboard. */
+  let record = 0;
+  let gain = '';
+  let release = () => {};
 
   /** @returns {Game} */
-  get game() {
-    return this.page?.state.game ?? this.first;
-  }
-
-  get over() {
-    return this.game.status === 'GAME_STATUS_FINISHED';
-  }
-
-  get sliding() {
-    return !!this.game.position.twenty48;
-  }
-
-  get score() {
-    return this.game.position.scores[this.seat];
-  }
-
+  const game = () => page.state.game;
+  const over = () => game().status === 'GAME_STATUS_FINISHED';
+  const moveCount = () => game().position.moveCount ?? 0;
+  const score = () => game().position.scores[seat];
   /** The bot that moves for the player, whose time ran out. */
-  get standIn() {
-    const { standIn, resigned } = this.game.seats[this.seat];
-    return this.over || resigned ? '' : standIn;
-  }
-
-  get mine() {
-    return this.game.position.turn === this.seat && !this.standIn;
-  }
-
+  const standIn = () => !over() && !game().seats[seat].resigned && game().seats[seat].standIn;
+  const mine = () => game().position.turn === seat && !standIn();
   /** Whether no other player has or may take a seat, so that moves can be taken back. */
-  get alone() {
-    return this.game.seats.every((s, i) => i === this.seat || s.bot);
+  const alone = () => game().seats.every((s, i) => i === seat || s.bot);
+  /** @param {Request} r */
+  function legal({ direction, cell }) {
+    const { twenty48, tribolo } = game().position;
+    if (direction) return !!twenty48?.legalMoves?.includes(direction);
+    const same = (/** @type {any} */ to) => (to.x ?? 0) === cell?.x && (to.y ?? 0) === cell?.y;
+    return !!tribolo?.legalMoves?.some((m) => same(m.cell));
   }
 
-  get best() {
-    return Math.max(this.record, this.game.ranked ? this.score : 0);
-  }
+  const moves = createMoves({
+    ahead: sliding ? 3 : 0,
+    game,
+    legal,
+    // The slide is shown at once; the new tile comes with the answer.
+    sent({ direction }) {
+      const board = game().position.twenty48;
+      if (!direction || !board) return;
+      shown = direction;
+      const { tiles } = slide(board.tiles, board.rows, board.columns, direction, variant);
+      page.board.show({ twenty48: { ...board, tiles } }, { moved: { direction } });
+    },
+    update: (u) => page.update(u),
+    refused(text) {
+      shown = undefined;
+      page.draw();
+      say(over() ? '' : text);
+    },
+    delayed: say,
+  });
+
+  const note = h('p', { class: 'dim', role: 'status' });
+  const undoing = h('button', { onclick: undo }, 'Undo');
+  const element = h(
+    'div',
+    { class: 'stack' },
+    note,
+    h(
+      'div',
+      { class: 'row' },
+      undoing,
+      h('button', { onclick: renew }, 'New game'),
+      h('button', { onclick: () => resign('Give up') }, 'Give up'),
+    ),
+  );
 
   /** @param {string} text */
-  say(text) {
-    this.note.textContent = text;
+  function say(text) {
+    note.textContent = text;
   }
-
   /** @param {Request} r */
-  move(r) {
-    const { replay } = this.page;
-    if (replay.at) replay.seek(Infinity);
-    else if (this.standIn) this.takeBack();
-    else if (this.over) return;
-    else if (!this.sliding && !this.mine) this.say('It is not your turn.');
-    else if (!this.sliding && !this.legal(r))
-      this.say("No jump leads there: it needs a line of one opponent's cells from there to yours.");
-    else this.moves.push(r);
+  function move(r) {
+    if (page.replay.at) page.replay.seek(Infinity);
+    else if (standIn()) takeBack();
+    else if (over()) return;
+    else if (sliding) moves.push(r);
+    else if (!mine()) say('It is not your turn.');
+    else if (legal(r)) moves.push(r);
+    else say("No jump leads there: it needs a line of one opponent's cells from there to yours.");
   }
-
-  /** @param {Request} r */
-  legal({ direction, cell }) {
-    const { twenty48, tribolo } = this.game.position;
-    if (direction) return !!twenty48?.legalMoves?.includes(direction);
-    return !!tribolo?.legalMoves?.some(
-      (m) => (m.cell.x ?? 0) === cell?.x && (m.cell.y ?? 0) === cell?.y,
-    );
-  }
-
-  /** Shows a slide at once; the new tile comes with the answer. @param {Request} r */
-  sent({ direction }) {
-    const board = this.game.position.twenty48;
-    if (!direction || !board) return;
-    this.shown = direction;
-    const { tiles } = slide(board.tiles, board.rows, board.columns, direction, this.game.variant);
-    this.page.board.show({ twenty48: { ...board, tiles } }, { moved: { direction } });
-  }
-
-  /** What is left to show of an event. @param {Event} [e] */
-  rest(e) {
-    const { shown } = this;
-    this.gain = e?.moved?.gained ? `+${comma(e.moved.gained)}` : '';
-    this.shown = undefined;
-    if (!shown) return e;
-    return e?.moved?.direction === shown ? { moved: { spawned: e.moved.spawned } } : undefined;
-  }
-
-  /** Follows a change of the game, by an event if that is known. @param {Event} [e] */
-  changed(e) {
-    this.undoing.hidden = !this.alone;
-    this.say(
-      this.standIn
-        ? `Your time ran out: ${this.standIn} moves for you. Any move takes your seat back.`
-        : '',
-    );
-    if (this.over) this.finish();
-    this.moves.changed(e);
-  }
-
-  async lookUpBest() {
-    const request = { variant: this.game.variant, playerId: 'me' };
-    const rank = await call('LeaderboardService', 'GetRank', request).catch(() => null);
-    this.record = rank?.entry.score ?? 0;
-    this.page.draw();
-    if (rank || (this.game.position.moveCount ?? 0) > 2) return;
-    this.say(
-      this.sliding
-        ? 'Arrow keys or swipes slide all tiles. Two equal tiles that meet become one. Build a 2048.'
-        : 'Go to a marked cell: the cells that you jump over become yours.',
-    );
-  }
-
-  async undo() {
-    if (this.over || !this.alone) return;
+  async function undo() {
+    if (over() || !alone()) return;
     const text = 'The game is then unranked.';
-    if (this.game.ranked && !(await ask('Undo the last move?', text, 'Undo it'))) return;
-    this.moves.push({ undo: true });
+    if (!game().ranked || (await ask('Undo the last move?', text, 'Undo it')))
+      moves.push({ undo: true });
   }
-
   /** Takes the seat back from its stand-in. */
-  takeBack() {
-    persist('JoinGame', { gameId: this.game.id, seat: this.seat }).then(this.page.update, (e) =>
-      this.say(explain(e)),
-    );
+  function takeBack() {
+    persist('JoinGame', { gameId: id, seat }).then(page.update, (e) => say(explain(e)));
   }
-
-  /** Opens the next game, and gives this one up. */
-  async renew() {
-    if (this.over || (await this.resign(!!this.game.position.moveCount, 'Give up, new game')))
-      this.next(this.game);
+  async function renew() {
+    if (!over() && !(await resign(moveCount() ? 'Give up, new game' : ''))) return;
+    page.close();
+    next(game());
   }
-
-  /** Gives the game up, and reports whether it did. @param {boolean} asking @param {string} yes */
-  async resign(asking, yes) {
-    if (asking && !(await ask('Give this game up?', this.loss(), yes))) return false;
-    this.moves.waiting = [];
+  /** Gives the game up, and reports whether it did. @param {string} yes the answer to a question, '' to ask none */
+  async function resign(yes) {
+    if (yes && !(await ask('Give this game up?', loss(), yes))) return false;
     try {
-      this.page.update(await persist('Resign', { gameId: this.game.id, seat: this.seat }));
+      page.update(await persist('Resign', { gameId: id, seat }));
     } catch (/** @type {any} */ e) {
-      if (/GAME_OVER|NOT_SEATED|GAME_NOT_FOUND|GAME_DAMAGED/.test(e.reason)) return true;
-      this.say(explain(e));
-      return false;
+      say(explain(e));
+      return /GAME_OVER|NOT_SEATED|GAME_NOT_FOUND|GAME_DAMAGED/.test(e.reason);
     }
     return true;
   }
-
   /** What becomes of the game if the player gives it up. */
-  loss() {
-    if (this.game.status === 'GAME_STATUS_WAITING') return 'It has not started.';
-    if (!this.alone) return 'The others play on without you.';
-    if (!this.sliding) return 'The bots do not play on.';
-    if (!this.game.ranked) return 'It is not ranked.';
-    return this.score ? `Its ${plural(this.score, 'point')} count.` : 'It has no points yet.';
+  function loss() {
+    if (game().status === 'GAME_STATUS_WAITING') return 'It has not started.';
+    if (!alone()) return 'The others play on without you.';
+    if (!sliding) return 'The bots do not play on.';
+    if (!game().ranked) return 'It is not ranked.';
+    return score() ? `Its ${plural(score(), 'point')} count.` : 'It has no points yet.';
   }
 
-  /** Shows the result. */
-  finish() {
-    setTimeout(() => this.release?.(), 1500); // until then keys may still be meant as moves
-    const { game, score } = this;
-    const { result, position } = game;
-    const won = result?.winners?.length === 1 && result.winners[0] === this.seat && !this.sliding;
-    const points = plural(score, 'point');
-    const tile = position.twenty48 ? `best tile ${comma(largestTile(position))}, ` : '';
-    const facts = tile + plural(position.moveCount ?? 0, 'move');
-    const ranks = h('p', { role: 'status' });
-    const text = `${game.variant}: ${points}, ${facts}; ${location.origin}/g/${game.id}`;
-    this.element.replaceChildren(
+  function finish() {
+    setTimeout(release, keptKeys);
+    const { position, ranked, result } = game();
+    const tile = sliding ? `best tile ${comma(largestTile(position))}, ` : '';
+    const points = plural(score(), 'point');
+    const facts = tile + plural(moveCount(), 'move');
+    const link = `/g/${id}`;
+    const share = () => copy(`${variant}: ${points}, ${facts}; ${location.origin}${link}`);
+    const won = !sliding && `${result?.winners}` === `${seat}`;
+    element.closest('.own')?.classList.remove('own');
+    element.className = 'stack card';
+    element.replaceChildren(
       h('h2', null, won ? `You win! ${points}` : points),
       h('p', null, facts),
-      ranks,
+      note,
       h(
         'div',
         { class: 'row' },
-        h('button', { class: 'primary', onclick: () => this.next(game) }, 'Play again'),
-        h('a', { class: 'button', href: `/g/${game.id}` }, 'Watch replay'),
-        h('button', { onclick: () => copy(text) }, 'Copy result'),
+        h('button', { class: 'primary', onclick: renew }, 'Play again'),
+        h('a', { class: 'button', href: link }, 'Watch replay'),
+        h('button', { onclick: share }, 'Copy result'),
       ),
     );
-    this.element.closest('.own')?.classList.remove('own');
-    this.element.className = 'stack card';
-    this.element.scrollIntoView({ block: 'nearest' });
-    if (game.ranked && score) this.rank(ranks, 1);
+    element.scrollIntoView({ block: 'nearest' });
+    if (ranked && score()) rank(1);
   }
-
-  /**
-   * Shows the ranks of the player. A result just made may not be on the boards yet.
-   * @param {HTMLElement} line
-   * @param {number} tries
-   */
-  async rank(line, tries) {
-    const { variant, id } = this.game;
+  /** Shows the player's ranks. A result just made may not be on the boards yet. @param {number} tries */
+  async function rank(tries) {
     const place = async (/** @type {[Window, string]} */ [window, name]) => {
       const [board, { entry }] = await Promise.all([
         call('LeaderboardService', 'ListScores', { variant, window, pageSize: 1 }),
         call('LeaderboardService', 'GetRank', { variant, window, playerId: 'me' }),
       ]);
+      if (entry.score < score()) throw Error('The result is not on the board yet.');
       const best = entry.gameId === id ? '' : `best ${comma(entry.score)}: `;
-      if (entry.score < this.score) throw Error('not yet');
       return `${best}#${comma(entry.rank)} of ${comma(Math.max(board.total, entry.rank))} ${name}`;
     };
     try {
-      const windows = /** @type {[Window, string][]} */ ([
-        ['WINDOW_DAY', 'today'],
-        ['WINDOW_ALL_TIME', 'all time'],
-      ]);
-      line.textContent = (await Promise.all(windows.map(place))).join(', ');
+      say((await Promise.all(windows.map(place))).join(', '));
     } catch {
-      if (tries < 6) setTimeout(() => this.rank(line, tries + 1), 500 * 2 ** tries);
+      if (tries < 6) setTimeout(rank, 500 * 2 ** tries, tries + 1);
     }
+  }
+
+  async function begin() {
+    const request = { variant, playerId: 'me' };
+    const ranked = await call('LeaderboardService', 'GetRank', request).catch(() => null);
+    record = ranked?.entry.score ?? 0;
+    page.draw();
+    if (ranked || moveCount() > 2) return;
+    say(
+      sliding
+        ? 'Arrow keys or swipes slide all tiles. Two equal tiles that meet become one. Build a 2048.'
+        : 'Go to a marked cell: the cells that you jump over become yours.',
+    );
+  }
+
+  return {
+    first,
+    element,
+    move,
+    mine,
+    best: () => Math.max(record, game().ranked ? score() : 0),
+    gain: () => gain,
+    /** Begins to play on a page that has its board. @param {any} p */
+    open(p) {
+      page = p;
+      const { element: board } = p.board;
+      const go = (/** @type {Direction} */ direction) => move({ direction });
+      keys([
+        ['u', 'undo', undo],
+        ['n', 'new game', renew],
+      ]);
+      if (sliding) {
+        release = keys(
+          arrows.flatMap(([direction, [first, ...rest]]) => [
+            [first, `slide; also ${rest.join(' ')}`, () => go(direction)],
+            ...rest.map((key) => /** @type {any} */ ([key, '', () => go(direction)])),
+          ]),
+        );
+        swipes(board, go);
+      } else board.focus();
+      changed();
+      begin();
+    },
+    /** Returns what is left to show of an event. @param {Event} [e] */
+    rest(e) {
+      const before = shown;
+      const moved = e?.moved;
+      shown = undefined;
+      gain = moved?.gained ? `+${comma(moved.gained)}` : '';
+      if (!before) return e;
+      return moved?.direction === before ? { moved: { spawned: moved.spawned } } : undefined;
+    },
+    changed,
+  };
+
+  /** Follows a change of the game, by an event if that is known. @param {Event} [e] */
+  function changed(e) {
+    const bot = standIn();
+    undoing.hidden = !alone();
+    say(bot ? `Your time ran out: ${bot} moves for you. Any move takes your seat back.` : '');
+    if (over()) finish();
+    moves.changed(e);
   }
 }
 

@@ -25,17 +25,16 @@ export function createScores(own) {
 
   /** @param {any} seat */
   function solo(seat) {
-    const cells = ['score', 'tile', 'moves', ...(own ? ['best'] : [])].map((name) =>
-      h('div', { class: 'card' }, h('small', null, name), h('b')),
-    );
+    const names = ['score', 'tile', 'moves'];
+    if (own) names.push('best');
+    const cells = names.map((name) => h('div', { class: 'card' }, h('small', null, name), h('b')));
     element.replaceChildren(h('h1', null, link(seat)), h('div', { class: 'cards' }, ...cells));
     fill = (p) => {
-      [highest(p), largestTile(p), p.moveCount, own?.best]
-        .slice(0, cells.length)
-        .forEach((n, i) => {
-          cells[i].lastChild.textContent = comma(n);
-        });
-      if (own) cells[0].firstChild.dataset.gain = own.gain;
+      const values = [highest(p), largestTile(p), p.moveCount, own?.best()];
+      cells.forEach((cell, i) => {
+        cell.lastChild.textContent = comma(values[i]);
+      });
+      if (own) cells[0].firstChild.dataset.gain = own.gain();
     };
   }
   /** @param {any[]} seats */

@@ -26,33 +26,16 @@ function pause(ms) {
  * Reports whether a call with this error may have taken effect, or may if it is repeated.
  * @param {unknown} e
  */
-export const unsettled = (e) =>
+const unsettled = (e) =>
   !(e instanceof ApiError) ||
   e.reason === 'RATE_LIMITED' ||
   /^(unavailable|deadline_exceeded|canceled)$/.test(e.code);
 
-/** @type {Record<string, string>} */
-const WORDS = {
-  BAD_TOKEN: 'The server does not know this account.',
-  GAME_NOT_FOUND: 'The server no longer has this game.',
-  NAME_TAKEN: 'This name is taken.',
-  PLAYER_NOT_FOUND: 'There is no such player.',
-  RATE_LIMITED: 'The server asks to wait a moment …',
-  SEAT_TAKEN: 'Another player has taken the seat.',
-  TOO_MANY_GAMES: 'You have as many open games as the server allows.',
-  UNDO_NOT_ALLOWED: 'There is no move to undo.',
-  VARIANT_NOT_FOUND: 'There is no such variant.',
-};
-
-/**
- * Says in words what is wrong.
- * @param {any} e
- */
+/** Says in a sentence what is wrong. @param {any} e */
 export function explain(e) {
   if (!navigator.onLine) return 'You are offline.';
-  return (
-    WORDS[e.reason] ?? (unsettled(e) ? 'The server does not answer. Trying again …' : e.message)
-  );
+  const text = e instanceof ApiError ? e.message : 'the server does not answer';
+  return text[0].toUpperCase() + text.slice(1).replace(/\.?$/, '.');
 }
 
 /**

@@ -18,6 +18,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/web"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -43,6 +44,9 @@ type Config struct {
 	// Web is where HTTP is served, for browsers: empty for the port of Listen, NoWeb for
 	// nowhere, or a TCP address of its own.
 	Web string
+	// WebOrigins are the origins whose pages may make calls with a token, separated by
+	// commas; "*" is any. Those of the server's own pages always may.
+	WebOrigins string
 	// Store names where games are kept: a File, Memory, or a redis:// or rediss:// URL,
 	// or several of them separated by commas.
 	Store string
@@ -201,6 +205,9 @@ func (c *Config) validate() error {
 		if err := checkAddress(c.Metrics); err != nil {
 			return &ConfigError{"metrics", err}
 		}
+	}
+	if _, err := web.ParseOrigins(c.WebOrigins); err != nil {
+		return &ConfigError{"web-origins", err}
 	}
 	if _, err := ratelimit.ParseProxies(c.Proxies); err != nil {
 		return &ConfigError{"proxies", err}

@@ -211,7 +211,10 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	recoverUnary, recoverStream := recoverers(n.logger)
 	unary = append(unary, recoverUnary, games.Unary)
 	stream = append(stream, recoverStream, games.Stream)
-	n.web = web.NewServer(web.Config{Service: games, Unary: unary, Stream: stream, Limits: &n.Limits, Logger: n.logger, AdmitEvents: n.admission.EnterSSE})
+	origins, _ := web.ParseOrigins(n.WebOrigins) // validate has checked it.
+	n.web = web.NewServer(web.Config{
+		Service: games, Unary: unary, Stream: stream, Limits: &n.Limits, Logger: n.logger, AdmitEvents: n.admission.EnterSSE, Origins: origins,
+	})
 	n.web.Handler = n.admission.Handler(n.web.Handler)
 	options := append(transport, n.admission.Options()...)
 	n.grpc = grpc.NewServer(append(options,

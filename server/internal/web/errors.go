@@ -63,6 +63,9 @@ var errorWriter = connect.NewErrorWriter()
 // writeError answers a request with an error: a call in the form of its protocol, others
 // in that of a unary call by Connect.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Header.Get("Origin") != "" && isShared(r.URL.Path) {
+		share(w) // also if the request has not come as far as crossOrigin
+	}
 	if !isCall(r.URL.Path) {
 		// The writer's form follows from the request's content type.
 		r.Header.Set("Content-Type", "application/json")

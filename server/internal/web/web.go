@@ -29,6 +29,8 @@ type Config struct {
 	// AdmitEvents counts a stream of events for the address of a call until release is
 	// called, or returns the error for a limit that it exceeds. It may be nil.
 	AdmitEvents func(ctx context.Context) (release func(), err error)
+	// Origins are those whose pages may make calls with a token; there may be none.
+	Origins Origins
 }
 
 // Server is the HTTP server of the door. Its streams of events go on after it has shut
@@ -76,7 +78,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game))
 	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
 	mux.Handle("/", pages(c.about))
-	return checkCalls(c.withScheme(withMetadata(mux)))
+	return crossOrigin{c.Origins, checkCalls(c.withScheme(withMetadata(mux)))}
 }
 
 // forwarded are the headers that the interceptors read, in lower case.

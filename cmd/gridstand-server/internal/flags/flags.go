@@ -22,6 +22,8 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	flags.StringVar(&c.Web, "web", c.Web,
 		"`where` browsers are served (HTTP: the page, Connect, Server-Sent Events): if empty, on the port of --listen; "+
 			"\""+server.NoWeb+"\" is nowhere; an address is a listener for HTTP alone")
+	flags.StringVar(&c.WebOrigins, "web-origins", c.WebOrigins,
+		"`origins` whose pages may make calls with a token, separated by commas, \"*\" for any; pages of every origin may read, and those of this server do everything")
 	Store(flags, &c.Store)
 	Data(flags, &c.Data)
 	TLSCert(flags, &c.TLSCert)

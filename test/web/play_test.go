@@ -1,0 +1,216 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/process"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// stored is the account that a tab keeps.
+func stored(t testing.TB, tab *browsertest.Tab) (account struct{ ID, Name, Token string }) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(browsertest.Eval[string](tab, `localStorage.getItem("gridstand.account")`)), &account))
+	return account
+}
+
+// newest returns the newest game of the account of a tab.
+func (s *testServer) newest(tab *browsertest.Tab) *pb.Game {
+	s.t.Helper()
+	listed, err := s.games.ListGames(s.t.Context(), &pb.ListGamesRequest{PlayerId: stored(s.t, tab).ID})
+	require.NoError(s.t, err)
+	require.NotEmpty(s.t, listed.GetGames())
+	return s.game(listed.GetGames()[0].GetId())
+}
+
+// playToEnd slides tiles until the game is over, whose board the page shows at each move.
+func (s *testServer) playToEnd(tab *browsertest.Tab, slide func(pb.Direction)) *pb.Game {
+	s.t.Helper()
+	g := s.newest(tab)
+	for g.GetResult() == nil {
+		waitForBoard(tab, g.GetPosition())
+		slide(g.GetPosition().GetTwenty48().GetLegalMoves()[0])
+		before := g.GetVersion()
+		tab.Wait(fmt.Sprintf("%s.getAttribute('aria-label') !== %q", board, label(g.GetPosition())))
+		for g.GetVersion() == before { // The page shows a slide before the server has the move.
+			g = s.game(g.GetId())
+		}
+	}
+	waitForBoard(tab, g.GetPosition())
+	return g
+}
+
+// Ensure that a newcomer is at the first move after three keys, and plays a whole game by
+// keys.
+func TestPlay_Keys(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	tab := browsertest.Open(t, s.address)
+	tab.Visit("/")
+	tab.Wait(says("Play"))
+	tab.Press("p")
+	tab.Wait(`location.pathname === "/play/classic" && [...document.querySelectorAll("button")].some((b) => b.innerText === "Start")`)
+	tab.Press(kb.Enter)
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	first := s.newest(tab)
+	waitForBoard(tab, first.GetPosition())
+	tab.Press(keyOf(first.GetPosition().GetTwenty48().GetLegalMoves()[0]))
+	tab.Wait(fmt.Sprintf("%s.getAttribute('aria-label') !== %q", board, label(first.GetPosition())))
+
+	tab.Visit("/play/3x3")
+	tab.Wait(`document.querySelector(".offer button")`)
+	tab.Press(kb.Enter)
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	g := s.playToEnd(tab, func(d pb.Direction) { tab.Press(keyOf(d)) })
+	tab.Wait(says("Play again"))
+	tab.Wait(says("Verified in this browser"))
+	tab.Wait(says("#1 of 1 today"))
+	assert.True(t, g.GetRanked())
+	assert.True(t, strings.HasPrefix(stored(t, tab).Name, "guest-"))
+}
+
+func keyOf(d pb.Direction) string {
+	return map[pb.Direction]string{
+		pb.Direction_DIRECTION_UP: kb.ArrowUp, pb.Direction_DIRECTION_DOWN: kb.ArrowDown,
+		pb.Direction_DIRECTION_LEFT: kb.ArrowLeft, pb.Direction_DIRECTION_RIGHT: kb.ArrowRight,
+	}[d]
+}
+
+// tap touches the middle of an element.
+func tap(tab *browsertest.Tab, selector string) {
+	touch(tab, selector, 0, 0)
+}
+
+// touch puts a finger on the middle of an element, moves it, and lifts it.
+func touch(tab *browsertest.Tab, selector string, dx, dy float64) {
+	middle := browsertest.Eval[[]float64](tab, fmt.Sprintf(`(() => {
+		const e = document.querySelector(%q);
+		e.scrollIntoView({block: "nearest"});
+		const r = e.getBoundingClientRect();
+		return [r.x + r.width / 2, r.y + r.height / 2];
+	})()`, selector))
+	at := func(part float64) []*input.TouchPoint {
+		return []*input.TouchPoint{{X: middle[0] + part*dx, Y: middle[1] + part*dy}}
+	}
+	send := func(kind input.DispatchTouchEventType, points []*input.TouchPoint) {
+		browsertest.Call(tab, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points})
+	}
+	send("touchStart", at(0))
+	if dx != 0 || dy != 0 {
+		send("touchMove", at(0.5))
+		send("touchMove", at(1))
+	}
+	send("touchEnd", []*input.TouchPoint{})
+}
+
+// Ensure that a game can be played by touch on a telephone, and that swipes on the board
+// do not move the page.
+func TestPlay_Touch(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	tab := browsertest.Open(t, s.address)
+	tab.Use(browsertest.Device{Width: 360, Height: 640, Touch: true})
+	tab.Visit("/play/3x3")
+	tab.Wait(`document.querySelector(".offer button")`)
+	tap(tab, ".offer button")
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	at := browsertest.Eval[float64](tab, `(document.querySelector(".b48").scrollIntoView({block: "nearest"}), scrollY)`)
+	s.playToEnd(tab, func(d pb.Direction) {
+		by := map[pb.Direction][2]float64{
+			pb.Direction_DIRECTION_UP: {0, -60}, pb.Direction_DIRECTION_DOWN: {0, 60},
+			pb.Direction_DIRECTION_LEFT: {-60, 0}, pb.Direction_DIRECTION_RIGHT: {60, 0},
+		}[d]
+		touch(tab, ".b48", by[0], by[1])
+		if s.newest(tab).GetResult() == nil {
+			assert.InDelta(t, at, browsertest.Eval[float64](tab, "scrollY"), 1, "a swipe moved the page")
+		}
+	})
+	tab.Wait(says("Play again"))
+}
+
+// Ensure that Tribolo is played by clicks against two bots to its end.
+func TestPlay_Tribolo(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *server.Config) { c.BotPace = 0 })
+	tab := browsertest.Open(t, s.address)
+	tab.Visit("/play/tribolo")
+	tab.Wait(`document.querySelector(".offer button")`)
+	tab.Press(kb.Enter)
+	const over = `document.body.innerText.includes("Play again")`
+	for {
+		tab.Wait(over + ` || (document.querySelector(".tri .legal") && document.body.innerText.includes("Your turn"))`)
+		if browsertest.Eval[bool](tab, over) {
+			break
+		}
+		// The click, and the wait for its effect, in one expression: a bot may move at any time.
+		browsertest.Eval[bool](tab, `new Promise((moved) => {
+			const before = document.querySelector(".tri").getAttribute("aria-label");
+			const look = () => document.querySelector(".tri").getAttribute("aria-label") !== before
+				? moved(true) : setTimeout(look, 5);
+			document.querySelector(".tri .legal").dispatchEvent(new MouseEvent("click", {bubbles: true}));
+			look();
+		})`)
+	}
+	assert.Equal(t, pb.Result_REASON_NO_MOVES, s.newest(tab).GetResult().GetReason())
+	tab.Wait(says("Verified in this browser"))
+}
+
+// Ensure that a player goes on in a new tab, and that a move made elsewhere is shown.
+func TestPlay_Resume(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	tab := browsertest.Open(t, s.address)
+	tab.Visit("/play/classic")
+	tab.Wait(`document.querySelector(".offer button")`)
+	tab.Press(kb.Enter)
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	g := s.newest(tab)
+	elsewhere := withToken(t.Context(), stored(t, tab).Token)
+	for range 3 {
+		s.move(elsewhere, g)
+		waitForBoard(tab, g.GetPosition())
+	}
+	tab.Visit("/play/classic")
+	waitForBoard(tab, g.GetPosition())
+	tab.Press(keyOf(g.GetPosition().GetTwenty48().GetLegalMoves()[0]))
+	tab.Wait(fmt.Sprintf("%s.getAttribute('aria-label') !== %q", board, label(g.GetPosition())))
+	tab.Wait(`!document.body.innerText.includes("watching")`) // not even the player
+}
+
+// Ensure that an account goes from the browser to a terminal and back by its token.
+func TestAccount_Token(t *testing.T) {
+	t.Parallel()
+	program := process.Build(t, "cmd/gridstand")
+	s := start(t)
+	home := t.TempDir()
+	gridstand := func(ctx context.Context, stdin string, args ...string) string {
+		cmd := exec.CommandContext(ctx, program, append(args, "--server", s.address)...)
+		cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"))
+		cmd.Stdin = strings.NewReader(stdin)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		return string(out)
+	}
+	tab := browsertest.Open(t, s.address)
+	tab.Visit("/account")
+	tab.Wait(`document.querySelector("main input")`)
+	tab.Do(chromedp.SendKeys(chromedp.CSS("main input"), "ada"+kb.Enter))
+	tab.Wait(`localStorage.getItem("gridstand.account")`)
+	out := gridstand(t.Context(), stored(t, tab).Token+"\n", "login", "--token")
+	assert.Contains(t, out, "ada")
+}

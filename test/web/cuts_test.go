@@ -1,0 +1,152 @@
+package web
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// recordEvents notes the versions of the events that the page reads, whole ones only.
+const recordEvents = `
+window.versions = [];
+const original = window.fetch;
+window.fetch = async (...request) => {
+	const response = await original(...request);
+	if (!String(request[0]).includes("/events") || !response.body) return response;
+	const [ours, theirs] = response.body.tee();
+	(async () => {
+		const reader = ours.pipeThrough(new TextDecoderStream()).getReader();
+		let rest = "";
+		for (;;) {
+			const {done, value} = await reader.read();
+			if (done) return;
+			const records = (rest + value).split("\n\n");
+			rest = records.pop();
+			for (const record of records) {
+				const id = /^id: (\d+)\ndata: {"event"/m.exec(record);
+				if (id) window.versions.push(+id[1]);
+			}
+		}
+	})().catch(() => {});
+	return new Response(theirs, {status: response.status, headers: response.headers});
+};`
+
+// Ensure that the page shows every event once, although its connections are cut in the
+// middle of messages.
+func TestWatch_Cuts(t *testing.T) {
+	t.Parallel()
+	watchCuts(t, 5)
+}
+
+func TestWatch_Cuts_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	watchCuts(t, 50)
+}
+
+func watchCuts(t *testing.T, cuts int) {
+	s := start(t)
+	proxy := startProxy(t, s.address)
+	ada := s.account("ada")
+	g := s.create(ada, "5x5")
+	tab := browsertest.Open(t, proxy.address())
+	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: recordEvents})
+	tab.Visit("/g/" + g.GetId())
+	waitForBoard(tab, g.GetPosition())
+	s.move(ada, g)
+	waitForBoard(tab, g.GetPosition())
+	proxy.cutAfter(func() int { return 300 + rand.IntN(1500) }) // the headers take some 250 bytes
+	for deadline := time.Now().Add(5 * time.Minute); proxy.cut() < cuts; {
+		require.True(t, time.Now().Before(deadline), "only %d cuts", proxy.cut())
+		s.move(ada, g)
+		tab.Wait("window.versions.at(-1) === " + version(g.GetVersion()))
+	}
+	proxy.cutAfter(nil)
+	s.move(ada, g)
+	waitForBoard(tab, g.GetPosition())
+	var want []int
+	for v := 2; v <= int(g.GetVersion()); v++ {
+		want = append(want, v)
+	}
+	assert.Equal(t, want, browsertest.Eval[[]int](tab, "window.versions"))
+}
+
+// Ensure that the page goes on after its server was replaced, with what happened meanwhile.
+func TestWatch_Restart(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Store = server.File(filepath.Join(t.TempDir(), "games.sqlite"))
+	first, stop := servertest.Start(t, c)
+	s := reach(t, first.Addr().String())
+	proxy := startProxy(t, s.address)
+	ada := s.account("ada")
+	g := s.create(ada, "classic")
+	tab := browsertest.Open(t, proxy.address())
+	tab.Visit("/g/" + g.GetId())
+	waitForBoard(tab, g.GetPosition())
+	s.move(ada, g)
+	waitForBoard(tab, g.GetPosition())
+	stop()
+	tab.Wait(says("reconnecting"))
+	second, _ := servertest.Start(t, c)
+	proxy.mu.Lock()
+	proxy.server = second.Addr().String()
+	proxy.mu.Unlock()
+	s = reach(t, second.Addr().String())
+	s.move(ada, g)
+	waitForBoard(tab, g.GetPosition())
+	tab.Wait(says("live"))
+}
+
+// alterEvent changes the new tile of version 3 in what the page reads.
+const alterEvent = `
+const original = window.fetch;
+window.fetch = async (...request) => {
+	const response = await original(...request);
+	if (!String(request[0]).includes("/events") || !response.body) return response;
+	let rest = "";
+	const altered = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new TransformStream({
+		transform(text, out) {
+			const records = (rest + text).split("\n\n");
+			rest = records.pop();
+			for (const r of records)
+				out.enqueue((r.startsWith("id: 3\n") ? r.replace(/("spawned":{[^}]*"value":)2/, "$14") : r) + "\n\n");
+		},
+	})).pipeThrough(new TextEncoderStream());
+	return new Response(altered, {status: response.status, headers: response.headers});
+};`
+
+// Ensure that the page tells which move of a game is not what its seed makes.
+func TestVerify_Altered(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	ada := s.account("ada")
+	g := s.create(ada, "twos") // never a 4
+	for range 5 {
+		s.move(ada, g)
+	}
+	_, err := s.games.Resign(ada, &pb.ResignRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	tab := browsertest.Open(t, s.address)
+	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: alterEvent})
+	tab.Visit("/g/" + g.GetId())
+	tab.Wait(says("Given up"))
+	tab.Wait(`document.querySelector(".verdict.bad")`)
+	verdict := browsertest.Eval[string](tab, `document.querySelector(".verdict").innerText`)
+	assert.NotContains(t, verdict, "Verified")
+	assert.Contains(t, verdict, "version 3,")
+}
+
+func version(v int32) string { return strconv.Itoa(int(v)) }

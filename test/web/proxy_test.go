@@ -1,0 +1,105 @@
+package web
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// proxy passes connections on to a server, and cuts them.
+type proxy struct {
+	net.Listener
+	server string
+
+	mu      sync.Mutex
+	conns   map[net.Conn]struct{}
+	budget  func() int // bytes to the browser after which a new connection is cut; nil for no cut
+	cuts    int
+	running sync.WaitGroup
+}
+
+// startProxy starts a proxy before a server. It ends with the test.
+func startProxy(t testing.TB, server string) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	p := &proxy{Listener: l, server: server, conns: map[net.Conn]struct{}{}}
+	p.running.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			p.running.Go(func() { p.serve(conn) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		p.cutAll()
+		p.running.Wait()
+	})
+	return p
+}
+
+func (p *proxy) address() string { return p.Addr().String() }
+
+// serve passes one connection on.
+func (p *proxy) serve(browser net.Conn) {
+	defer func() { _ = browser.Close() }()
+	server, err := net.Dial("tcp", p.server)
+	if err != nil {
+		return // The server is away, and the browser finds out.
+	}
+	defer func() { _ = server.Close() }()
+	p.mu.Lock()
+	p.conns[browser] = struct{}{}
+	limit := -1
+	if p.budget != nil {
+		limit = p.budget()
+	}
+	p.mu.Unlock()
+	var requests sync.WaitGroup
+	requests.Go(func() {
+		_, _ = io.Copy(server, browser)
+		_ = server.Close()
+	})
+	if limit < 0 {
+		_, _ = io.Copy(browser, server)
+	} else if n, _ := io.CopyN(browser, server, int64(limit)); n == int64(limit) {
+		p.mu.Lock()
+		p.cuts++
+		p.mu.Unlock()
+	}
+	_ = browser.Close()
+	requests.Wait()
+	p.mu.Lock()
+	delete(p.conns, browser)
+	p.mu.Unlock()
+}
+
+// cutAll closes all connections.
+func (p *proxy) cutAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for conn := range p.conns {
+		_ = conn.Close()
+	}
+}
+
+// cutAfter cuts each later connection after some bytes, and those that are open now.
+func (p *proxy) cutAfter(bytes func() int) {
+	p.mu.Lock()
+	p.budget = bytes
+	p.mu.Unlock()
+	p.cutAll()
+}
+
+// cut returns how many connections were cut after their bytes.
+func (p *proxy) cut() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cuts
+}

@@ -34,6 +34,7 @@ func TestSingle(t *testing.T) {
 
 	p := begin(t, s.address())
 	p.goesOn("begin")
+	browsed(t, s.address())
 	survives(t, s, p, "server", "redis")
 
 	t.Run("what is for operators", func(t *testing.T) {
@@ -83,6 +84,7 @@ func TestScaled(t *testing.T) {
 	s.up(with, "--scale", "server=3")
 	require.Len(t, s.containers("server"), 3)
 	p.goesOn("scaled to three servers")
+	browsed(t, s.address())
 
 	for _, id := range s.containers("server") {
 		harmless(t, "server", id, []int{2048})

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -208,4 +209,34 @@ func notFooled(t *testing.T, address string) {
 		require.NoError(t, err)
 	}
 	require.Fail(t, "a claimed address is believed")
+}
+
+// browsed checks that the published port shows a browser the page, calls in JSON, and a
+// game by Server-Sent Events.
+func browsed(t *testing.T, address string) {
+	t.Helper()
+	client := &http.Client{Transport: overHTTP(t)["HTTP/1.1"]}
+	ask := func(method, path, body string) *http.Response {
+		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+path, strings.NewReader(body))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", "application/json")
+		response, err := client.Do(request)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = response.Body.Close() })
+		require.Equal(t, http.StatusOK, response.StatusCode, path)
+		return response
+	}
+	assert.Contains(t, ask(http.MethodGet, "/", "").Header.Get("Content-Type"), "text/html")
+	var list struct{ Games []struct{ ID string } }
+	response := ask(http.MethodPost, "/gridstand.v1.GameService/ListGames", "{}")
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&list))
+	require.NotEmpty(t, list.Games)
+	events := ask(http.MethodGet, "/g/"+list.Games[0].ID+"/events", "")
+	assert.Equal(t, "text/event-stream", events.Header.Get("Content-Type"))
+	for lines := bufio.NewScanner(events.Body); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), `data: {"game":`) {
+			return
+		}
+	}
+	assert.Fail(t, "no game among the events")
 }

@@ -37,7 +37,7 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 	addr := fmt.Sprintf("127.0.0.1:%d", process.FreePort(t))
 	text := regexp.MustCompile(`(?ms)^resolvers docker$.*?^$`).ReplaceAllString(string(shipped), "")
 	text = strings.NewReplacer(append([]string{
-		"bind :2048 ", "bind " + addr + " ",
+		"bind :2048\n", "bind " + addr + "\n",
 		"server-template server 16 server:2048 ", "server one " + backend.addr + " ",
 		"resolvers docker init-addr none", "",
 	}, edit...)...).Replace(text)

@@ -1,0 +1,117 @@
+package fault
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+)
+
+// browser is a client of HTTP at a server.
+type browser struct {
+	server *testServer
+	client *http.Client
+}
+
+// browse returns a browser on this machine's n-th loopback address.
+func browse(t *testing.T, server *testServer, n int) *browser {
+	t.Helper()
+	transport := &http.Transport{DialContext: dialFrom(t, n).DialContext}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &browser{server, &http.Client{Transport: transport}}
+}
+
+// do sends a request with headers, and returns the answer, whose body the test's end
+// closes.
+func (b *browser) do(ctx context.Context, t *testing.T, method, path, body string, headers ...string) *http.Response {
+	t.Helper()
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+b.server.addr+path, strings.NewReader(body))
+	require.NoError(t, err)
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := b.client.Do(request)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
+// watch returns the records of a game's events, each as one text.
+func (b *browser) watch(ctx context.Context, t *testing.T, gameID string, headers ...string) (records <-chan string, status int) {
+	t.Helper()
+	response := b.do(ctx, t, http.MethodGet, "/g/"+gameID+"/events", "", headers...)
+	out := make(chan string, 1000)
+	go func() {
+		defer close(out)
+		record := ""
+		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+			if lines.Text() != "" {
+				record += lines.Text() + "\n"
+				continue
+			}
+			out <- record
+			record = ""
+		}
+	}()
+	return out, response.StatusCode
+}
+
+// Ensure that, through the shipped proxy, one port serves gRPC and browsers; that limits
+// count a browser's own address, whatever it claims; and that readers who left are gone from
+// the server with the next event.
+func TestThroughProxy_Web(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	env := newEnv(t, redis.Addr())
+	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--max-sse-per-address=2")
+	front := throughProxy(t, backend)
+	player := env.player(front)
+	game := player.start(t, "6x6")
+	b := browse(t, front, 1)
+
+	response := b.do(t.Context(), t, http.MethodGet, "/", "")
+	assert.Equal(t, http.StatusOK, response.StatusCode)
+	const call = "/gridstand.v1.GameService/GetGame"
+	response = b.do(t.Context(), t, http.MethodPost, call, fmt.Sprintf(`{"gameId": %q}`, game.GetId()), "content-type", "application/json")
+	assert.Equal(t, http.StatusOK, response.StatusCode)
+	response = b.do(t.Context(), t, http.MethodPost, call, "\x00\x00\x00\x00\x00", "content-type", "application/grpc-web+proto")
+	assert.Equal(t, "application/grpc-web+proto", response.Header.Get("Content-Type"))
+
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	records, status := b.watch(ctx, t, game.GetId())
+	require.Equal(t, http.StatusOK, status)
+	last := player.playTo(t, seeded(t), game, 20)
+	for record := range records {
+		if strings.HasPrefix(record, fmt.Sprintf("id: %d\n", last.GetVersion())) {
+			break
+		}
+	}
+	_, status = b.watch(ctx, t, game.GetId())
+	require.Equal(t, http.StatusOK, status)
+	for _, claim := range []string{"", "203.0.113.7"} {
+		response = b.do(ctx, t, http.MethodGet, "/g/"+game.GetId()+"/events", "", "x-forwarded-for", claim)
+		assert.Equal(t, http.StatusTooManyRequests, response.StatusCode)
+		assert.NotEmpty(t, response.Header.Get("Retry-After"))
+	}
+	other := browse(t, front, 2)
+	if dialFrom(t, 2).LocalAddr != nil {
+		_, status = other.watch(t.Context(), t, game.GetId())
+		assert.Equal(t, http.StatusOK, status, "of another address")
+	}
+	before := g.read(t, "gridstand_streams")
+	leave()
+	// The proxy passes it on when it cannot pass on something from the server, which
+	// is at the latest after fifteen seconds.
+	game.Version, game.Position = last.GetVersion(), last.GetPosition()
+	player.playTo(t, seeded(t), game, 40)
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_streams") <= before-2 }, patience, 20*time.Millisecond)
+}

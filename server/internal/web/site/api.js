@@ -31,38 +31,30 @@ const errorOf = async (response) =>
 
 /** @typedef {{id: string, name: string, token: string}} Account */
 
-/** The stored account, for browsers that deny localStorage. @type {string | null} */
-let memory = null;
 const key = 'gridstand.account';
+/** The account, for browsers that deny localStorage. */
+let memory = 'null';
+/** @param {() => any} action */
+function attempt(action) {
+  try {
+    return action();
+  } catch {}
+}
 
 /** @returns {Account | null} */
 export function account() {
-  let text = memory;
-  try {
-    text = localStorage.getItem(key) ?? memory;
-  } catch {}
-  try {
-    const a = JSON.parse(text || 'null');
-    return a && typeof a.token === 'string' ? a : null;
-  } catch {
-    return null;
-  }
+  const text = attempt(() => localStorage.getItem(key)) ?? memory;
+  const a = attempt(() => JSON.parse(text));
+  return typeof a?.token === 'string' ? a : null;
 }
 
-/** @param {Account} a */
+/** @param {Account | null} a */
 export function setAccount(a) {
   memory = JSON.stringify(a);
-  try {
-    localStorage.setItem(key, memory);
-  } catch {}
+  attempt(() => localStorage.setItem(key, memory));
 }
 
-export function clearAccount() {
-  memory = null;
-  try {
-    localStorage.removeItem(key);
-  } catch {}
-}
+export const clearAccount = () => setAccount(null);
 
 /**
  * @param {boolean} [anonymous]
@@ -122,38 +114,31 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
   let anonymous = false;
   let failures = 0;
   let hiddenAt = 0;
-  let done = false;
+  const leave = new AbortController();
   /** @type {AbortController | null} */
   let open = null;
   let timer = 0;
   let watchdog = 0;
 
-  const close = () => {
-    done = true;
-    stop();
-    document.removeEventListener('visibilitychange', visible);
-    removeEventListener('online', now);
-  };
   const stop = () => {
     clearTimeout(timer);
     clearTimeout(watchdog);
     open?.abort();
     open = null;
   };
-  const now = () => {
-    if (done || document.hidden) return;
+  const close = () => {
     stop();
-    connect();
+    leave.abort();
+  };
+  const now = () => {
+    stop();
+    if (!leave.signal.aborted && !document.hidden) connect();
   };
   function visible() {
-    if (document.hidden) {
-      hiddenAt = Date.now();
-      stop();
-    } else if (!open) {
-      if (!everyEvent && Date.now() - hiddenAt > staleAfter) last = undefined;
-      failures = 0;
-      now();
-    }
+    if (document.hidden) hiddenAt = Date.now();
+    else if (!everyEvent && Date.now() - hiddenAt > staleAfter) last = undefined;
+    failures = 0;
+    now();
   }
 
   /** @param {unknown} err */
@@ -213,7 +198,7 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
         rest = messages.pop() || '';
         for (const message of messages) {
           if (take(message)) return finish();
-          if (done) return;
+          if (leave.signal.aborted) return;
         }
       }
       failed(null);
@@ -250,8 +235,8 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
     onEnd?.();
   }
 
-  document.addEventListener('visibilitychange', visible);
-  addEventListener('online', now);
-  if (!document.hidden) connect();
+  document.addEventListener('visibilitychange', visible, leave);
+  addEventListener('online', now, leave);
+  now();
   return close;
 }

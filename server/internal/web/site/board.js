@@ -36,7 +36,7 @@ function twenty48() {
     cells = Array(r * c).fill(null);
     element.style.setProperty('--n', c);
     element.style.setProperty('--m', r);
-    element.replaceChildren(...cells.map((_, i) => place(h('i', null, h('b')), i)));
+    element.replaceChildren(...cells.map((_, i) => place(h('i', h('b')), i)));
   }
   /** @param {any} tile @param {number} i */
   function place(tile, i) {
@@ -118,8 +118,6 @@ function twenty48() {
     },
   };
 }
-
-const states = ['EMPTY', 'WALL', 'BLUE', 'RED', 'GREEN'];
 
 /**
  * @param {((cell: {x: number, y: number}) => void) | undefined} onCell
@@ -210,13 +208,14 @@ function tribolo(onCell) {
           : [],
       );
       rects.forEach((rect, i) => {
-        const state = states.indexOf((board.cells?.[i] || '').slice(11));
-        let name = state < 0 ? 'EMPTY' : states[state];
+        const state = (board.cells?.[i] || '').slice(11);
+        const owner = owners.indexOf(state.toLowerCase());
+        let name = owner < 0 ? state : `owner-${owner}`;
         if (fresh.has(i)) name += ' fresh';
         if (cell && i === at(cell)) name += ' to';
         if (legal.has(i)) name += ' legal';
         if (rect.getAttribute('class') !== name) rect.setAttribute('class', name);
-        const letter = state > 1 ? states[state][0] : '';
+        const letter = owner < 0 ? '' : state[0];
         if (letters[i].textContent !== letter) letters[i].textContent = letter;
         letters[i].classList.toggle('fresh', fresh.has(i));
       });

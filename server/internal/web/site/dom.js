@@ -1,38 +1,35 @@
 // Elements, keys, and what tells the user something.
 
-/**
- * @param {Element} element
- * @param {Record<string, any> | null | undefined} props
- * @param {any[]} children
- */
-function fill(element, props, children) {
-  for (const [name, value] of Object.entries(props || {})) {
-    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
-    else if (value != null && value !== false)
-      element.setAttribute(name, value === true ? '' : value);
-  }
+/** @param {Element} element @param {any[]} content */
+function fill(element, [props, ...children]) {
+  if (props?.constructor !== Object) children.unshift(props);
+  else
+    for (const [name, value] of Object.entries(props)) {
+      if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+      else if (value != null && value !== false)
+        element.setAttribute(name, value === true ? '' : value);
+    }
   element.append(...children.flat().filter((child) => child != null && child !== false));
   return element;
 }
 
 /**
- * Makes an HTML element: functions are listeners, the other props attributes.
+ * Makes an HTML element. The first argument after the tag may hold its props: functions are
+ * listeners, the others attributes. The rest are its children.
  * @param {string} tag
- * @param {Record<string, any> | null} [props]
- * @param {...any} children
+ * @param {...any} content
  * @returns {any}
  */
-export const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
+export const h = (tag, ...content) => fill(document.createElement(tag), content);
 
 /**
- * Makes an SVG element.
+ * Makes an SVG element in the same way.
  * @param {string} tag
- * @param {Record<string, any> | null} [props]
- * @param {...any} children
+ * @param {...any} content
  * @returns {any}
  */
-export const svg = (tag, props, ...children) =>
-  fill(document.createElementNS('http://www.w3.org/2000/svg', tag), props, children);
+export const svg = (tag, ...content) =>
+  fill(document.createElementNS('http://www.w3.org/2000/svg', tag), content);
 
 const spoken = h('p', { class: 'hidden', 'aria-live': 'polite' });
 const note = h('p', { class: 'toast', role: 'status' });
@@ -78,13 +75,7 @@ export function dialog(title, ...content) {
       onclose: () => box.remove(),
       onclick: (/** @type {Event} */ e) => e.target === box && box.close(),
     },
-    h(
-      'div',
-      null,
-      h('h2', null, title),
-      ...content,
-      h('button', { onclick: () => box.close() }, 'Close'),
-    ),
+    h('div', h('h2', title), ...content, h('button', { onclick: () => box.close() }, 'Close')),
   );
   document.body.append(box);
   box.showModal();
@@ -131,10 +122,9 @@ export function showKeys() {
     'Keys',
     h(
       'dl',
-      null,
       ...rows.map(([k, a]) => [
-        h('dt', null, h('kbd', null, names[/** @type {" "} */ (k)] || k)),
-        h('dd', null, a.text),
+        h('dt', h('kbd', names[/** @type {" "} */ (k)] || k)),
+        h('dd', a.text),
       ]),
     ),
   );

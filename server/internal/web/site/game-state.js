@@ -19,12 +19,9 @@ export const ago = (time) => {
 };
 /** The time left, like a clock: "0:41". @param {string} deadline RFC 3339 */
 export function clock(deadline) {
-  const s = Math.max(Math.ceil((Date.parse(deadline) - Date.now()) / 1e3), 0);
-  const two = (/** @type {number} */ n) => String(n | 0).padStart(2, '0');
-  if (s < 3600) return `${(s / 60) | 0}:${two(s % 60)}`;
-  return s < 172800
-    ? `${(s / 3600) | 0}:${two((s / 60) % 60)}:${two(s % 60)}`
-    : `${(s / 86400) | 0} d ${((s / 3600) % 24) | 0} h`;
+  const ms = Date.parse(deadline) - Date.now();
+  const s = Math.max(Math.ceil(ms / 1e3), 0);
+  return s < 3600 ? `${(s / 60) | 0}:${String(s % 60).padStart(2, '0')}` : span(ms);
 }
 
 export const owners = ['blue', 'red', 'green'];
@@ -88,7 +85,7 @@ export const idle = (game) => Date.now() - Date.parse(game.updateTime);
 
 /**
  * Says whether a game is live, with the class of the text.
- * @param {State} state
+ * @param {{game: any, over: boolean}} state
  * @param {string} connection
  * @returns {[text: string, color: string]}
  */
@@ -144,7 +141,7 @@ export class State {
       return undefined;
     const { created, joined } = event;
     const g = {
-      ...(this.game || { id: event.gameId, createTime: event.time, status: 'GAME_STATUS_WAITING' }),
+      ...(this.game || { id: event.gameId }),
       ...created,
       version: event.version,
       position: event.position,
@@ -152,20 +149,14 @@ export class State {
       ranked: event.ranked,
     };
     this.game = g;
-    if (joined || event.resigned || event.timedOut?.standIn) {
-      const i = event.seat || 0;
-      g.seats = [...(g.seats || [])];
-      g.seats[i] = joined?.seat || {
-        ...g.seats[i],
-        ...(event.resigned ? { resigned: true } : { standIn: event.timedOut.standIn }),
-      };
+    const change = joined?.seat || (event.resigned && { resigned: true }) || event.timedOut;
+    if (change) {
+      g.seats = [...g.seats];
+      g.seats[event.seat || 0] = joined ? change : { ...g.seats[event.seat || 0], ...change };
     }
-    if (!event.result)
-      g.status = g.seats?.some((/** @type {any} */ s) => s.open)
-        ? 'GAME_STATUS_WAITING'
-        : 'GAME_STATUS_ACTIVE';
-    else
-      Object.assign(g, { status: 'GAME_STATUS_FINISHED', result: event.result, seed: event.seed });
+    if (event.result) Object.assign(g, { result: event.result, seed: event.seed });
+    const open = g.seats.some((/** @type {any} */ s) => s.open);
+    g.status = `GAME_STATUS_${event.result ? 'FINISHED' : open ? 'WAITING' : 'ACTIVE'}`;
     this.events.push(event);
     if (this.events.length > this.limit) this.events.shift();
     return true;

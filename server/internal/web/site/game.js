@@ -13,9 +13,7 @@ const hurry = 10e3; // milliseconds left from which on the clock is red
 /** @param {HTMLElement} root @param {string} title @param {string} text */
 function problem(root, title, text) {
   const back = h('a', { class: 'button primary', href: '/' }, 'Watch what is on');
-  root.replaceChildren(
-    h('div', { class: 'empty' }, h('h1', null, title), h('p', null, text), back),
-  );
+  root.replaceChildren(h('div', { class: 'empty' }, h('h1', title), h('p', text), back));
 }
 
 /**
@@ -170,7 +168,7 @@ export default function show(root, { id = '' }, own) {
     const command = `gridstand watch ${game} --server ${host}${secure ? ' --tls' : ''}`;
     share.append(
       h('button', { onclick: () => copy(`${location.origin}/g/${id}`) }, 'Copy link'),
-      h('p', { class: 'dim' }, 'In a terminal:', h('code', null, command)),
+      h('p', { class: 'dim' }, 'In a terminal:', h('code', command)),
     );
   }
 

@@ -27,8 +27,8 @@ export function createScores(own) {
   function solo(seat) {
     const names = ['score', 'tile', 'moves'];
     if (own) names.push('best');
-    const cells = names.map((name) => h('div', { class: 'card' }, h('small', null, name), h('b')));
-    element.replaceChildren(h('h1', null, link(seat)), h('div', { class: 'cards' }, ...cells));
+    const cells = names.map((name) => h('div', { class: 'card' }, h('small', name), h('b')));
+    element.replaceChildren(h('h1', link(seat)), h('div', { class: 'cards' }, ...cells));
     fill = (p) => {
       const values = [highest(p), largestTile(p), p.moveCount, own?.best()];
       cells.forEach((cell, i) => {
@@ -45,7 +45,7 @@ export function createScores(own) {
         'div',
         { class: 'seat' },
         h('span', { class: `badge owner-${i}` }, 'BRG'[i]),
-        h('span', null, link(seat), seat.resigned ? ', gave up' : by || ''),
+        h('span', link(seat), seat.resigned ? ', gave up' : by || ''),
         h('b'),
         h('i', { class: `owner-${i}` }),
       );
@@ -85,13 +85,12 @@ export function createMoves(state, seek) {
     const gained = e.moved?.gained || e.moved?.taken?.length;
     return h(
       'li',
-      null,
       h(
         'button',
         { onclick: () => seek(e.version) },
-        h('small', null, comma(e.position?.moveCount)),
-        h('span', null, happened(state.game, e) || 'created'),
-        h('small', null, gained ? `+${comma(gained)}` : ''),
+        h('small', comma(e.position?.moveCount)),
+        h('span', happened(state.game, e) || 'created'),
+        h('small', gained ? `+${comma(gained)}` : ''),
       ),
     );
   }

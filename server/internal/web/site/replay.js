@@ -79,11 +79,9 @@ export function createReplay(state, { show, fail }) {
     h(
       'div',
       { class: 'row' },
-      button('«', 'First move', () => seek(1)),
       button('‹', 'One move back', () => step(-1)),
       play,
       button('›', 'One move forward', () => step(1)),
-      button('»', 'Last move', () => seek(Infinity)),
       rate,
       count,
       live,

@@ -46,18 +46,14 @@ export function gameRow(game) {
   const facts = h('small');
   const mini = h('div', { class: 'board mini' }, board.element);
   const href = `/g/${game.id}`;
-  const text = h('span', null, name, facts);
-  const element = h('li', null, h('a', { class: 'gamerow', href }, mini, text));
+  const text = h('span', name, facts);
+  const element = h('li', h('a', { class: 'gamerow', href }, mini, text));
   const update = (/** @type {any} */ g) => {
     board.show(g.position);
     name.textContent = words.players(g);
-    const state = { game: g, over: g.status === 'GAME_STATUS_FINISHED' };
-    const [badge] = words.badge(/** @type {any} */ (state), 'live');
-    const texts = [
-      g.variant,
-      words.scoreText(g.position),
-      state.over ? words.ago(g.updateTime) : badge,
-    ];
+    const over = g.status === 'GAME_STATUS_FINISHED';
+    const [badge] = words.badge({ game: g, over }, 'live');
+    const texts = [g.variant, words.scoreText(g.position), over ? words.ago(g.updateTime) : badge];
     if (g.watchers) texts.push(`${comma(g.watchers)} watching`);
     facts.textContent = texts.join(' · ');
   };
@@ -67,8 +63,8 @@ export function gameRow(game) {
 
 /** @param {HTMLElement} root */
 export default function show(root) {
-  const stage = h('a', { class: 'stage board' }, h('div', { class: 'b48' }));
-  const name = h('h1', null, 'TV');
+  const stage = h('a', { class: 'stage board', href: '/play/classic', 'aria-label': 'Watch' });
+  const name = h('h1', 'TV');
   const badge = h('span', { class: 'dim' }, '◌ connecting');
   const facts = h('span', { class: 'dim' });
   const reason = h('p', { class: 'dim' });
@@ -77,7 +73,7 @@ export default function show(root) {
   const listTitle = h('h2');
   const best = h('ol', { class: 'best' });
   const bestTitle = h('h2');
-  const caption = h('div', null, name, h('p', null, badge, facts), reason);
+  const caption = h('div', name, h('p', badge, facts), reason);
   const play = h('a', { class: 'button primary large', href: '/play/classic' }, 'Play');
   const rules = 'Slide the tiles; two equal ones merge. How far do you get?';
   root.append(
@@ -100,7 +96,7 @@ export default function show(root) {
 
   let state = new words.State(2);
   /** @type {any} */
-  let board = null;
+  let board;
   let close = () => {};
   /** @type {string[]} */
   const seen = [];
@@ -153,15 +149,18 @@ export default function show(root) {
     if (!frame) frame = requestAnimationFrame(draw);
     return changed !== undefined;
   }
+  /** @param {'twenty48' | 'tribolo'} kind */
+  function place(kind) {
+    if (board?.kind === kind) return;
+    board = { kind, ...createBoard(kind) };
+    stage.replaceChildren(board.element);
+  }
   function draw() {
     frame = 0;
     const { game } = state;
     if (!game?.position) return;
     const kind = kindOf(game.position);
-    if (board?.kind !== kind) {
-      board = { kind, ...createBoard(kind) };
-      stage.replaceChildren(board.element);
-    }
+    place(kind);
     board.show(game.position, state.events.at(-1), { animate: news === 1 });
     news = 0;
     name.textContent = words.players(game);
@@ -201,6 +200,8 @@ export default function show(root) {
   async function nothing() {
     const [game] = await games('RECENT', 'FINISHED', 1);
     if (game) return tune(game, 'No live games: this was the last one.');
+    const tiles = [2, 4, 8, 16, 256, 128, 64, 32, 512, 1024, 2048, 0, 0, 0, 0, 0];
+    board.show({ twenty48: { rows: 4, columns: 4, tiles } });
     name.textContent = 'No live games';
     badge.textContent = 'Yours can be the first.';
   }
@@ -236,13 +237,7 @@ export default function show(root) {
       });
       bestTitle.textContent = entries.length ? title : '';
       const line = (/** @type {any} */ e) =>
-        h(
-          'li',
-          null,
-          h('small', null, e.rank),
-          link(e),
-          h('a', { href: `/g/${e.gameId}` }, comma(e.score)),
-        );
+        h('li', h('small', e.rank), link(e), h('a', { href: `/g/${e.gameId}` }, comma(e.score)));
       best.replaceChildren(...entries.map(line));
       if (entries.length) return;
     }
@@ -261,11 +256,13 @@ export default function show(root) {
       if (tick % 60 === 0) await scores();
     } catch {}
   }
+  place('twenty48');
+  board.show();
   tick();
   setInterval(tick, 1000);
 
   keys([
     ['n', 'next game', () => find(true)],
-    ['Enter', 'open this game', () => state.game && location.assign(stage.href)],
+    ['Enter', '', () => location.assign('/play/classic')],
   ]);
 }

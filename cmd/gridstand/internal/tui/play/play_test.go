@@ -411,7 +411,9 @@ func TestInvitation_Link(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "http", "the keys are more important")
 	d.Env.Height = 24
 	assert.Equal(t, tea.SetClipboard(link)(), p.Update(tea.KeyPressMsg{Code: 'y', Text: "y"})())
-	assert.Contains(t, d.Screen(), "Copied the link of the game")
+	assert.Contains(t, d.Screen(), "Copied "+link+".")
+	d.Env.Width = 50
+	assert.Contains(t, d.Screen(), "Copied the link of the game.")
 	assert.Contains(t, frame.Help(d.Env, p.Keys()), "copy link")
 }
 

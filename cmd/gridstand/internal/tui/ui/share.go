@@ -29,5 +29,5 @@ func (e *Env) Copy(gameID string) (say []string, do tea.Cmd) {
 		kind, text = "link", link
 	}
 	copied := "Copied the " + kind + " of the game"
-	return []string{copied + ", " + text + ".", copied + "."}, tea.SetClipboard(text)
+	return []string{copied + ", " + text + ".", "Copied " + text + ".", copied + "."}, tea.SetClipboard(text)
 }

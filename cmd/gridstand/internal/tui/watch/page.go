@@ -148,7 +148,7 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 		return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()})
 	case ui.Pressed(msg, k.Copy):
 		say, copied := p.env.Copy(g.id)
-		p.notice = say[1]
+		p.notice = say[len(say)-1]
 		return copied
 	case ui.Pressed(msg, k.Close):
 		p.resultClosed = true

@@ -14,7 +14,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -377,44 +376,6 @@ func TestRules(t *testing.T) {
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Rules: "classic"}}, d.Left[0])
 	d.Press("y")
 	assert.Contains(t, d.Screen(), tuitest.GameID)
-}
-
-// TestInvitation says how others watch, in few characters but for a private game, which
-// only its players could find by them.
-func TestInvitation(t *testing.T) {
-	t.Parallel()
-	s, _ := asked()
-	p, d := newPlay(t, s)
-	assert.Contains(t, d.Screen(), "Others watch with gridstand watch kx3fq2ab")
-	p.Game.Private = true
-	assert.Contains(t, d.Screen(), tuitest.GameID)
-}
-
-// Ensure that a game on a shared server has a link for browsers, on one line or not at
-// all, and that y copies it.
-func TestInvitation_Link(t *testing.T) {
-	t.Parallel()
-	s, _ := asked()
-	env := tuitest.Env(s)
-	env.Local = &ui.Local{Site: "http://192.168.100.200:2048"}
-	const link = "http://192.168.100.200:2048/g/" + tuitest.GameID
-	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
-		return New(ctx, env, tuitest.Game(tuitest.Board(4, 4)), client.GameOptions{})
-	})
-	p := d.Page.(*Model)
-	assert.Contains(t, d.Screen(), "In a browser: "+link)
-	d.Env.Width = 60
-	assert.Contains(t, d.Screen(), "\n "+link)
-	d.Env.Width = 50
-	assert.NotContains(t, d.Screen(), "http")
-	d.Env.Width, d.Env.Height = 80, 14
-	assert.NotContains(t, d.Screen(), "http", "the keys are more important")
-	d.Env.Height = 24
-	assert.Equal(t, tea.SetClipboard(link)(), p.Update(tea.KeyPressMsg{Code: 'y', Text: "y"})())
-	assert.Contains(t, d.Screen(), "Copied "+link+".")
-	d.Env.Width = 50
-	assert.Contains(t, d.Screen(), "Copied the link of the game.")
-	assert.Contains(t, frame.Help(d.Env, p.Keys()), "copy link")
 }
 
 // TestIntro tells a player without a score how to play, until they have moved.

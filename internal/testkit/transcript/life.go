@@ -85,4 +85,3 @@ func Life(t testing.TB, variant string, random *rand.Rand) []*pb.Event {
 	}
 	return events
 }
-

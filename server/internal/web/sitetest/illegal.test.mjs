@@ -1,0 +1,392 @@
+// Games with an event that the rules do not allow, but in which all else is as it would be
+// if they did: the verifier must name that event.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { draws } from '../site/draws.js';
+import { sha256 } from '../site/sha256.js';
+import * as tribolo from '../site/tribolo.js';
+import * as twenty48 from '../site/twenty48.js';
+import { verifyTranscript } from './transcript.mjs';
+
+const seed = new Uint8Array(32).fill(7);
+const stream = draws(seed);
+const base64 = (bytes) => Buffer.from(bytes).toString('base64');
+const ada = { player: { id: 'ada', name: 'ada' } };
+const bob = { player: { id: 'bob', name: 'bob' } };
+const bot = { bot: 'greedy' };
+const program = { player: { id: 'pam', name: 'pam', bot: true } };
+const open = { open: {} };
+
+/** Writes the events of a game, without asking whether they are legal. */
+class Writer {
+  events = [];
+  boards = [];
+  second = 0;
+
+  constructor(seats, turnLimit = 0, more = {}) {
+    const { ranked = seats.length === 1, secret = seed, ...fields } = more;
+    const variant = seats.length === 1 ? 'classic' : 'tribolo';
+    const seedCommitment = base64(sha256(secret));
+    const created = {
+      variant,
+      seats: seats.map((seat, index) => ({ ...seat, index })),
+      seedCommitment,
+    };
+    if (turnLimit) created.turnLimit = `${turnLimit}s`;
+    this.limit = turnLimit;
+    this.ranked = ranked;
+    this.secret = secret;
+    this.waiting = seats.some((seat) => seat.open);
+    this.board = { classic: twenty48, tribolo }[variant].start(variant, draws(secret)(1));
+    this.add({ created: { ...created, ...fields, rulesRevision: 1 } }, true);
+  }
+
+  /** Adds an event; the clock of the seat to move starts anew, runs on or is off. */
+  add(fields, clock) {
+    const over = fields.result || this.waiting;
+    if (this.limit && clock === true) this.deadline = this.second + this.limit;
+    if (clock === false || over) this.deadline = undefined;
+    const time = (second) => `2026-11-20T12:00:${String(second).padStart(2, '0')}Z`;
+    const position = { ...this.board.position(!over), turn: over ? undefined : this.board.turn };
+    if (this.deadline !== undefined) position.turnDeadline = time(this.deadline);
+    this.boards.push(this.board);
+    this.events.push({
+      gameId: 'gamegamegamegamegamegamega',
+      version: this.events.length + 1,
+      time: time(this.second),
+      position,
+      ranked: this.ranked,
+      ...fields,
+    });
+    return this;
+  }
+
+  at(second) {
+    this.second = second;
+    return this;
+  }
+
+  move(seat = this.board.turn, { byBot = false, clock = true } = {}) {
+    const { twenty48: tiles, tribolo: cells } = this.board.position(true);
+    const chosen = tiles ? { direction: tiles.legalMoves[0] } : { cell: cells.legalMoves[0].cell };
+    const made = this.board.move(seat, chosen, stream(this.events.length + 1));
+    this.board = made.board;
+    return this.add({ seat, moved: { ...made.moved, byBot } }, clock);
+  }
+
+  resign(seat) {
+    const { turn } = this.board;
+    this.board = this.board.resign(seat);
+    return this.add({ seat, resigned: {} }, this.board.turn === turn ? undefined : true);
+  }
+
+  undo(seat, toVersion, ranked = false) {
+    this.ranked = ranked;
+    this.board = this.boards[toVersion - 1];
+    return this.add({ seat, undone: { toVersion } }, true);
+  }
+
+  end(reason, fields) {
+    const { scores } = this.board.position(false);
+    const result = {
+      reason: `REASON_${reason}`,
+      winners: this.board.winners(`REASON_${reason}`),
+      scores,
+    };
+    return this.add({ ...fields, result, seed: base64(this.secret) });
+  }
+
+  abandon() {
+    return this.end('ABANDONED', { abandoned: {} });
+  }
+}
+
+const held = (writer) => JSON.parse(JSON.stringify(verifyTranscript(writer.events)));
+const first = new Writer([ada, bob, bot]).board.turn;
+
+test('legal games hold', () => {
+  for (const [name, game] of Object.entries({
+    moves: new Writer([ada]).move().move().abandon(),
+    undo: new Writer([ada]).move().undo(0, 1).abandon(),
+    'a clock': new Writer([ada], 10).at(3).move().at(20).move().abandon(),
+    'a time-out': new Writer([ada], 10).at(10).end('TIMED_OUT', { seat: 0, timedOut: {} }),
+    'an extended clock': (() => {
+      const game = new Writer([ada], 10);
+      game.deadline += 5;
+      game.add({ seat: 0, clockExtended: { by: '5s' } });
+      return game.at(15).end('TIMED_OUT', { seat: 0, timedOut: {} });
+    })(),
+    players: new Writer([ada, ada, ada]).move().move().undo(1, 2).resign(first).abandon(),
+    'an open seat': new Writer([open]).abandon(),
+    'moves of bots in a game that counts': (() => {
+      const game = new Writer([ada, bot, bot], 0, { ranked: true });
+      for (let i = 0; i < 6; i++)
+        game.move(undefined, { byBot: !!game.board.turn, clock: undefined });
+      return game.abandon();
+    })(),
+    'winners in any order': (() => {
+      const game = new Writer(
+        [0, 1, 2].map((i) => (i === first ? ada : bot)),
+        10,
+        { ranked: true },
+      );
+      game.at(10).end('TIMED_OUT', { seat: first, timedOut: {} });
+      game.events[1].result.winners = [2, 1, 0];
+      return game;
+    })(),
+    'a private game': new Writer([ada], 0, { private: true, ranked: false }).abandon(),
+    'a program': new Writer([program], 0, { ranked: false }).abandon(),
+  })) {
+    assert.deepEqual({ name, ...held(game) }, { name, ...held(game), ok: true }, name);
+  }
+});
+
+/** Each game, the version that is wrong, and what the verifier says of it. */
+const illegal = {
+  'a second creation': [
+    new Writer([ada]),
+    (g) => g.add({ created: g.events[0].created }),
+    2,
+    /begins with created/,
+  ],
+  'an event after the end': [new Writer([ada]).abandon(), (g) => g, 3, /after the end/],
+  'an older event': [new Writer([ada]).at(5), (g) => g.move().at(4).move(), 3, /older/],
+  'a move of no seat': [new Writer([ada]), (g) => g.add({ moved: {} }), 2, /seat/],
+  'a seat that is not there': [
+    new Writer([ada]),
+    (g) => g.add({ seat: 1, resigned: {} }),
+    2,
+    /seat/,
+  ],
+  'a seat that abandons': [
+    new Writer([ada]),
+    (g) => g.end('ABANDONED', { seat: 0, abandoned: {} }),
+    2,
+    /seat/,
+  ],
+  'a move before all have come': [
+    new Writer([open]),
+    (g) => g.add({ seat: 0, moved: {} }),
+    2,
+    /waits/,
+  ],
+  'a join without a player': [
+    new Writer([open]),
+    (g) => g.add({ seat: 0, joined: { seat: {} } }),
+    2,
+    /no player/,
+  ],
+  'a join of a taken seat': [
+    new Writer([ada, bob, ada]),
+    (g) => g.add({ seat: 1, joined: { seat: { index: 1, ...ada } } }),
+    2,
+    /taken/,
+  ],
+  'a join of a seat that its player holds': [
+    new Writer([ada]),
+    (g) => g.add({ seat: 0, joined: { seat: { index: 0, ...ada } } }),
+    2,
+    /taken/,
+  ],
+  'a move of another seat': [
+    new Writer([ada, ada, ada]),
+    (g) => g.move((first + 1) % 3),
+    2,
+    /turn/,
+  ],
+  'a move of a bot that is none by a bot': [
+    new Writer([0, 1, 2].map((i) => (i === first ? bot : ada))),
+    (g) => g.move(),
+    2,
+    /turn/,
+  ],
+  'an illegal move': [
+    new Writer([ada, ada, ada]),
+    (g) => g.add({ seat: first, moved: { cell: { x: 0, y: 0 }, taken: [] } }),
+    2,
+    /illegal/,
+  ],
+  'an undo in a game of two': [new Writer([ada, bob, ada]), (g) => g.move().undo(0, 1), 3, /undo/],
+  "an undo of a bot's": [
+    new Writer([bot, ada, ada]),
+    (g) => {
+      g.move(undefined, { byBot: true });
+      g.undo(0, 1);
+    },
+    3,
+    /undo/,
+  ],
+  'an undo to itself': [
+    new Writer([ada]),
+    (g) => g.move().add({ seat: 0, undone: { toVersion: 3 } }),
+    3,
+    /undo/,
+  ],
+  'an undo to version 0': [
+    new Writer([ada]),
+    (g) => g.move().add({ seat: 0, undone: {} }),
+    3,
+    /undo/,
+  ],
+  'an undo to a game that waits': [
+    new Writer([open]),
+    (g) => {
+      g.waiting = false;
+      g.add({ seat: 0, joined: { seat: { index: 0, ...ada } } });
+      g.undo(0, 1);
+    },
+    3,
+    /undo/,
+  ],
+  'a second resignation': [
+    new Writer([ada, ada, ada]),
+    (g) => g.resign((first + 1) % 3).resign((first + 1) % 3),
+    3,
+    /resigned before/,
+  ],
+  'a time-out before its time': [
+    new Writer([ada], 10),
+    (g) => g.at(9).end('TIMED_OUT', { seat: 0, timedOut: {} }),
+    2,
+    /no clock/,
+  ],
+  'a time-out without a clock': [
+    new Writer([ada]),
+    (g) => g.at(9).end('TIMED_OUT', { seat: 0, timedOut: {} }),
+    2,
+    /no clock/,
+  ],
+  'a time-out of another seat': [
+    new Writer([ada, ada, ada], 10),
+    (g) => g.at(10).add({ seat: (first + 1) % 3, timedOut: { standIn: 'greedy' } }),
+    2,
+    /no clock/,
+  ],
+  'a time-out without a stand-in': [
+    new Writer([ada, ada, ada], 10),
+    (g) => g.at(10).end('TIMED_OUT', { seat: first, timedOut: {} }),
+    2,
+    /stand-in/,
+  ],
+  'a stand-in for the last player': [
+    new Writer([ada], 10),
+    (g) => g.at(10).add({ seat: 0, timedOut: { standIn: 'greedy' } }, false),
+    2,
+    /stand-in/,
+  ],
+  'an extended clock that does not run': [
+    new Writer([ada]),
+    (g) => g.add({ seat: 0, clockExtended: { by: '5s' } }),
+    2,
+    /no clock/,
+  ],
+  'an extension of nothing': [
+    new Writer([ada], 10),
+    (g) => g.add({ seat: 0, clockExtended: { by: '0s' } }),
+    2,
+    /no clock/,
+  ],
+  'a clock that starts anew': [
+    new Writer([ada, ada, ada], 10),
+    (g) => g.at(5).add({ seat: (first + 1) % 3, resigned: {} }, true),
+    2,
+    /turnDeadline/,
+  ],
+  'a move by a program that counts': [
+    new Writer([ada]),
+    (g) => g.move(0, { byBot: true }),
+    2,
+    /ranked/,
+  ],
+  'an undo that counts': [new Writer([ada]), (g) => g.move().undo(0, 1, true), 3, /ranked/],
+  'a private game that counts': [new Writer([ada], 0, { private: true }), (g) => g, 1, /ranked/],
+  'a program that counts': [new Writer([program]), (g) => g, 1, /ranked/],
+  'a random bot in a game that counts': [
+    new Writer([ada, bot, { bot: 'random' }], 0, { ranked: true }),
+    (g) => g,
+    1,
+    /ranked/,
+  ],
+  'a game of bots that counts': [
+    new Writer([bot, bot, bot], 0, { ranked: true }),
+    (g) => g,
+    1,
+    /ranked/,
+  ],
+  'too few seats': [
+    new Writer([ada, ada, ada]),
+    (g) => {
+      g.events[0].created.seats.pop();
+    },
+    1,
+    /number of seats/,
+  ],
+  'a seed that is too short': [
+    new Writer([ada], 0, { secret: seed.slice(1) }),
+    (g) => g,
+    1,
+    /seed is invalid/,
+  ],
+  'a turn that is left out': [
+    new Writer([ada]),
+    (g) => {
+      g.events[0].position.turn = undefined;
+    },
+    1,
+    /turn is missing, recomputed 0/,
+  ],
+  'a second board': [
+    new Writer([ada]),
+    (g) => {
+      g.events[0].position.tribolo = {};
+    },
+    1,
+    /tribolo/,
+  ],
+  'a deadline without a clock': [
+    new Writer([ada]),
+    (g) => {
+      g.events[0].position.turnDeadline = g.events[0].time;
+    },
+    1,
+    /turnDeadline/,
+  ],
+  'a resignation after which only bots are left': [
+    new Writer([ada, bot, bot], 0, { ranked: true }),
+    (g) => g.resign(0),
+    2,
+    /recomputed 0/,
+  ],
+  'the return of a player who has resigned': [
+    new Writer(
+      [0, 1, 2].map((i) => (i === first ? ada : bob)),
+      10,
+    ),
+    (g) => {
+      g.at(10).add({ seat: first, timedOut: { standIn: 'greedy' } }, false);
+      g.resign(first).add({
+        seat: first,
+        joined: { seat: { index: first, ...ada, resigned: true } },
+      });
+    },
+    4,
+    /taken/,
+  ],
+};
+
+test('a game without an id', () => {
+  const game = new Writer([ada]).abandon();
+  for (const event of game.events) event.gameId = '../../../etc/passwd';
+  assert.match(held(game).problem, /no id/);
+});
+
+for (const [name, [game, spoil, version, problem]] of Object.entries(illegal)) {
+  test(name, () => {
+    spoil(game);
+    const verdict = held(game.abandon());
+    assert.equal(verdict.ok, false);
+    assert.match(verdict.problem, problem);
+    assert.equal(verdict.version, version);
+  });
+}

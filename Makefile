@@ -214,6 +214,8 @@ compose-try-if-possible: ## Whichever of the two is possible; if neither is, say
 .PHONY: picture
 picture: build ## Draw the README's pictures from real screens
 	scripts/picture.sh docs
+	mkdir -p docs/web
+	go test ./test/web -run '^TestPages$$' -count=1 -args -pictures $(CURDIR)/docs/web
 
 .PHONY: clean
 clean: ## Remove the built programs

@@ -158,6 +158,8 @@ func (p *Tab) Press(keys string) {
 type Device struct {
 	Width, Height int64 // CSS pixels
 	Touch, Dark   bool
+	// Still asks for no motion.
+	Still bool
 }
 
 // Use changes the window.
@@ -167,12 +169,17 @@ func (p *Tab) Use(d Device) {
 		Width: d.Width, Height: d.Height, DeviceScaleFactor: 1, Mobile: d.Touch,
 	})
 	Call(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: d.Touch})
-	scheme := "light"
+	scheme, motion := "light", "no-preference"
 	if d.Dark {
 		scheme = "dark"
 	}
+	if d.Still {
+		motion = "reduce"
+	}
 	Call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion},
+		},
 	})
 }
 

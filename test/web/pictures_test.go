@@ -1,0 +1,133 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"image"
+	"image/color"
+	"image/color/palette"
+	"image/draw"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+var pictures = flag.String("pictures", "", "draw the pictures of all pages into this `folder`")
+
+// devices are those that the pictures show.
+var devices = map[string]browsertest.Device{
+	"phone-light":   {Width: 360, Height: 740, Touch: true},
+	"phone-dark":    {Width: 360, Height: 740, Touch: true, Dark: true},
+	"desktop-light": {Width: 1440, Height: 900},
+	"desktop-dark":  {Width: 1440, Height: 900, Dark: true},
+}
+
+// Ensure that no page is wider than its window. With -pictures it also draws all pages.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *server.Config) { c.BotPace = 20 * time.Millisecond })
+	ada := s.account("ada")
+	bots := s.create(ada, "classic", bot("expectimax"))
+	tribolo := s.create(ada, "tribolo", bot("greedy"), bot("minimax"), bot("original"))
+	over := s.create(ada, "3x3")
+	for over.GetResult() == nil {
+		s.move(ada, over)
+	}
+	if *pictures != "" { // Until then the board has few tiles.
+		s.watchUntil(ada, bots, func(g *pb.Game) bool { return g.GetPosition().GetMoveCount() > 900 })
+	}
+	for name, device := range devices {
+		tab := browsertest.Open(t, s.address)
+		device.Still = true
+		tab.Use(device)
+		for _, p := range []struct{ name, path, ready string }{
+			{"tv", "/", `document.querySelector(".board svg, .board .tile")`},
+			{"game", "/g/" + bots.GetId(), `document.querySelector(".tile")`},
+			{"tribolo", "/g/" + tribolo.GetId(), `document.querySelector(".tri .GREEN")`},
+			{"replay", "/g/" + over.GetId(), says("Verified in this browser")},
+			{"variants", "/play", says("Tribolo")},
+			{"start", "/play/classic", `document.querySelector(".offer button")`},
+			{"top", "/top", says("Classic")},
+			{"player", "/p/ada", says("ada")},
+			{"account", "/account", `document.querySelector("main input")`},
+			{"missing", "/nothing", says("Page not found")},
+		} {
+			tab.Visit(p.path)
+			tab.Wait(p.ready)
+			width := browsertest.Eval[int64](tab, "document.documentElement.scrollWidth")
+			require.LessOrEqual(t, width, device.Width, "%s on %s is wider than its window", p.name, name)
+			s.draw(tab, p.name+"-"+name)
+		}
+		tab.Visit("/play/classic")
+		tab.Wait(`document.querySelector(".offer button")`)
+		tab.Press(kb.Enter)
+		tab.Wait(`document.querySelectorAll(".tile").length === 2`)
+		for range 60 {
+			for _, key := range []string{kb.ArrowLeft, kb.ArrowDown, kb.ArrowRight} {
+				if *pictures != "" {
+					tab.Press(key)
+				}
+			}
+		}
+		s.draw(tab, "play-"+name)
+	}
+}
+
+func bot(name string) *pb.SeatRequest {
+	return &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: name}}
+}
+
+// watchUntil watches a game until it is so. Games between bots run only while they are watched.
+func (s *testServer) watchUntil(ctx context.Context, g *pb.Game, is func(*pb.Game) bool) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := s.games.Watch(ctx, &pb.WatchRequest{GameId: g.GetId()})
+	require.NoError(s.t, err)
+	for !is(s.game(g.GetId())) {
+		_, err := stream.Recv()
+		require.NoError(s.t, err)
+	}
+}
+
+// draw writes a picture of the window, in 256 colors, if -pictures names a folder.
+func (s *testServer) draw(tab *browsertest.Tab, name string) {
+	s.t.Helper()
+	if *pictures == "" {
+		return
+	}
+	screen, err := png.Decode(bytes.NewReader(tab.Screen()))
+	require.NoError(s.t, err)
+	small := image.NewPaletted(screen.Bounds(), colors(screen))
+	draw.Draw(small, screen.Bounds(), screen, screen.Bounds().Min, draw.Src)
+	var out bytes.Buffer
+	require.NoError(s.t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small))
+	require.NoError(s.t, os.WriteFile(filepath.Join(*pictures, name+".png"), out.Bytes(), 0o644))
+}
+
+// spare are colors for what is not frequent.
+var spare = palette.WebSafe[:40]
+
+// colors returns the most frequent colors of a picture.
+func colors(p image.Image) color.Palette {
+	count := map[color.Color]int{}
+	for y := p.Bounds().Min.Y; y < p.Bounds().Max.Y; y++ {
+		for x := p.Bounds().Min.X; x < p.Bounds().Max.X; x++ {
+			count[p.At(x, y)]++
+		}
+	}
+	all := slices.SortedFunc(maps.Keys(count), func(a, b color.Color) int { return count[b] - count[a] })
+	return append(slices.Clip(all[:min(len(all), 256-len(spare))]), spare...)
+}

@@ -2,6 +2,7 @@ package lightwatch
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
 )
 
 // errNoTrailers is worded as by gRPC's client: callers recognize a stream that was
@@ -82,4 +84,23 @@ func resetStatus(code http2.ErrCode) error {
 		c = codes.ResourceExhausted
 	}
 	return status.Errorf(c, "stream terminated by RST_STREAM with error code: %v", code)
+}
+
+// answerStatus is the error in the body of an answer by HTTP.
+func answerStatus(answer int, body []byte) error {
+	var e struct {
+		Code, Message string
+		Details       []struct{ Type, Value string }
+	}
+	var code codes.Code
+	if json.Unmarshal(body, &e) != nil || code.UnmarshalJSON([]byte(strconv.Quote(strings.ToUpper(e.Code)))) != nil {
+		return httpStatus(strconv.Itoa(answer))
+	}
+	whole := &spb.Status{Code: int32(code), Message: e.Message}
+	for _, d := range e.Details {
+		if value, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(d.Value, "=")); err == nil {
+			whole.Details = append(whole.Details, &anypb.Any{TypeUrl: "type.googleapis.com/" + d.Type, Value: value})
+		}
+	}
+	return status.ErrorProto(whole)
 }

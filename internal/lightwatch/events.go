@@ -1,0 +1,228 @@
+package lightwatch
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Events is a stream of Server-Sent Events, as browsers read a game, on a connection of
+// its own.
+type Events struct {
+	conn     net.Conn
+	in       *bufio.Reader
+	receiver Receiver
+	long     []byte // a line that the reader's buffer cannot hold
+	update   Update
+	closed   atomic.Bool // by Close
+	done     chan struct{}
+}
+
+// recordBuffer holds the record of an event in most games.
+const recordBuffer = 4 << 10
+
+// WatchEvents connects to "host:port" and reads a game's events until it ends or Close is
+// called. Errors are status errors; the receiver is not called then.
+func WatchEvents(ctx context.Context, address string, options Options, request *pb.WatchRequest, receiver Receiver) (*Events, error) {
+	dialer := net.Dialer{Timeout: handshake}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, unreachable(ctx, err)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok && options.Window > 0 {
+		_ = tcp.SetReadBuffer(int(options.Window))
+	}
+	host := cmp.Or(options.Authority, address)
+	if options.TLS != nil {
+		config := options.TLS.Clone()
+		config.NextProtos = []string{"http/1.1"}
+		if name, _, err := net.SplitHostPort(host); err == nil && config.ServerName == "" {
+			config.ServerName = name
+		}
+		encrypted := tls.Client(conn, config)
+		if err := encrypted.HandshakeContext(ctx); err != nil {
+			_ = conn.Close()
+			return nil, unreachable(ctx, err)
+		}
+		conn = encrypted
+	}
+	if _, err := io.WriteString(conn, eventsRequest(host, options.UserAgent, request)); err != nil {
+		_ = conn.Close()
+		return nil, unreachable(ctx, err)
+	}
+	e := &Events{conn: conn, in: bufio.NewReaderSize(conn, recordBuffer), receiver: receiver, done: make(chan struct{})}
+	go e.run()
+	return e, nil
+}
+
+// eventsRequest returns the request for a game's events.
+func eventsRequest(host, userAgent string, request *pb.WatchRequest) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "GET /g/%s/events?", request.GetGameId())
+	if request.AfterVersion != nil {
+		fmt.Fprintf(&b, "after=%d&", request.GetAfterVersion())
+	}
+	if request.GetEveryEvent() {
+		b.WriteString("every_event=1&")
+	}
+	if request.GetPreview() {
+		b.WriteString("preview=1&")
+	}
+	fmt.Fprintf(&b, " HTTP/1.1\r\nHost: %s\r\nUser-Agent: %s\r\nAccept: text/event-stream\r\n\r\n", host, userAgent)
+	return b.String()
+}
+
+// Close ends the stream, and waits until its receiver was called.
+func (e *Events) Close() {
+	e.closed.Store(true)
+	e.Break()
+	<-e.done
+}
+
+// Break cuts the connection without waiting for anything.
+func (e *Events) Break() {
+	raw := e.conn
+	if encrypted, ok := raw.(*tls.Conn); ok {
+		raw = encrypted.NetConn()
+	}
+	_ = raw.Close()
+}
+
+func (e *Events) run() {
+	defer close(e.done)
+	err := e.begin()
+	if err == nil {
+		e.receiver.Opened()
+		err = e.read()
+	}
+	e.Break()
+	var lost net.Error
+	switch {
+	case e.closed.Load():
+		err = status.Error(codes.Canceled, "the connection was closed")
+	case errors.Is(err, errEnd):
+		err = nil
+	case errors.Is(err, io.EOF), errors.As(err, &lost):
+		err = status.Error(codes.Unavailable, "error reading from server: "+err.Error())
+	}
+	e.receiver.Ended(err)
+}
+
+// errEnd means that the server has sent all of a finished game.
+var errEnd = errors.New("the end of the game")
+
+// begin reads the head of the answer.
+func (e *Events) begin() error {
+	answer, err := http.ReadResponse(e.in, nil)
+	if err != nil {
+		return err
+	}
+	switch answer.StatusCode {
+	case http.StatusOK:
+		return nil // The body lasts until the connection closes.
+	case http.StatusNoContent:
+		return errEnd
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxHeaders))
+	if err != nil {
+		return err
+	}
+	return answerStatus(answer.StatusCode, body)
+}
+
+// read reads records until the stream ends.
+func (e *Events) read() error {
+	version, isEnd := int32(0), false
+	for {
+		line, err := e.line()
+		if err != nil {
+			return err
+		}
+		name, value, _ := bytes.Cut(line, []byte(": "))
+		switch string(name) {
+		case "id":
+			n, err := strconv.ParseInt(string(value), 10, 32)
+			if err != nil {
+				return errMalformed
+			}
+			version = int32(n)
+		case "event":
+			isEnd = string(value) == "end"
+		case "data":
+			if isEnd {
+				return errEnd
+			}
+			e.update.decodeJSON(value, version)
+			if err := e.receiver.Update(&e.update); err != nil {
+				return err
+			}
+			version = 0
+		}
+	}
+}
+
+// line returns the next line without its end, valid until the next call.
+func (e *Events) line() ([]byte, error) {
+	line, err := e.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		e.long = append(e.long[:0], line...)
+		for errors.Is(err, bufio.ErrBufferFull) && len(e.long) <= maxMessage {
+			line, err = e.in.ReadSlice('\n')
+			e.long = append(e.long, line...)
+		}
+		line = e.long
+	}
+	if err != nil {
+		return nil, err
+	}
+	return line[:len(line)-1], nil
+}
+
+// What the JSON of a message contains at the place that Update tells.
+var (
+	jsonGame   = []byte(`{"game":{"id":"`)
+	jsonEvent  = []byte(`{"event":{"gameId":"`)
+	jsonTime   = []byte(`"time":"`)
+	jsonResult = []byte(`"result":{`)
+	jsonOver   = []byte(`"status":"GAME_STATUS_FINISHED"`)
+)
+
+// decodeJSON is decode for a message in JSON, whose fields are in the order of the
+// contract, with the version of its record.
+func (u *Update) decodeJSON(message []byte, version int32) {
+	*u = Update{Version: version}
+	if rest, ok := bytes.CutPrefix(message, jsonGame); ok {
+		u.Kind, u.Over = Game, bytes.Contains(rest, jsonOver)
+		u.GameID, _, _ = bytes.Cut(rest, []byte{'"'})
+		return
+	}
+	rest, ok := bytes.CutPrefix(message, jsonEvent)
+	if !ok {
+		return
+	}
+	u.Kind, u.Over = Event, bytes.Contains(rest, jsonResult)
+	u.GameID, rest, _ = bytes.Cut(rest, []byte{'"'})
+	if _, rest, ok = bytes.Cut(rest, jsonTime); ok {
+		text, _, _ := bytes.Cut(rest, []byte{'"'})
+		if at, err := time.Parse(time.RFC3339Nano, string(text)); err == nil {
+			u.seconds, u.nanos = uint64(at.Unix()), uint64(at.Nanosecond())
+		}
+	}
+}

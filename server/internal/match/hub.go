@@ -216,6 +216,13 @@ func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
 	}
 }
 
+// Retain is Acquire for a match that the caller has not released yet.
+func (m *Match) Retain() {
+	m.hub.mu.Lock()
+	defer m.hub.mu.Unlock()
+	m.refs++
+}
+
 // Release gives back what Acquire returned.
 func (m *Match) Release() {
 	m.hub.mu.Lock()

@@ -86,6 +86,10 @@ func (m *Match) count(role Role, n int32) {
 	}
 }
 
+// Heard makes w continue after the announcement that another watcher of the match was
+// shown last.
+func (w *Watcher) Heard(of *Watcher) { w.audience = of.audience }
+
 // Close ends the watch. It is called once.
 func (w *Watcher) Close() {
 	w.Discount()

@@ -113,6 +113,8 @@ type Service struct {
 	// damaged keeps repeated calls for a damaged game from filling the log.
 	damaged rate.Sometimes
 
+	fanouts fanouts
+
 	// admitting is held while a watcher is counted.
 	admitting sync.Mutex
 }

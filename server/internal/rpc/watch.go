@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
 
@@ -118,6 +119,8 @@ func innermost(stream grpc.ServerStream) grpc.ServerStream {
 		switch outer := stream.(type) {
 		case *grpc.GenericServerStream[pb.WatchRequest, pb.WatchResponse]:
 			stream = outer.ServerStream
+		case *middleware.WrappedServerStream: // with the caller, whom later updates do not need
+			stream = outer.ServerStream
 		case interface{ Unwrap() grpc.ServerStream }:
 			stream = outer.Unwrap()
 		default:
@@ -144,6 +147,7 @@ type View struct {
 	address  string              // that the stream is counted for
 	replays  *semaphore.Weighted // slots of the watcher's address for reading the past
 	playerID string              // of the watcher; empty without a token
+	sharing  *sharing            // nil unless the view may join a fanout
 }
 
 // Close ends the watch.
@@ -216,9 +220,11 @@ func (v *View) follow() error {
 			v.service.Meter.Conflated()
 			err = v.sendGame(update.Missed)
 		case update.Audience != nil:
-			err = v.send(update.Audience.Encoded(v.form, func() any { return v.encode(audience(update.Audience.Watchers)) }))
+			err = v.send(v.encodeAudience(update.Audience))
 		case update.Err != nil:
 			err = update.Err
+		case v.sharing != nil:
+			err = v.join()
 		default:
 			// match.Watcher also signals the end of the stream: waiting on two
 			// channels would take twice the time.
@@ -229,10 +235,6 @@ func (v *View) follow() error {
 		}
 	}
 	return nil
-}
-
-func audience(n int) *pb.WatchResponse {
-	return &pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: int32(n)}}
 }
 
 func (v *View) sendGame(state *replay.State) error {
@@ -247,12 +249,15 @@ func (v *View) sendGame(state *replay.State) error {
 
 func (v *View) sendEvent(e *match.Event) error {
 	v.version, v.over = e.Version(), e.State.Status == replay.Finished
+	v.discountIfJoined(e)
+	return v.send(v.encodeEvent(e))
+}
+
+// discountIfJoined takes a watcher off the audience that became a player by an event.
+func (v *View) discountIfJoined(e *match.Event) {
 	if joined, ok := e.Entry.Action.(replay.Joined); ok && joined.Player.ID == v.playerID {
 		v.watcher.Discount()
 	}
-	return v.send(e.Encoded(v.form, func() any {
-		return v.encode(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: translate.Event(e.Event)}})
-	}))
 }
 
 // replay sends the past that is no longer in memory.

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
@@ -32,6 +33,18 @@ func formOf(stream grpc.ServerStream) match.Form {
 		return match.Message
 	}
 	return match.Prepared
+}
+
+func (v *View) encodeEvent(e *match.Event) any {
+	return e.Encoded(v.form, func() any {
+		return v.encode(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: translate.Event(e.Event)}})
+	})
+}
+
+func (v *View) encodeAudience(a *match.Audience) any {
+	return a.Encoded(v.form, func() any {
+		return v.encode(&pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: int32(a.Watchers)}})
+	})
 }
 
 // encode encodes a message once for all watchers of a form: marshalling it for each of

@@ -56,7 +56,7 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.first = append(s.first, reconnectHint()...)
 	if conn, err := hijack(w, r); err == nil {
-		s.out, s.first = conn, append(answerHead(r, header), s.first...)
+		s.out, s.raw, s.first = conn, rawConn(conn.Conn), append(answerHead(r, header), s.first...)
 		if err := s.view.Begin(); err != nil {
 			return
 		}
@@ -66,7 +66,7 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.out = &flusher{w, http.NewResponseController(w)}
 	if s.view.Begin() == nil {
-		s.follow()
+		s.end(s.view.Follow())
 	}
 }
 
@@ -145,6 +145,6 @@ func watchRequest(r *http.Request) (*pb.WatchRequest, error) {
 
 var _ interface {
 	grpc.ServerStream
-	rpc.Encoder
+	rpc.TrySender
 	rpc.Aborter
 } = (*eventStream)(nil)

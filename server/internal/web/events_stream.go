@@ -5,8 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
+	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
@@ -23,7 +24,8 @@ type eventStream struct {
 	grpc.ServerStream // nil: package rpc uses only the methods below
 
 	out   output
-	first []byte // sent before the first message
+	first []byte          // sent before the next message
+	raw   syscall.RawConn // of out, to write without waiting; nil if that is not possible
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -65,10 +67,24 @@ func (s *eventStream) SendMsg(m any) error {
 
 func (s *eventStream) write(record []byte) error {
 	if s.first != nil {
-		record, s.first = append(s.first, record...), nil
+		record, s.first = slices.Concat(s.first, record), nil
+	}
+	if len(record) == 0 {
+		return nil
 	}
 	_, err := s.out.Write(record)
 	return err
+}
+
+// TrySend implements rpc.TrySender.
+func (s *eventStream) TrySend(m any) bool {
+	record := m.([]byte)
+	n := tryWrite(s.raw, record)
+	if n == len(record) {
+		return true
+	}
+	s.first = record[n:]
+	return false
 }
 
 // Encode implements rpc.Encoder.
@@ -89,9 +105,18 @@ func (s *eventStream) Abort(error) {
 // endTimeout is how long the last record may take to be written.
 const endTimeout = 5 * time.Second
 
-// follow sends updates until the stream ends.
-func (s *eventStream) follow() {
-	if s.view.Follow() == nil { // else the client must reconnect
+// drop ends a stream of the readers whose client has gone.
+func (s *eventStream) drop() {
+	s.Abort(nil)
+	if s.raw != nil {
+		s.view.Interrupt()
+	}
+}
+
+// end tells the client that the game is over, unless the stream ended with an error:
+// then it has to reconnect.
+func (s *eventStream) end(err error) {
+	if err == nil {
 		_ = s.out.SetWriteDeadline(time.Now().Add(endTimeout))
 		_ = s.write([]byte("event: end\ndata: {}\n\n"))
 	}
@@ -143,9 +168,4 @@ func version(m *pb.WatchResponse) int32 {
 		return u.Event.GetVersion()
 	}
 	return 0
-}
-
-// logPanic logs a panic of a goroutine instead of ending the server.
-func logPanic(logger *slog.Logger, p any, stack []byte) {
-	logger.Error("panic in a call", "id", "call-panicked", "call", pb.GameService_Watch_FullMethodName, "panic", p, "stack", string(stack))
 }

@@ -2,24 +2,22 @@ package web
 
 import (
 	"context"
-	"log/slog"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
 // peekEvery is how often the connections of readers are checked for having been closed.
 // Without that only a write would tell, and a game may have none for long.
 const peekEvery = 2 * time.Second
 
-// readers are the streams of events on connections taken over from net/http. Each has one
-// goroutine, which only writes.
+// readers are the streams of events on connections taken over from net/http.
 type readers struct {
-	logger *slog.Logger
-	group  sync.WaitGroup
+	service *rpc.Service
+	group   sync.WaitGroup
 
 	mu     sync.Mutex
 	all    []*eventStream
@@ -37,22 +35,23 @@ func (r *readers) start(s *eventStream) bool {
 	s.index = len(r.all)
 	r.all = append(r.all, s)
 	r.group.Add(1)
-	go r.run(s) // Group.Go would make its stack deeper.
+	ended := func(err error) {
+		defer r.group.Done()
+		r.remove(s)
+		s.end(err)
+		s.close()
+	}
+	if s.raw != nil {
+		s.view.FollowShared(ended)
+	} else {
+		go func() { ended(s.view.Follow()) }()
+	}
 	return true
 }
 
-// run is the goroutine of a stream. Its stack makes up half of what a reader costs.
-func (r *readers) run(s *eventStream) {
-	defer r.end(s)
-	s.follow()
-}
-
-func (r *readers) end(s *eventStream) {
-	defer r.group.Done()
-	if p := recover(); p != nil {
-		logPanic(r.logger, p, debug.Stack())
-	}
+func (r *readers) remove(s *eventStream) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	last := len(r.all) - 1
 	moved := r.all[last]
 	r.all[s.index], moved.index = moved, s.index
@@ -61,8 +60,6 @@ func (r *readers) end(s *eventStream) {
 	if last == 0 {
 		r.all = nil // There may have been many.
 	}
-	r.mu.Unlock()
-	s.close()
 }
 
 // watch ends the streams whose clients have gone, until ctx ends. Then it ends all
@@ -71,7 +68,7 @@ func (r *readers) watch(ctx context.Context) {
 	periodic.Run(ctx, peekEvery, func() {
 		for _, s := range r.snapshot() {
 			if hasInput(socket(s.out.(conn).Conn)) {
-				s.Abort(nil)
+				s.drop()
 			}
 		}
 	})
@@ -79,9 +76,10 @@ func (r *readers) watch(ctx context.Context) {
 	r.closed = true
 	r.mu.Unlock()
 	for _, s := range r.snapshot() {
-		s.Abort(nil)
+		s.drop()
 	}
 	r.group.Wait()
+	r.service.WaitShared()
 }
 
 func (r *readers) snapshot() []*eventStream {

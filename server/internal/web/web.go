@@ -55,7 +55,7 @@ const (
 // NewServer returns the HTTP server of the door. It serves on connections whose remote
 // address is the one that the limits count. The caller runs Run.
 func NewServer(c Config) *Server {
-	r := &readers{logger: c.Logger}
+	r := &readers{service: c.Service}
 	return &Server{newHTTPServer(c, r), r}
 }
 

@@ -1,0 +1,89 @@
+package events
+
+import (
+	"io"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func dial(t *testing.T, address net.Addr) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address.String())
+	require.NoError(t, err)
+	return conn
+}
+
+// Ensure that a reader whose connection is cut at any byte, 50 times, gets each event of
+// the game once, in order, from either of two servers.
+func TestEvents_Cuts(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartMiniredis(t)
+	c := config(t)
+	c.Store = "redis://" + redis.Addr()
+	one, _ := servertest.Start(t, c)
+	two, _ := servertest.Start(t, c)
+	addresses := []net.Addr{one.Addr(), two.Addr()}
+	p := newPlayer(t, one.Addr(), &pb.CreateGameRequest{Variant: "6x6"})
+
+	const cuts = 50
+	random := rand.New(rand.NewPCG(1, 2))
+	got, ended := []*pb.Event(nil), false
+	for n := 0; !ended; n++ {
+		conn := dial(t, addresses[n%2])
+		if n < cuts {
+			conn = &cut{conn, random.IntN(4000)}
+		}
+		last := strconv.Itoa(len(got))
+		r := tryRead(t, conn, "GET "+p.path()+"?after=0&every_event=1 HTTP/1.1", "Last-Event-ID: "+last)
+		for r != nil && !ended {
+			switch { // The next record is one of the past, or live.
+			case len(got) < int(p.version()):
+			case n < cuts:
+				p.move(t, 1+random.IntN(3))
+			case p.last.GetResult() == nil:
+				p.resign(t)
+			}
+			record, err := r.next()
+			if err != nil {
+				break
+			}
+			if e := record.update.GetEvent(); e != nil {
+				require.EqualValues(t, len(got)+1, e.GetVersion())
+				got = append(got, e)
+			}
+			ended = record.name == "end"
+		}
+		require.NoError(t, conn.Close())
+	}
+	all := p.transcript(t)
+	require.Len(t, got, len(all))
+	for i, want := range all {
+		assert.True(t, proto.Equal(want, got[i]), "version %d", i+1)
+	}
+}
+
+// cut is a connection that ends after so many bytes were read.
+type cut struct {
+	net.Conn
+	left int
+}
+
+// Read implements net.Conn.
+func (c *cut) Read(b []byte) (int, error) {
+	if c.left == 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := c.Conn.Read(b[:min(len(b), c.left)])
+	c.left -= n
+	return n, err
+}

@@ -23,7 +23,7 @@ type audience struct {
 
 // audienceConn is one connection of an audience and its streams.
 type audienceConn struct {
-	conn    *lightwatch.Conn
+	conn    interface{ Close() }
 	plan    watchPlan
 	opened  chan struct{} // closed when every stream has its header
 	waiting int           // streams that have none
@@ -60,6 +60,8 @@ type watchPlan struct {
 	deaf bool
 	// tls encrypts the connections.
 	tls bool
+	// events reads Server-Sent Events, as browsers do, with one stream on each connection.
+	events bool
 }
 
 // sameRequest is the request of n streams.
@@ -123,14 +125,21 @@ func openCrowdConn(ctx context.Context, address string, requests []*pb.WatchRequ
 	if plan.deaf {
 		options.Window = deafWindow
 	}
+	c := &audienceConn{
+		plan: plan, opened: make(chan struct{}), waiting: len(requests),
+		closing: make(chan struct{}), done: make(chan struct{}), streams: make([]watcher, len(requests)),
+	}
+	if plan.events {
+		c.streams[0].conn, c.streams[0].version = c, requests[0].GetAfterVersion()
+		conn, err := lightwatch.WatchEvents(ctx, address, options, requests[0], &c.streams[0])
+		c.conn = conn
+		return c, err
+	}
 	conn, err := lightwatch.Dial(ctx, address, options)
 	if err != nil {
 		return nil, err
 	}
-	c := &audienceConn{
-		conn: conn, plan: plan, opened: make(chan struct{}), waiting: len(requests),
-		closing: make(chan struct{}), done: make(chan struct{}), streams: make([]watcher, len(requests)),
-	}
+	c.conn = conn
 	for i, request := range requests {
 		c.streams[i].conn, c.streams[i].version = c, request.GetAfterVersion()
 		if _, err := conn.Watch(request, &c.streams[i]); err != nil {

@@ -19,6 +19,8 @@ type bare struct {
 	update *pb.WatchResponse
 	// publishes says that a move is shown to every stream of its game.
 	publishes bool
+	// publish, if set, is what a move brings about instead.
+	publish func()
 	// marshals says that each stream encodes the message anew.
 	marshals bool
 
@@ -47,7 +49,10 @@ func newBare(event *pb.Event, publishes, marshals bool) *bare {
 }
 
 func (s *bare) Move(_ context.Context, request *pb.MoveRequest) (*pb.MoveResponse, error) {
-	if s.publishes {
+	switch {
+	case s.publish != nil:
+		s.publish()
+	case s.publishes:
 		s.feed(request.GetGameId()).publish()
 	}
 	return s.answer, nil

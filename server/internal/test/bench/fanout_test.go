@@ -39,7 +39,20 @@ func watchGame(b *testing.B, server *process, p *player, n, perConnection int) w
 	version := p.event.GetVersion()
 	request := &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}
 	return watchedGame{
-		openAudience(b, server.address, watchPlan{requests: sameRequest(request, n), perConnection: perConnection, versioned: true}),
+		openAudience(b, server.address, watchPlan{requests: sameRequest(request, n), perConnection: perConnection, versioned: true, tls: server.tls}),
+		p.move,
+	}
+}
+
+// readGame is watchGame for readers of events.
+func readGame(b *testing.B, server *process, p *player, n int) watchedGame {
+	b.Helper()
+	version := p.event.GetVersion()
+	request := &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}
+	return watchedGame{
+		openAudience(b, server.address, watchPlan{
+			requests: sameRequest(request, n), perConnection: 1, versioned: true, events: true, tls: server.tls,
+		}),
 		p.move,
 	}
 }

@@ -56,6 +56,7 @@ const (
 	prepared    = "bare"        // sends one encoded message to everybody
 	marshalling = "marshalling" // encodes it for each
 	echo        = "echo"        // sends nobody anything but the caller
+	writing     = "writing"     // writes it to the connections of readers, with one write(2) each
 )
 
 func TestMain(m *testing.M) {
@@ -75,6 +76,7 @@ func TestMain(m *testing.M) {
 func beServer(side string) error {
 	defer profile(side)()
 	var address string
+	var readers *recordWriter
 	if side == ours {
 		config := benchConfig(os.Getenv(storeVariable))
 		if config.Store == imitation {
@@ -122,7 +124,15 @@ func beServer(side string) error {
 			options = append(options, grpc.Creds(creds))
 		}
 		server := grpc.NewServer(options...)
-		pb.RegisterGameServiceServer(server, newBare(event, side != echo, side == marshalling))
+		game := newBare(event, side != echo, side == marshalling)
+		if side == writing {
+			if readers, err = newRecordWriter(event); err != nil {
+				return err
+			}
+			defer readers.close()
+			game.publish = readers.publish
+		}
+		pb.RegisterGameServiceServer(server, game)
 		go func() { _ = server.Serve(listener) }()
 		defer server.Stop()
 		address = listener.Addr().String()
@@ -140,6 +150,8 @@ func beServer(side string) error {
 			fmt.Println(runtime.NumGoroutine())
 		case "work":
 			fmt.Println(work().Microseconds())
+		case "readers":
+			fmt.Println(readers.listener.Addr().(*net.TCPAddr).Port)
 		}
 	}
 	return nil

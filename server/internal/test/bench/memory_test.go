@@ -22,12 +22,14 @@ func BenchmarkMemory(b *testing.B) {
 		name, unit    string
 		watchers      int
 		perConnection int
-		tls           bool
+		tls, events   bool
 		goal          ratio.Goal
 	}{
-		{"50,000_watchers_of_one_game", "B/watcher", thousands, perConnection, false, ratio.AtMost(1.15)},
-		{"10,000_watchers_with_connections_of_their_own", "B/connection", thousands / 5, 1, false, ratio.AtMost(0.6)},
-		{"the_same_with_TLS", "B/connection", thousands / 5, 1, true, ratio.AtMost(0.6)},
+		{"50,000_watchers_of_one_game", "B/watcher", thousands, perConnection, false, false, ratio.AtMost(1.15)},
+		{"10,000_watchers_with_connections_of_their_own", "B/connection", thousands / 5, 1, false, false, ratio.AtMost(0.6)},
+		{"the_same_with_TLS", "B/connection", thousands / 5, 1, true, false, ratio.AtMost(0.6)},
+		{"10,000_readers_of_events_beside_watchers", "B/connection", thousands / 5, 1, false, true, ratio.AtMost(0.2)},
+		{"the_same_readers_with_TLS", "B/connection", thousands / 5, 1, true, true, ratio.Goal{}},
 	} {
 		b.Run(way.name, func(b *testing.B) {
 			if testing.Short() {
@@ -42,11 +44,11 @@ func BenchmarkMemory(b *testing.B) {
 			p := startedPlayer(b, server, "player")
 			plain := startBareProcess(b, prepared, p.event, variables...)
 			echo := bareMove(plain.dial(b), p.event)
-			each := func(server *process, request *pb.WatchRequest, publish func() error) float64 {
+			each := func(server *process, request *pb.WatchRequest, publish func() error, events bool) float64 {
 				goroutines := server.ask(b, "goroutines")
 				before := server.ask(b, "memory")
 				s := watchedGame{openAudience(b, server.address, watchPlan{
-					requests: sameRequest(request, way.watchers), perConnection: way.perConnection, tls: way.tls,
+					requests: sameRequest(request, way.watchers), perConnection: way.perConnection, tls: way.tls, events: events,
 				}), publish}
 				s.many(b, 10)
 				after := server.ask(b, "memory")
@@ -59,10 +61,10 @@ func BenchmarkMemory(b *testing.B) {
 			ratio.Compare(b, way.unit, way.goal,
 				func() float64 {
 					version := p.event.GetVersion()
-					return each(server, &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}, p.move)
+					return each(server, &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}, p.move, way.events)
 				},
 				func() float64 {
-					return each(plain, &pb.WatchRequest{GameId: p.game.GetId()}, echo)
+					return each(plain, &pb.WatchRequest{GameId: p.game.GetId()}, echo, false)
 				})
 		})
 	}

@@ -1,0 +1,138 @@
+//go:build unix
+
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"syscall"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/gridstand/gridstand/internal/ratio"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// recordWriter writes one record to the connections of all readers. It is the limit of
+// what serves events.
+type recordWriter struct {
+	listener net.Listener
+	record   []byte
+	group    sync.WaitGroup
+
+	mu    sync.Mutex
+	conns []net.Conn
+	fds   []int
+}
+
+func newRecordWriter(event *pb.Event) (*recordWriter, error) {
+	data, err := protojson.Marshal(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: event}})
+	if err != nil {
+		return nil, err
+	}
+	var record bytes.Buffer
+	fmt.Fprintf(&record, "id: %d\ndata: ", event.GetVersion())
+	if err := json.Compact(&record, data); err != nil {
+		return nil, err
+	}
+	record.WriteString("\n\n")
+	w := &recordWriter{record: record.Bytes()}
+	if w.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	w.group.Go(w.serve)
+	return w, nil
+}
+
+// serve answers each request with headers.
+func (w *recordWriter) serve() {
+	for {
+		conn, err := w.listener.Accept()
+		if err != nil {
+			return
+		}
+		if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
+			continue
+		}
+		raw, err := conn.(*net.TCPConn).SyscallConn()
+		if err != nil {
+			continue
+		}
+		w.mu.Lock()
+		_ = raw.Control(func(fd uintptr) { w.fds = append(w.fds, int(fd)) })
+		w.conns = append(w.conns, conn)
+		w.mu.Unlock()
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+	}
+}
+
+// publish writes the record to everybody. A reader that is too far behind gets a part of
+// it, which its next record shows.
+func (w *recordWriter) publish() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, fd := range w.fds {
+		_, _ = syscall.Write(fd, w.record)
+	}
+}
+
+func (w *recordWriter) close() {
+	_ = w.listener.Close()
+	w.group.Wait()
+	for _, conn := range w.conns {
+		_ = conn.Close()
+	}
+}
+
+// BenchmarkCostOfARecord is what an event costs the server for each reader of
+// Server-Sent Events with a connection of its own, in time on a processor: beside one
+// write of the same bytes, and beside a watcher by gRPC with a connection of its own. The
+// last is what gRPC watchers cost in a game that a few readers of events joined before
+// them, beside one without such readers.
+func BenchmarkCostOfARecord(b *testing.B) {
+	const readers = watchers / 4 // of two games at once: each needs a file descriptor
+	const unit = "µs/event"
+	server := startOurs(b)
+	work := func(server *process, to watchedGame) ratio.Side {
+		return func() float64 { return costOfAnEvent(b, server, "work", to) }
+	}
+	b.Run("beside_one_write", func(b *testing.B) {
+		p := startedPlayer(b, server, "written")
+		game := readGame(b, server, p, readers)
+		plain := startBareProcess(b, writing, p.event)
+		address := fmt.Sprintf("127.0.0.1:%d", int(plain.ask(b, "readers")))
+		request := &pb.WatchRequest{GameId: p.game.GetId()}
+		written := watchedGame{
+			openAudience(b, address, watchPlan{requests: sameRequest(request, readers), perConnection: 1, events: true}),
+			bareMove(plain.dial(b), p.event),
+		}
+		ratio.Compare(b, unit, ratio.AtMost(1.4), work(server, game), work(plain, written))
+	})
+	b.Run("beside_a_watcher_with_a_connection", func(b *testing.B) {
+		read, watched := startedPlayer(b, server, "read"), startedPlayer(b, server, "watched")
+		ratio.Compare(b, unit, ratio.AtMost(0.65),
+			work(server, readGame(b, server, read, readers)),
+			work(server, watchGame(b, server, watched, readers, 1)))
+	})
+	b.Run("of_watchers_beside_readers", func(b *testing.B) {
+		mixed, alone := startedPlayer(b, server, "mixed"), startedPlayer(b, server, "alone")
+		few := readGame(b, server, mixed, 4)
+		game := watchGame(b, server, mixed, watchers, perConnection)
+		cost := work(server, game)
+		ratio.Compare(b, unit, ratio.AtMost(1.03),
+			func() float64 {
+				before, seen := few.total(), game.total()
+				cost := cost()
+				few.awaitLeast(b, before/int64(few.size())+(game.total()-seen)/int64(game.size()))
+				return cost
+			},
+			work(server, watchGame(b, server, alone, watchers, perConnection)))
+	})
+}

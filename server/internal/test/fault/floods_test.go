@@ -113,7 +113,7 @@ func TestFloods_long(t *testing.T) {
 	b.measureMoves(t) // to warm up
 	g.collect(t)
 	before := g.read(t, "process_resident_memory_bytes")
-	for n, bad := range badClients {
+	for n, bad := range slices.Concat(badClients, badBrowsers) {
 		calm := b.measureMoves(t)
 		closed := g.read(t, "gridstand_connections_refused_total")
 		ctx, cancel := context.WithCancel(t.Context())

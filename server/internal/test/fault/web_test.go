@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // browser is a client of HTTP at a server.
@@ -111,7 +115,47 @@ func TestThroughProxy_Web(t *testing.T) {
 	leave()
 	// The proxy passes it on when it cannot pass on something from the server, which
 	// is at the latest after fifteen seconds.
-	game.Version, game.Position = last.GetVersion(), last.GetPosition()
-	player.playTo(t, seeded(t), game, 40)
-	require.Eventually(t, func() bool { return g.read(t, "gridstand_streams") <= before-2 }, patience, 20*time.Millisecond)
+	began := time.Now()
+	for rng := seeded(t); g.read(t, "gridstand_streams") > before-2; {
+		require.Less(t, time.Since(began), patience)
+		game.Version, game.Position = last.GetVersion(), last.GetPosition()
+		last = player.playTo(t, rng, game, last.GetVersion()+1)
+	}
+}
+
+// Ensure that an address has as many streams of Server-Sent Events as it may by default,
+// that one more is told when to come again, and that it may come when another has left.
+func TestWeb_SSEPerAddress(t *testing.T) {
+	t.Parallel()
+	const most = 1000
+	env := newSQLiteEnv(t)
+	config := testConfig(env.url)
+	config.Limits = limits.Default()
+	running, _ := servertest.Start(t, config)
+	server := &testServer{addr: running.Addr().String()}
+	game := env.player(server).start(t, "6x6")
+	open := func() (net.Conn, *http.Response) {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.addr)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		_, err = io.WriteString(conn, "GET /g/"+game.GetId()+"/events HTTP/1.1\r\nHost: gridstand\r\n\r\n")
+		require.NoError(t, err)
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		return conn, response
+	}
+	first, response := open()
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	for range most - 1 {
+		_, response := open()
+		require.Equal(t, http.StatusOK, response.StatusCode)
+	}
+	_, response = open()
+	require.Equal(t, http.StatusTooManyRequests, response.StatusCode)
+	assert.NotEmpty(t, response.Header.Get("Retry-After"))
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	assert.Contains(t, string(body), "sse_per_address")
+	require.NoError(t, first.Close())
+	require.Eventually(t, func() bool { _, response := open(); return response.StatusCode == http.StatusOK }, patience, 100*time.Millisecond)
 }

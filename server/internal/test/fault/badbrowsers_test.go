@@ -1,0 +1,174 @@
+package fault
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/internal/testkit/process"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+)
+
+// badBrowsers are bad clients by HTTP.
+var badBrowsers = []badClient{
+	{"headers by HTTP that never end", false, 0, func(ctx context.Context, f *flood) error {
+		header := "GET / HTTP/1.1\r\nHost: gridstand\r\nX-Long: " + strings.Repeat("x", 8<<10)
+		return f.connect(ctx, idlers/4, func(n int) []byte { return []byte(header[:len(header)-n]) })
+	}},
+	{"bodies by HTTP that drip", true, 0, func(ctx context.Context, f *flood) error {
+		return f.request(ctx, idlers/4, httpCall("ListGames", 1000, "{"), func(ctx context.Context, conn net.Conn) {
+			drip := time.NewTicker(100 * time.Millisecond)
+			defer drip.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-drip.C:
+				}
+				if _, err := io.WriteString(conn, " "); err != nil {
+					return
+				}
+			}
+		})
+	}},
+	{"bodies by HTTP that are huge", false, 0, func(ctx context.Context, f *flood) error {
+		huge := strings.Repeat(" ", 1<<20)
+		return f.request(ctx, flooders, httpCall("ListGames", 1<<40, "{"), func(_ context.Context, conn net.Conn) {
+			for err := error(nil); err == nil; {
+				_, err = io.WriteString(conn, huge)
+			}
+		})
+	}},
+	{"answers by HTTP that are not read", true, 0, func(ctx context.Context, f *flood) error {
+		return f.request(ctx, idlers, strings.Repeat(httpCall("ListGames", 16, `{"pageSize":200}`), 20), nil)
+	}},
+	{"Server-Sent Events", true, 0, func(ctx context.Context, f *flood) error {
+		return f.request(ctx, idlers, "GET /g/"+f.gameID+"/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
+	}},
+	{"Server-Sent Events that are not read", true, 0, func(ctx context.Context, f *flood) error {
+		return f.request(ctx, idlers, "GET /g/"+f.gameID+"/events?after=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
+	}},
+}
+
+// request keeps some connections on which it has sent a request, and of which it reads only
+// the status. If next is nil it leaves them open, else it runs next on each. Those that are
+// refused or closed are opened again after a while.
+func (f *flood) request(ctx context.Context, connections int, request string, next func(context.Context, net.Conn)) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var group errgroup.Group
+	slots := make(chan struct{}, dialers)
+	var begun sync.WaitGroup
+	begun.Add(connections)
+	go func() {
+		begun.Wait()
+		f.ready()
+	}()
+	for range connections {
+		begin := sync.OnceFunc(begun.Done)
+		group.Go(func() error {
+			defer begin()
+			for ctx.Err() == nil {
+				select {
+				case slots <- struct{}{}:
+				case <-ctx.Done():
+					return nil
+				}
+				conn, err := f.dialer.DialContext(ctx, "tcp", f.server.addr)
+				<-slots
+				if err != nil {
+					if ctx.Err() == nil {
+						return err
+					}
+					return nil
+				}
+				f.requestOn(ctx, conn, request, next, begin)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// requestOn is one connection of request. It tells begin when it is answered or closed.
+func (f *flood) requestOn(ctx context.Context, conn net.Conn, request string, next func(context.Context, net.Conn), begin func()) {
+	defer func() { _ = conn.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	_ = conn.(*net.TCPConn).SetReadBuffer(slowWindow)
+	if _, err := io.WriteString(conn, request); err != nil {
+		begin()
+		return
+	}
+	if next != nil {
+		begin()
+		go next(ctx, conn)
+	}
+	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+	begin()
+	if err != nil {
+		return
+	}
+	_ = response.Body // It is not read.
+	switch {
+	case response.StatusCode == http.StatusTooManyRequests && response.Header.Get("Retry-After") != "":
+		f.refused.Add(1)
+		select { // A client that comes again at once would only burn processor time.
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	case response.StatusCode == http.StatusOK:
+		f.granted.Add(1)
+		<-ctx.Done()
+	}
+}
+
+// Ensure that 18,000 connections that say nothing cost little, that a player goes on
+// beside them, and that the server closes them after some seconds.
+func TestFloodsSilent_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	// Many systems allow a process 20,000 open files.
+	const silent, addresses = 18_000, 4
+	redis := redistest.StartRedis(t)
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	server, g := env.serveMeasured("--max-moves-per-second=0")
+	b := newBaseline(t, env.player(server))
+	calm := b.measureMoves(t)
+	g.collect(t)
+	before, open := g.read(t, "process_resident_memory_bytes"), g.read(t, "gridstand_connections")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var group errgroup.Group
+	var begun sync.WaitGroup
+	for n := range addresses {
+		begun.Add(1)
+		f := &flood{w: env, server: server, dialer: dialFrom(t, n+1), ready: sync.OnceFunc(begun.Done)}
+		group.Go(func() error {
+			defer f.ready()
+			return f.connect(ctx, silent/addresses, func(n int) []byte { return []byte("GET ")[:n%5%4] })
+		})
+	}
+	begun.Wait()
+	memory, most := g.read(t, "process_resident_memory_bytes"), g.read(t, "gridstand_connections")-open
+	busy := b.measureMoves(t)
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") <= open }, patience, 100*time.Millisecond)
+	cancel()
+	require.NoError(t, group.Wait())
+	t.Logf("%d connections, %.1f kB each; p50 %v before and %v after, p99 %v and %v", most, float64(memory-before)/float64(max(1, most))/1000,
+		at(calm, 50), at(busy, 50), at(calm, 99), at(busy, 99))
+	if !process.Race {
+		assert.Less(t, memory, before+2*roomFor)
+		assert.Less(t, at(busy, 99), longestMove/2+50*at(calm, 99))
+	}
+}

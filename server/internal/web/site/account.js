@@ -1,7 +1,7 @@
 // The account: a name, and a token that takes it to other devices.
 import { account, call, clearAccount, setAccount } from './api.js';
 import { copy, h } from './dom.js';
-import { ask, createAccount, explain, nameHeader } from './persist.js';
+import { ask, createAccount, explain, kept, nameHeader, unkept } from './persist.js';
 
 /** @import { Account } from './api.js' */
 
@@ -22,15 +22,6 @@ export default function show(root) {
       pasting(done),
     ),
   );
-}
-
-/** Reports whether the browser keeps the account when the page closes. */
-function kept() {
-  try {
-    return localStorage.getItem('gridstand.account') !== null;
-  } catch {
-    return false;
-  }
 }
 
 /**
@@ -123,12 +114,7 @@ function yours(me, done) {
     done();
   };
   return [
-    !kept() &&
-      h(
-        'p',
-        { class: 'warn' },
-        'This browser stores nothing: the account lives for this page only. Copy its token before you leave.',
-      ),
+    !kept() && h('p', { class: 'warn' }, `${unkept} Copy its token before you leave.`),
     h('p', null, h('a', { href: `/p/${encodeURIComponent(me.name)}` }, 'Your games')),
     h('h2', null, 'On another device'),
     h(

@@ -222,7 +222,7 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
     if (event === 'end') return true;
     if (!data) return false;
     if (onUpdate(JSON.parse(data)) === false) {
-      last = after;
+      last = undefined;
       throw new Error('resync');
     }
     if (id >= 0) last = id;

@@ -72,7 +72,8 @@ export default function show(root, { id = '' }, own) {
       draw();
       own.changed(event);
     } else if (!frame && !own) frame = requestAnimationFrame(draw);
-    return changed !== undefined;
+    if (own && changed === undefined) own.refresh().catch(toast);
+    return !!own || changed !== undefined;
   }
   if (own) state.apply({ game: own.first });
   const stop = watch(id, {

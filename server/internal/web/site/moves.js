@@ -24,7 +24,8 @@ function became({ moved, undone }, { undo, direction, cell }) {
  * @param {() => Game} on.game the game as it is now
  * @param {(r: Request) => boolean} on.legal whether the rules allow a move now
  * @param {(r: Request) => void} on.sent is called before a request is sent
- * @param {(u: {event?: Event, game?: Game}) => void} on.update gets an answer
+ * @param {(u: {event: Event}) => void} on.update gets an answer
+ * @param {() => Promise<unknown>} on.refresh asks for the game as the server has it
  * @param {(text: string) => void} on.refused is called with the reason
  * @param {(text: string) => void} on.delayed is called with the reason, '' after the answer
  */
@@ -71,7 +72,7 @@ export function createMoves(on) {
     if (/VERSION_CONFLICT|GAME_OVER|NOT_YOUR_TURN|ILLEGAL_MOVE/.test(e.reason)) {
       text = 'The game has changed since.';
       try {
-        on.update(await persist('GetGame', { gameId: on.game().id }));
+        await on.refresh();
       } catch (problem) {
         text = explain(problem);
       }

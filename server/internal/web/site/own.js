@@ -73,6 +73,7 @@ export function ownSeat(first, seat, next) {
       page.board.show({ twenty48: { ...board, tiles } }, { moved: { direction } });
     },
     update: (u) => page.update(u),
+    refresh,
     refused(text) {
       shown = undefined;
       page.draw();
@@ -115,6 +116,10 @@ export function ownSeat(first, seat, next) {
     const text = 'The game is then unranked.';
     if (!game().ranked || (await ask('Undo the last move?', text, 'Undo it')))
       moves.push({ undo: true });
+  }
+  /** Shows the game as the server has it. */
+  function refresh() {
+    return persist('GetGame', { gameId: id }).then(page.update);
   }
   /** Takes the seat back from its stand-in. */
   function takeBack() {
@@ -205,6 +210,7 @@ export function ownSeat(first, seat, next) {
   return {
     first,
     element,
+    refresh,
     move,
     mine,
     best: () => Math.max(record, game().ranked ? score() : 0),

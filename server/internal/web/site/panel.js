@@ -50,7 +50,8 @@ export function createScores(own) {
         h('i', { class: `owner-${i}` }),
       );
     });
-    element.replaceChildren(...rows);
+    const names = seats.map(seatName).join(', ');
+    element.replaceChildren(h('h1', { class: 'hidden' }, names), ...rows);
     fill = (p) =>
       rows.forEach((row, i) => {
         const score = p.scores?.[i] || 0;

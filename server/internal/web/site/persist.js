@@ -1,7 +1,7 @@
 // Calls that change something, made until the server has answered.
 
 import { ApiError, account, call, setAccount } from './api.js';
-import { dialog, h } from './dom.js';
+import { dialog, h, toast } from './dom.js';
 
 /** @import { Calls } from '../types' */
 
@@ -68,6 +68,17 @@ export async function persist(method, request, options = {}) {
   }
 }
 
+export const unkept = 'This browser stores nothing: the account lives for this page only.';
+
+/** Reports whether the browser keeps the account when the page closes. */
+export function kept() {
+  try {
+    return localStorage.getItem('gridstand.account') !== null;
+  } catch {
+    return false;
+  }
+}
+
 /** Shows the name of the account in the header. */
 export function nameHeader() {
   const link = document.getElementById('me');
@@ -83,6 +94,7 @@ export async function createAccount(name) {
   const { player, token } = await persist('CreatePlayer', request, { service: 'PlayerService' });
   setAccount({ id: player.id, name: player.name, token });
   nameHeader();
+  if (!kept()) toast(unkept);
 }
 
 /** Creates an account for a player who has chosen no name yet. */

@@ -145,6 +145,6 @@ function choose(root, variants, games) {
     );
   });
   root.replaceChildren(
-    h('div', { class: 'stack' }, h('h1', null, 'Play'), h('nav', { class: 'choice' }, cards)),
+    h('div', { class: 'stack' }, h('h1', null, 'Play'), h('div', { class: 'choice' }, cards)),
   );
 }

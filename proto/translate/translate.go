@@ -34,7 +34,7 @@ func Game(s *replay.State, watchers int) *pb.Game {
 		Version: s.Version, Position: Position(s), Result: Result(s), Ranked: s.Ranked, Private: s.Private,
 		Watchers: int32(watchers), SeedCommitment: s.Commitment[:], Seed: s.RevealedSeed().SeedBytes(),
 		CreateTime: timestamppb.New(s.CreateTime), UpdateTime: timestamppb.New(s.UpdateTime),
-		TurnLimit: span(s.TurnLimit), RulesRevision: s.Variant.Revision,
+		TurnLimit: span(s.TurnLimit), RulesRevision: s.Variant.Revision, Exhibition: s.Exhibition(),
 	}
 }
 

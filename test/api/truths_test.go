@@ -71,6 +71,7 @@ func checkGame(t testing.TB, g *pb.Game) {
 	if g.GetRanked() {
 		assert.True(t, countable(g), "ranked: %v", g)
 	}
+	assert.Equal(t, !slices.ContainsFunc(g.GetSeats(), func(s *pb.Seat) bool { return s.GetBot() == "" }), g.GetExhibition())
 	p := g.GetPosition()
 	checkPosition(t, g.GetVariant(), p)
 	assert.Len(t, g.GetSeats(), len(p.GetScores()))

@@ -257,7 +257,8 @@ const (
 	Result_REASON_RESIGNED Result_Reason = 3
 	// Time ran out, and no human is left.
 	Result_REASON_TIMED_OUT Result_Reason = 4
-	// No player joined or moved for too long, or its creator called it off.
+	// No player joined or moved for too long, its creator called it off, or the
+	// server ended an exhibition of its own.
 	Result_REASON_ABANDONED Result_Reason = 5
 )
 
@@ -1104,6 +1105,11 @@ type Game struct {
 	TurnLimit *durationpb.Duration `protobuf:"bytes,15,opt,name=turn_limit,json=turnLimit,proto3" json:"turn_limit,omitempty"`
 	// Revision of the rules that replay it.
 	RulesRevision int32 `protobuf:"varint,16,opt,name=rules_revision,json=rulesRevision,proto3" json:"rules_revision,omitempty"`
+	// Whether it is an exhibition: bots have all its seats. While clients list
+	// active games and none moves, the server may begin one by itself. It ends
+	// that one, abandoned, a minute after the last look, or when a player's game
+	// moves.
+	Exhibition    bool `protobuf:"varint,17,opt,name=exhibition,proto3" json:"exhibition,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1248,6 +1254,13 @@ func (x *Game) GetRulesRevision() int32 {
 		return x.RulesRevision
 	}
 	return 0
+}
+
+func (x *Game) GetExhibition() bool {
+	if x != nil {
+		return x.Exhibition
+	}
+	return false
 }
 
 // Position is how a game stands at a version.
@@ -2045,7 +2058,8 @@ func (*Resigned) Descriptor() ([]byte, []int) {
 }
 
 // Abandoned says that the game ended because no player joined or moved for
-// too long, or because its creator called it off before it started.
+// too long, because its creator called it off before it started, or because
+// the server ended an exhibition of its own.
 type Abandoned struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -3498,7 +3512,7 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\bresigned\x18\x05 \x01(\bR\bresigned\x12\x19\n" +
 	"\bstand_in\x18\x06 \x01(\tR\astandInB\n" +
 	"\n" +
-	"\boccupant\"\xee\x04\n" +
+	"\boccupant\"\x8e\x05\n" +
 	"\x04Game\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12(\n" +
@@ -3519,7 +3533,10 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"updateTime\x128\n" +
 	"\n" +
 	"turn_limit\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\tturnLimit\x12%\n" +
-	"\x0erules_revision\x18\x10 \x01(\x05R\rrulesRevision\"\xa0\x02\n" +
+	"\x0erules_revision\x18\x10 \x01(\x05R\rrulesRevision\x12\x1e\n" +
+	"\n" +
+	"exhibition\x18\x11 \x01(\bR\n" +
+	"exhibition\"\xa0\x02\n" +
 	"\bPosition\x12\x1d\n" +
 	"\n" +
 	"move_count\x18\x01 \x01(\x05R\tmoveCount\x129\n" +

@@ -109,6 +109,7 @@ export interface Game {
   updateTime: string;
   turnLimit?: string;
   rulesRevision: number;
+  exhibition?: boolean;
 }
 
 export interface Created {

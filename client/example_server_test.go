@@ -18,6 +18,7 @@ func startServer() (target string, stop func()) {
 	config.Listen = "127.0.0.1:0"
 	config.Logger = slog.New(slog.DiscardHandler)
 	config.BotPace = 0 // the server's bots move at once
+	config.Exhibition = false
 
 	ctx, cancel := context.WithCancel(context.Background())
 	s, err := server.Start(ctx, config)

@@ -79,6 +79,9 @@ type Config struct {
 	MinTurnLimit time.Duration
 	// BotPace is how long a bot waits before it moves.
 	BotPace time.Duration
+	// Exhibition has servers show a game between bots to clients who look for live games
+	// while none moves. Each server decides for itself whether to start it.
+	Exhibition bool
 	// KeepFinished is how long finished games are kept.
 	KeepFinished time.Duration
 	// KeepAccounts is how long an account without a game or a call is kept. Its
@@ -129,6 +132,7 @@ func DefaultConfig() Config {
 		WaitingFor:   24 * time.Hour,
 		MinTurnLimit: maxTurnFloor,
 		BotPace:      700 * time.Millisecond,
+		Exhibition:   true,
 		KeepFinished: 30 * 24 * time.Hour,
 		KeepAccounts: 90 * 24 * time.Hour,
 		Limits:       limits.Default(),

@@ -177,7 +177,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Exhibitions: n.store.Background.Exhibitions, Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard, Directory: c.Directory,
 		Scheduler: c.Scheduler, Heartbeat: c.Heartbeat, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
-		Limits: n.Limits, PauseAfter: n.PauseAfter, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
+		Limits: n.Limits, PauseAfter: n.PauseAfter, Showcase: n.Exhibition, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
 	n.log = gamelog.New(n.store.Games)
 	n.hub = match.NewHub(match.Config{

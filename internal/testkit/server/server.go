@@ -28,6 +28,7 @@ func Config(t testing.TB) server.Config {
 	c.Store = server.Memory
 	c.Listen = "127.0.0.1:0"
 	c.StopTimeout = 2 * time.Second
+	c.Exhibition = false // a test knows all games
 	c.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	return c
 }

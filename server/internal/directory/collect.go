@@ -68,6 +68,11 @@ func Collect[T any](ctx context.Context, d *Directory, l store.List, callerID, t
 	return items, next, err
 }
 
+// Latest returns the first n places of a list, as the list has them.
+func (d *Directory) Latest(ctx context.Context, l store.List, n int) ([]store.Place, error) {
+	return d.page(ctx, l, store.Place{}, n)
+}
+
 // page reads up to n candidates that follow a place.
 func (d *Directory) page(ctx context.Context, l store.List, after store.Place, n int) ([]store.Place, error) {
 	if l.PlayerID != "" && !id.Valid(l.PlayerID) {

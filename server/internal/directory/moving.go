@@ -36,10 +36,20 @@ func (d *Directory) Moving(ctx context.Context) (int, error) {
 	if latest := d.moving.Load(); latest != last { // counted while this call waited
 		return latest.games, nil
 	}
-	games, err := d.reads.Moving(ctx, movingWithin)
+	games, err := d.MovedWithin(ctx, movingWithin)
+	if err != nil {
+		return 0, err
+	}
+	d.moving.Store(&movingGames{games, time.Now()})
+	return games, nil
+}
+
+// MovedWithin returns how many public active games had an event within a duration, by
+// the store's clock.
+func (d *Directory) MovedWithin(ctx context.Context, within time.Duration) (int, error) {
+	games, err := d.reads.Moving(ctx, within)
 	if err != nil {
 		return 0, fmt.Errorf("counting the games that move: %w", err)
 	}
-	d.moving.Store(&movingGames{games, time.Now()})
 	return games, nil
 }

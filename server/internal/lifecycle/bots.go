@@ -36,7 +36,7 @@ type bots struct {
 	retry func(gameIDs ...string)
 	// running reports whether a game between bots alone runs, rather than being
 	// paused.
-	running func(ctx context.Context, gameID string) (bool, error)
+	running func(ctx context.Context, state *replay.State) (bool, error)
 	// thinkers bounds the bots that think at the same time: to fewer than there
 	// are processors, if there are several, so that players' moves do not wait.
 	thinkers chan struct{}
@@ -52,7 +52,7 @@ type bots struct {
 type botKey struct{ variant, name string }
 
 func newBots(
-	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string), running func(ctx context.Context, gameID string) (bool, error),
+	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string), running func(ctx context.Context, state *replay.State) (bool, error),
 ) *bots {
 	return &bots{
 		pace: pace, logger: logger, retry: retry, running: running, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
@@ -121,7 +121,10 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 	}
 	if state.Exhibition() {
 		// The server that leases the game schedules a paused one for later.
-		if running, err := b.running(ctx, state.ID); err != nil || !running {
+		if running, err := b.running(ctx, state); err != nil || !running {
+			if err == nil && showcased(state) {
+				b.retry(state.ID) // It ends now.
+			}
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -33,6 +34,7 @@ const (
 // address and in all.
 type exhibitions struct {
 	store  store.Exhibitions
+	log    *gamelog.Log
 	logger *slog.Logger
 	limits limits.Limits
 	// pauseAfter is how long a game runs after a client last looked at it. Views
@@ -71,7 +73,7 @@ func newExhibitions(c Config) *exhibitions {
 		panic(err) // only for a size below 1
 	}
 	return &exhibitions{
-		store: c.Exhibitions, logger: c.Logger, limits: c.Limits,
+		store: c.Exhibitions, log: c.Log, logger: c.Logger, limits: c.Limits,
 		pauseAfter: c.PauseAfter, refresh: c.PauseAfter / 12, resume: c.Scheduler.EnqueueNow,
 		known: known, viewed: map[string]*view{}, watched: map[string]*view{},
 	}
@@ -179,6 +181,9 @@ func (e *exhibitions) reportView(ctx context.Context, v *view) {
 	if err == nil && resumed {
 		err = e.resume(ctx, v.gameID)
 	}
+	if err == nil && v.playerID == showcaseCreator {
+		err = e.endIfOver(ctx, v.gameID)
+	}
 	if err != nil {
 		e.logger.Debug("a game between bots stays paused for now", "game", v.gameID, "error", err)
 	}
@@ -187,11 +192,19 @@ func (e *exhibitions) reportView(ctx context.Context, v *view) {
 // run lets a game run as after a view from now on, and reports whether it was
 // paused before, or is new.
 func (e *exhibitions) run(ctx context.Context, gameID, playerID, address string) (resumed bool, err error) {
-	now := time.Now()
-	runFor := e.pauseAfter + e.refresh
-	r, err := e.store.Run(ctx, store.Exhibition{GameID: gameID, PlayerID: playerID, Address: address}, runFor, store.ExhibitionLimits{
+	if playerID == showcaseCreator {
+		return e.runShowcase(ctx, gameID, e.pauseAfter)
+	}
+	return e.runFor(ctx, e.pauseAfter+e.refresh, store.Exhibition{GameID: gameID, PlayerID: playerID, Address: address}, store.ExhibitionLimits{
 		PerPlayer: e.limits.BotGamesPerPlayer, PerAddress: e.limits.BotGamesPerAddress, PerStore: e.limits.BotGamesPerStore,
 	})
+}
+
+// runFor lets a game run for a time from now on, within the limits, and reports whether
+// it was paused before, or is new.
+func (e *exhibitions) runFor(ctx context.Context, d time.Duration, of store.Exhibition, most store.ExhibitionLimits) (resumed bool, err error) {
+	now, gameID := time.Now(), of.GameID
+	r, err := e.store.Run(ctx, of, d, most)
 	if err != nil {
 		return false, counting(err)
 	}
@@ -207,7 +220,7 @@ func (e *exhibitions) run(ctx context.Context, gameID, playerID, address string)
 		return false, e.limits.Exceeded(field,
 			"games of "+whose+" run in which only bots play; one without watchers is soon paused", r.Retry)
 	}
-	e.known.Add(gameID, exhibition{runsUntil: now.Add(runFor), reportedUntil: now.Add(e.refresh)})
+	e.known.Add(gameID, exhibition{runsUntil: now.Add(d), reportedUntil: now.Add(e.refresh)})
 	return r.Resumed, nil
 }
 

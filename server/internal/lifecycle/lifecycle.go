@@ -1,7 +1,7 @@
 // Package lifecycle brings games from their creation to their recorded result: it
 // has bots move, runs the clocks, replaces players whose clock ran out by a bot,
-// ends abandoned games, pauses games between bots that no client watches, and
-// records results.
+// ends abandoned games, pauses games between bots that no client watches,
+// shows one of its own while no other game moves, and records results.
 //
 // Every server does this for the games that it appends to, at once, and for the
 // games that the scheduler leases to it, so that a game goes on when its server has
@@ -51,6 +51,8 @@ type Config struct {
 	// one runs after a client last looked at it.
 	Limits     limits.Limits
 	PauseAfter time.Duration
+	// Showcase has this server start exhibitions of its own; see showcase.
+	Showcase bool
 	// BotPace is how long a bot waits before it moves, so that people can
 	// follow.
 	BotPace time.Duration
@@ -65,12 +67,14 @@ type Manager struct {
 	Config
 	bots        *bots
 	exhibitions *exhibitions
+	showcase    *showcase
 }
 
 // New makes a Manager. Run must be called for it to work.
 func New(c Config) *Manager {
 	m := &Manager{Config: c, exhibitions: newExhibitions(c)}
-	m.bots = newBots(c.BotPace, c.Logger, c.Scheduler.Retry, m.exhibitions.running)
+	m.showcase = newShowcase(m)
+	m.bots = newBots(c.BotPace, c.Logger, c.Scheduler.Retry, m.running)
 	return m
 }
 
@@ -175,6 +179,7 @@ func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 	stopBots := m.bots.start(ctx, hub)
 	var group sync.WaitGroup
 	group.Go(func() { periodic.Run(ctx, reportEvery, func() { m.exhibitions.report(ctx) }) })
+	group.Go(func() { m.showcase.run(ctx, hub) })
 	m.Scheduler.Run(ctx, func(ctx context.Context, job store.Job) (time.Time, error) {
 		return m.process(ctx, hub, job)
 	})

@@ -56,7 +56,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	}
 	paused := false
 	if pausable(state) {
-		running, err := m.exhibitions.running(ctx, job.GameID)
+		running, err := m.running(ctx, state)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -97,6 +97,8 @@ func (m *Manager) expiry(state *replay.State) time.Time {
 		return deadline
 	case state.Status == replay.Waiting:
 		return state.UpdateTime.Add(m.WaitingFor)
+	case showcased(state):
+		return state.UpdateTime // It is paused: no client looks at it, or a player's game is live.
 	case state.Exhibition():
 		// It is paused, and does not end as long as lists show it.
 		return state.UpdateTime.Add(max(m.KeepFinished, m.AbandonAfter))
@@ -169,7 +171,7 @@ func (m *Manager) storeResult(ctx context.Context, final *replay.State) error {
 			return err
 		}
 	}
-	if err := m.Log.Expire(ctx, final.UpdateTime.Add(m.KeepFinished), final.ID); err != nil {
+	if err := m.Log.Expire(ctx, final.UpdateTime.Add(m.keepFinished(final)), final.ID); err != nil {
 		return err
 	}
 	if final.Exhibition() {

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
@@ -34,7 +35,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 			if request.GetPageToken() != "" {
 				return nil, page.BadToken()
 			}
-			return s.listed(ctx, nil, "")
+			return s.listed(ctx, list, nil, "")
 		}
 	}
 	// The lists are hints: a game's head has its current state.
@@ -62,11 +63,11 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 		return nil, err
 	}
 	slices.SortStableFunc(games, func(a, b ranked) int { return cmp.Compare(b.rank, a.rank) })
-	return s.listed(ctx, games, next)
+	return s.listed(ctx, list, games, next)
 }
 
 // listed returns a page of games.
-func (s *Service) listed(ctx context.Context, games []ranked, next string) (*pb.ListGamesResponse, error) {
+func (s *Service) listed(ctx context.Context, list store.List, games []ranked, next string) (*pb.ListGamesResponse, error) {
 	moving, err := s.Directory.Moving(ctx)
 	if err != nil {
 		return nil, err
@@ -75,13 +76,21 @@ func (s *Service) listed(ctx context.Context, games []ranked, next string) (*pb.
 	for _, g := range games {
 		response.Games = append(response.Games, g.game)
 	}
+	if list.Status == store.Active && list.PlayerID == "" {
+		states := make([]*replay.State, len(games))
+		for i, g := range games {
+			states[i] = g.state
+		}
+		s.Planner.Listed(states, moving)
+	}
 	return response, nil
 }
 
-// ranked is a game and its rank in the requested list.
+// ranked is a game, its state and its rank in the requested list.
 type ranked struct {
-	game *pb.Game
-	rank int64
+	game  *pb.Game
+	state *replay.State
+	rank  int64
 }
 
 // listOf returns the list that a request describes.
@@ -179,7 +188,7 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 		if state.Private && (l.PlayerID == "" || len(state.SeatsOf(by.ID)) == 0) {
 			continue
 		}
-		games[place.GameID] = ranked{translate.Game(state, head.Watchers), l.Rank(listing)}
+		games[place.GameID] = ranked{translate.Game(state, head.Watchers), state, l.Rank(listing)}
 	}
 	if err := s.Directory.Forget(ctx, l, gone...); err != nil {
 		s.Logger.Debug("a list keeps games that are gone", "error", err) // The next reader tries again.

@@ -41,6 +41,9 @@ type Planner interface {
 	// until it calls left. They never wait.
 	Looked(state *replay.State, address string)
 	Watched(state *replay.State, address string) (left func())
+	// Listed notes that a client reads a list of live games, of which moving are played
+	// on the whole store. It never waits.
+	Listed(games []*replay.State, moving int)
 }
 
 // Meter measures what only the service sees.

@@ -41,6 +41,8 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	flags.DurationVar(&c.WaitingFor, "waiting-for", c.WaitingFor, "time after which a game that still waits for players ends")
 	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest turn limit that a game may have, at most 5s")
 	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "delay before the move of a bot, so that people can follow")
+	flags.Var((*switchValue)(&c.Exhibition), "exhibition",
+		"`switch`: \"on\" shows a game between bots to clients who look for live games while none moves, \"off\" does not")
 	KeepFinished(flags, &c.KeepFinished)
 	KeepAccounts(flags, &c.KeepAccounts)
 	flags.StringVar(&c.Proxies, "proxies", c.Proxies,
@@ -216,5 +218,27 @@ func (v *levelValue) Set(s string) error {
 	if err := (*slog.Level)(v).UnmarshalText([]byte(s)); err != nil {
 		return fmt.Errorf("must be debug, info, warn or error")
 	}
+	return nil
+}
+
+// switchValue is a bool as a flag that is on or off.
+type switchValue bool
+
+func (v *switchValue) String() string {
+	if *v {
+		return "on"
+	}
+	return "off"
+}
+
+// Type names the value in errors.
+func (v *switchValue) Type() string { return "on or off" }
+
+// Set accepts on and off.
+func (v *switchValue) Set(s string) error {
+	if s != "on" && s != "off" {
+		return fmt.Errorf("must be on or off")
+	}
+	*v = s == "on"
 	return nil
 }

@@ -142,6 +142,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 	config.Listener = listener
 	config.StopTimeout = stopTimeout
 	config.OnlyUptime = true                      // a game waits for its player
+	config.Exhibition = o.share                   // one player has no use for it
 	config.Logger = slog.New(slog.DiscardHandler) // the screen is the player's
 	file := filepath.Join(o.data, "local.db")
 	if o.data == "" {

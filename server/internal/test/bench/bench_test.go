@@ -42,7 +42,7 @@ func startStore(b *testing.B) string {
 func benchConfig(redis string) server.Config {
 	config := server.DefaultConfig()
 	config.Listen, config.Store, config.Metrics = "127.0.0.1:0", redis, "127.0.0.1:0"
-	config.Logger = slog.New(slog.DiscardHandler)
+	config.Logger, config.Exhibition = slog.New(slog.DiscardHandler), false
 	return config.Unlimited()
 }
 

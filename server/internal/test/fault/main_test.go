@@ -34,6 +34,7 @@ const botPace = 15 * time.Millisecond
 func testConfig(url string) server.Config {
 	config := server.DefaultConfig().Unlimited()
 	config.Listen, config.Store = "127.0.0.1:0", url
+	config.Exhibition = false
 	config.MinTurnLimit, config.BotPace, config.Stall = time.Millisecond, botPace, time.Hour
 	return config
 }

@@ -66,7 +66,7 @@ func (env *env) startProgram(flags ...string) (*processLog, *process.Process) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Args = append(cmd.Args,
 		"--listen", "127.0.0.1:0", "--store", env.url, "--log-format", "json",
-		"--min-turn-limit", "1ms", "--bot-pace", botPace.String())
+		"--min-turn-limit", "1ms", "--bot-pace", botPace.String(), "--exhibition", "off")
 	cmd.Args = append(cmd.Args, flags...)
 	cmd.Stderr = log
 	process, err := process.Start(cmd)

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// showing lets servers begin exhibitions, with bots that move fast.
+func showing(c *server.Config) { c.Exhibition, c.BotPace = true, 20*time.Millisecond }
+
+// listed are the games of a status, of any variant and player.
+func (s *testServer) listed(t testing.TB, status pb.GameStatus) []*pb.Game {
+	t.Helper()
+	listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{Status: status})
+	require.NoError(t, err)
+	return listed.GetGames()
+}
+
+// exhibition waits until a server lists a game as live, which must be its own
+// exhibition.
+func (s *testServer) exhibition(t testing.TB) *pb.Game {
+	t.Helper()
+	var live []*pb.Game
+	eventually(t, "an exhibition", func() bool {
+		live = s.listed(t, active)
+		return len(live) > 0
+	})
+	require.Len(t, live, 1)
+	requireExhibition(t, live[0])
+	return live[0]
+}
+
+func requireExhibition(t testing.TB, g *pb.Game) {
+	t.Helper()
+	require.True(t, g.GetExhibition())
+	require.False(t, g.GetRanked())
+	require.False(t, g.GetPrivate())
+	for _, seat := range g.GetSeats() {
+		require.NotEmpty(t, seat.GetBot())
+	}
+}
+
+// Ensure that the first client who looks for live games on an empty store finds one that
+// moves, the same one on every server.
+func TestExhibition_Begins(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, a, b *testServer) {
+		for _, status := range []pb.GameStatus{0, waiting, finished} {
+			require.Empty(t, a.listed(t, status))
+		}
+		began := time.Now()
+		require.Empty(t, a.listed(t, active))
+		g := a.exhibition(t)
+		eventually(t, "it moves", func() bool {
+			now := b.exhibition(t)
+			assert.Equal(t, g.GetId(), now.GetId())
+			return now.GetVersion() > g.GetVersion()
+		})
+		t.Logf("moves after %v", time.Since(began))
+		requireExhibition(t, a.get(t, g.GetId()))
+		b.watch(t, b.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t)
+	}, showing)
+}
+
+// Ensure that an exhibition ends when no client looks at it, and that another one, of
+// another variant, begins when a client looks for live games again.
+func TestExhibition_EndsUnseen(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	eachPair(t, func(t *testing.T, a, b *testServer) {
+		seen := map[string]bool{}
+		for n, variant := range []string{"classic", "tribolo", "classic"} {
+			g := []*testServer{a, b}[n%2].exhibition(t)
+			assert.Equal(t, variant, g.GetVariant())
+			require.NotContains(t, seen, g.GetId())
+			seen[g.GetId()] = true
+			eventually(t, "it ends", func() bool {
+				over := a.listed(t, finished)
+				if len(over) == n {
+					return false
+				}
+				require.Len(t, over, n+1)
+				assert.Equal(t, g.GetId(), over[0].GetId())
+				return assert.Equal(t, pb.Result_REASON_ABANDONED, over[0].GetResult().GetReason())
+			})
+		}
+	}, showing, func(c *server.Config) { c.PauseAfter, c.BotPace = time.Second, 100*time.Millisecond })
+}
+
+// Ensure that an exhibition that is watched goes on to its end, and that another one
+// begins then.
+func TestExhibition_Follows(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	eachPair(t, func(t *testing.T, a, b *testServer) {
+		a.exhibition(t)
+		eventually(t, "it ends unseen", func() bool { return len(a.listed(t, finished)) == 1 })
+		g := b.exhibition(t)
+		require.Equal(t, "tribolo", g.GetVariant())
+		w := b.watch(t, b.anyone, &pb.WatchRequest{GameId: g.GetId()})
+		w.game(t)
+		var last *pb.Event
+		for last.GetResult() == nil {
+			last = w.event(t)
+		}
+		assert.Equal(t, pb.Result_REASON_NO_MOVES, last.GetResult().GetReason())
+		ended := time.Now()
+		assert.Equal(t, "classic", a.exhibition(t).GetVariant())
+		t.Logf("another one begins %v after the end", time.Since(ended))
+	}, showing, func(c *server.Config) { c.PauseAfter = time.Second })
+}
+
+// Ensure that an exhibition runs while it is watched, and ends as soon as a player's
+// game is live, and that none begins as long as that is.
+func TestExhibition_EndsForPlayers(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, a, b *testServer) {
+		w := a.watch(t, a.anyone, &pb.WatchRequest{GameId: a.exhibition(t).GetId()})
+		w.game(t)
+		p := b.player(t)
+		g := b.game(t, p, "classic")
+		for over := false; !over; {
+			event := w.event(t)
+			over = event.GetAbandoned() != nil
+		}
+		w.end(t)
+		for range 10 {
+			b.moves(t, p, b.get(t, g.GetId()), 1)
+			for _, s := range []*testServer{a, b} {
+				eventually(t, "only the player's game is live", func() bool {
+					live := s.listed(t, active)
+					return len(live) == 1 && live[0].GetId() == g.GetId() && !live[0].GetExhibition()
+				})
+			}
+		}
+		require.Len(t, a.listed(t, finished), 1)
+	}, showing)
+}
+
+// Ensure that an exhibition that a player creates is marked as one.
+func TestExhibition_OfPlayers(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.create(t, p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{
+			{Occupant: &pb.SeatRequest_Bot{Bot: "random"}}, {Occupant: &pb.SeatRequest_Bot{Bot: "random"}}, {Occupant: &pb.SeatRequest_Bot{Bot: "random"}},
+		}})
+		requireExhibition(t, g)
+		requireExhibition(t, s.get(t, g.GetId()))
+		assert.False(t, s.game(t, p, "tribolo").GetExhibition())
+	})
+}

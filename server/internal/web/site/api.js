@@ -151,11 +151,7 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
         return now();
       }
       if (err.code === 'aborted' && last !== after) last = after;
-      else if (
-        !['unavailable', 'resource_exhausted', 'deadline_exceeded', 'aborted', 'unknown'].includes(
-          err.code,
-        )
-      ) {
+      else if (!/^(unavail|resource|deadline|aborted|unknown)/.test(err.code)) {
         close();
         return onError?.(err);
       }
@@ -176,12 +172,11 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
     alive();
     try {
       const query = new URLSearchParams();
-      if (last !== undefined) query.set('after', String(last));
+      if (last !== undefined) query.set('after', `${last}`);
       if (everyEvent) query.set('every_event', '1');
       if (preview) query.set('preview', '1');
-      const response = await fetch(`/g/${encodeURIComponent(id)}/events?${query}`, {
-        headers: { accept: 'text/event-stream', ...authorization(anonymous) },
-        cache: 'no-store',
+      const response = await fetch(`/g/${id}/events?${query}`, {
+        headers: authorization(anonymous),
         signal: abort.signal,
       });
       if (response.status === 204) return finish();
@@ -212,20 +207,16 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
    * @param {string} message
    */
   function take(message) {
-    let event, data;
-    let id = NaN;
-    for (const line of message.split('\n')) {
-      if (line.startsWith('data: ')) data = line.slice(6);
-      else if (line.startsWith('id: ')) id = Number(line.slice(4));
-      else if (line.startsWith('event: ')) event = line.slice(7);
-    }
-    if (event === 'end') return true;
+    /** @param {string} name */
+    const field = (name) => new RegExp(`^${name}: (.*)`, 'm').exec(message)?.[1];
+    if (field('event') === 'end') return true;
+    const data = field('data');
     if (!data) return false;
     if (onUpdate(JSON.parse(data)) === false) {
       last = undefined;
       throw new Error('resync');
     }
-    if (id >= 0) last = id;
+    last = Number(field('id') || last);
     failures = 0;
     return false;
   }

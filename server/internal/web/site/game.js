@@ -10,6 +10,9 @@ const { plural } = words;
 const verifyLimit = 8000; // the events of a game that is verified without a click
 const hurry = 10e3; // milliseconds left from which on the clock is red
 
+/** What a page says instead of a game. @type {Record<string, string>} */
+const titles = { not_found: 'No such game', data_loss: 'This game is damaged' };
+
 /** @param {HTMLElement} root @param {string} title @param {string} text */
 function problem(root, title, text) {
   const back = h('a', { class: 'button primary', href: '/' }, 'Watch what is on');
@@ -22,7 +25,7 @@ function problem(root, title, text) {
  * @param {import('./own.js').OwnSeat} [own] the seat of a player who plays here
  */
 export default function show(root, { id = '' }, own) {
-  if (!isGameId(id)) return problem(root, 'No such game', 'This is not the id of a game.');
+  if (!isGameId(id)) return problem(root, titles.not_found, 'This is not the id of a game.');
 
   const state = new words.State();
   /** @type {any} */
@@ -42,7 +45,8 @@ export default function show(root, { id = '' }, own) {
   const outcome = h('b');
   const sit = h('a', { class: 'button', hidden: true });
   const verdict = h('p', { class: 'verdict', role: 'status' });
-  const share = h('div', { class: 'stack' });
+  const share = () => copy(`${location.origin}/g/${id}`);
+  const links = h('div', { class: 'stack' }, h('button', { onclick: share }, 'Copy link'));
   const replay = createReplay(state, { show: showPast, fail: toast });
   const moves = createMoves(state, replay.seek);
   const head = h('div', { class: 'row' }, badge, clock, facts);
@@ -51,10 +55,11 @@ export default function show(root, { id = '' }, own) {
     { class: own ? 'game own' : 'game' },
     h('section', { class: 'stack' }, head, scores.element),
   );
+  const play = h('section', { class: 'play stack' }, stage, replay.element);
   // These come with the board, so that nothing moves when it does.
   const rest = [
-    h('section', { class: 'play stack' }, stage, replay.element),
-    h('section', { class: 'stack' }, outcome, sit, own?.element, verdict, moves.element, share),
+    play,
+    h('section', { class: 'stack' }, outcome, sit, own?.element, verdict, moves.element, links),
   ];
   root.append(view);
 
@@ -86,10 +91,7 @@ export default function show(root, { id = '' }, own) {
     },
     onEnd: status,
     onError(err) {
-      if (err.code === 'not_found')
-        problem(root, 'No such game', 'The server does not have this game, or no longer.');
-      else if (err.code === 'data_loss') problem(root, 'This game is damaged', err.message);
-      else problem(root, 'This game cannot be shown', err.message);
+      problem(root, titles[err.code] || 'This game cannot be shown', err.message);
     },
   });
   const timer = setInterval(status, 1000);
@@ -104,7 +106,7 @@ export default function show(root, { id = '' }, own) {
       board = { kind, ...createBoard(kind, { onCell: own && ((cell) => own.move({ cell })) }) };
       stage.replaceChildren(board.element);
       document.title = `${words.players(game)} – Gridstand`;
-      shareLinks();
+      command();
       view.append(...rest);
     }
     if (!replay.at) showNow(latest);
@@ -162,15 +164,12 @@ export default function show(root, { id = '' }, own) {
     const text = `${words.happened(state.game, event)}, ${plural(words.highest(event.position), 'point')}`;
     announce(state.over ? words.ending(state.game) : text);
   }
-  function shareLinks() {
+  function command() {
     const secure = location.protocol === 'https:';
     const host = `${location.hostname}:${location.port || (secure ? 443 : 80)}`;
     const game = state.game.private ? id : id.slice(0, 8);
-    const command = `gridstand watch ${game} --server ${host}${secure ? ' --tls' : ''}`;
-    share.append(
-      h('button', { onclick: () => copy(`${location.origin}/g/${id}`) }, 'Copy link'),
-      h('p', { class: 'dim' }, 'In a terminal:', h('code', command)),
-    );
+    const text = `gridstand watch ${game} --server ${host}${secure ? ' --tls' : ''}`;
+    links.append(h('p', { class: 'dim' }, 'In a terminal:', h('code', text)));
   }
 
   function finished() {
@@ -178,7 +177,7 @@ export default function show(root, { id = '' }, own) {
     checked = true;
     if (state.version > verifyLimit)
       verdict.append(h('button', { onclick: verify }, 'Verify in this browser'));
-    else verify();
+    else verify().catch(() => verdict.replaceChildren());
   }
   async function verify() {
     verdict.textContent = 'Verifying in this browser …';
@@ -197,12 +196,9 @@ export default function show(root, { id = '' }, own) {
     }
   }
 
-  const jump = (/** @type {number} */ n) => replay.seek((replay.at || state.version) + n);
   keys([
-    ['f', 'full screen', () => stage.requestFullscreen?.()],
-    ['c', 'copy the link', () => copy(`${location.origin}/g/${id}`)],
-    ['PageUp', '', () => jump(-10)],
-    ['PageDown', '', () => jump(10)],
+    ['f', 'full screen', () => play.requestFullscreen?.()],
+    ['c', 'copy the link', share],
   ]);
   if (own) {
     draw();

@@ -44,7 +44,7 @@ export function gameRow(game) {
   const board = createBoard(kindOf(game.position));
   const name = h('b');
   const facts = h('small');
-  const mini = h('div', { class: 'board mini' }, board.element);
+  const mini = h('div', { class: 'board mini', 'aria-hidden': 'true' }, board.element);
   const href = `/g/${game.id}`;
   const text = h('span', name, facts);
   const element = h('li', h('a', { class: 'gamerow', href }, mini, text));
@@ -63,7 +63,7 @@ export function gameRow(game) {
 
 /** @param {HTMLElement} root */
 export default function show(root) {
-  const stage = h('a', { class: 'stage board', href: '/play/classic', 'aria-label': 'Watch' });
+  const stage = h('a', { class: 'stage board', href: '/play/classic' });
   const name = h('h1', 'TV');
   const badge = h('span', { class: 'dim' }, '◌ connecting');
   const facts = h('span', { class: 'dim' });
@@ -126,7 +126,7 @@ export default function show(root) {
       onUpdate: take,
       onState(now) {
         connection = now === 'offline' ? 'reconnecting' : now;
-        status();
+        draw();
       },
       onError() {
         state = new words.State(2);
@@ -157,23 +157,17 @@ export default function show(root) {
   }
   function draw() {
     frame = 0;
-    const { game } = state;
-    if (!game?.position) return;
-    const kind = kindOf(game.position);
-    place(kind);
+    const { game, over } = state;
+    if (!game) return;
+    place(kindOf(game.position));
     board.show(game.position, state.events.at(-1), { animate: news === 1 });
     news = 0;
-    name.textContent = words.players(game);
-    score.textContent = words.scoreText(game.position);
-    status();
-  }
-  function status() {
-    const { game } = state;
-    if (!game) return;
     const [text, color] = words.badge(state, connection);
     badge.textContent = text;
     badge.className = color;
-    facts.textContent = ` ${game.variant} · ${state.over ? words.ending(game) : words.watching(state)}`;
+    name.textContent = words.players(game);
+    score.textContent = words.scoreText(game.position);
+    facts.textContent = ` ${game.variant} · ${over ? words.ending(game) : words.watching(state)}`;
   }
 
   /** Looks for another game. */
@@ -206,25 +200,24 @@ export default function show(root) {
     badge.textContent = 'Yours can be the first.';
   }
 
-  /** The lines of the list. @type {Map<string, any>} */
-  let rows = new Map();
+  /** The lines of the list, and the ids of their games. @type {any[]} */
+  let rows = [];
+  let listed = '';
   async function lists() {
     let on = await games('RECENT', 'ACTIVE', 8);
-    let title = 'On now';
-    if (!on.length) {
-      on = await games('RECENT', 'FINISHED', 8);
-      title = on.length ? 'Played last' : '';
-    }
-    listTitle.textContent = title;
-    const shown = new Map();
-    for (const game of on) {
-      const row = rows.get(game.id) || gameRow(game);
-      row.update(game);
-      shown.set(game.id, row);
-    }
-    const same = [...shown.keys()].join() === [...rows.keys()].join();
-    if (!same) list.replaceChildren(...[...shown.values()].map((row) => row.element));
-    rows = shown;
+    listTitle.textContent = on.length ? 'On now' : 'Played last';
+    if (!on.length) on = await games('RECENT', 'FINISHED', 8);
+    listTitle.hidden = !on.length;
+    on.sort((a, b) => Date.parse(b.createTime) - Date.parse(a.createTime));
+    const ids = on.map((game) => game.id).join();
+    if (ids !== listed) {
+      listed = ids;
+      rows = on.map(gameRow);
+      list.replaceChildren(...rows.map((row) => row.element));
+    } else
+      on.forEach((game, i) => {
+        rows[i].update(game);
+      });
   }
   async function scores() {
     for (const [window, title] of [
@@ -246,7 +239,7 @@ export default function show(root) {
   let ticks = 0;
   async function tick() {
     if (document.hidden) return;
-    status();
+    draw();
     const now = Date.now();
     const due = !running() || Math.min(idle(state.game), now - since) >= idleTime;
     if (due && now >= next) find();

@@ -55,7 +55,7 @@ func TestPages(t *testing.T) {
 		for _, p := range []struct{ name, path, ready string }{
 			{"tv", "/", `document.querySelector(".board svg, .board .tile")`},
 			{"game", "/g/" + bots.GetId(), `document.querySelector(".tile")`},
-			{"tribolo", "/g/" + tribolo.GetId(), `document.querySelector(".tri .GREEN")`},
+			{"tribolo", "/g/" + tribolo.GetId(), `document.querySelector(".tri .owner-2")`},
 			{"replay", "/g/" + over.GetId(), says("Verified in this browser")},
 			{"variants", "/play", says("Tribolo")},
 			{"start", "/play/classic", `document.querySelector(".offer button")`},

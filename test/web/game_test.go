@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -88,24 +87,6 @@ func (s *testServer) move(caller context.Context, g *pb.Game) {
 	}
 }
 
-// label is what a screen reader says of the board of a position of 2048.
-func label(p *pb.Position) string {
-	b := p.GetTwenty48()
-	var rows []string
-	for r := range int(b.GetRows()) {
-		row := []string{"row", strconv.Itoa(r+1) + ":"}
-		for _, tile := range b.GetTiles()[r*int(b.GetColumns()) : (r+1)*int(b.GetColumns())] {
-			if tile == 0 {
-				row = append(row, "empty")
-			} else {
-				row = append(row, strconv.Itoa(int(tile)))
-			}
-		}
-		rows = append(rows, strings.Join(row, " "))
-	}
-	return strings.Join(rows, "; ")
-}
-
 const board = `document.querySelector(".b48")`
 
 // waitForBoard waits until the page shows a position of 2048, to screen readers and to the eye.
@@ -120,10 +101,11 @@ func waitForBoard(tab *browsertest.Tab, p *pb.Position) {
 	})()`, board, len(p.GetTwenty48().GetTiles()), p.GetTwenty48().GetColumns(), strings.Trim(strings.ReplaceAll(fmt.Sprint(p.GetTwenty48().GetTiles()), " ", ","), "[]")))
 }
 
-// says reports whether the page shows a text, as an expression.
-func says(text string) string {
-	return fmt.Sprintf("document.body.innerText.replace(/\\s+/g, ' ').includes(%q)", text)
-}
+// label is what a screen reader says of a board, and says whether the page shows a text.
+var (
+	label = browsertest.Label
+	says  = browsertest.Says
+)
 
 // Ensure that the page shows every move that another player makes, to the end, and
 // verifies the game then.

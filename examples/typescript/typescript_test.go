@@ -1,0 +1,76 @@
+// Package typescript_test plays a game with the bot in this folder.
+package typescript_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m) }
+
+// runner is the pinned program that runs TypeScript.
+const runner = "tsx@4.23.15"
+
+// run runs the bot, and returns what it prints. Without the runner the test is skipped.
+func run(t *testing.T, args ...string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	if _, err := exec.LookPath("npx"); err != nil {
+		t.Skip("no npx, which comes with Node.js")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	tsx := []string{"--yes", "--prefer-offline", runner}
+	if out, err := exec.CommandContext(ctx, "npx", append(tsx, "--version")...).CombinedOutput(); err != nil {
+		t.Skipf("npx cannot install %s: %v\n%s", runner, err, out)
+	}
+	cmd := exec.CommandContext(ctx, "npx", append(append(tsx, "bot.ts"), args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s", stderr.String())
+	return string(out)
+}
+
+// Ensure that the bot plays a game to its end on a server that refuses it at times, and
+// shows the game's page.
+func TestBot(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Limits.MovesPerSecond = 30
+	server, _ := servertest.Start(t, c)
+	out := run(t, "http://"+server.Addr().String(), "3x3")
+	said := regexp.MustCompile(`^watch it: http://[^/]+/g/([a-z2-7]{26})\n(\d+) points after (\d+) moves\n$`).FindStringSubmatch(out)
+	require.NotNil(t, said, "%s", out)
+	conn := servertest.Dial(t, server.Addr())
+	got, err := pb.NewGameServiceClient(conn).GetGame(t.Context(), &pb.GetGameRequest{GameId: said[1]})
+	require.NoError(t, err)
+	assert.Equal(t, pb.Result_REASON_NO_MOVES, got.GetGame().GetResult().GetReason())
+	assert.True(t, got.GetGame().GetSeats()[0].GetPlayer().GetBot())
+}
+
+// Ensure that the examples stay short enough to be read in full.
+func TestLength(t *testing.T) {
+	t.Parallel()
+	for name, most := range map[string]int{"bot.ts": 60, filepath.Join("..", "web", "watcher.html"): 20} {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, strings.Count(string(text), "\n"), most, name)
+	}
+}

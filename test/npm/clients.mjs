@@ -1,0 +1,175 @@
+// Plays a game to its end with clients from npm, and watches it:
+//
+//     node clients.mjs ADDRESS DESCRIPTORS CLIENT
+//
+// DESCRIPTORS is a file with the contract as a FileDescriptorSet. CLIENT is a key of
+// clients.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { create, createFileRegistry, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import * as node from '@connectrpc/connect-node';
+import * as web from '@connectrpc/connect-web';
+import grpcWeb from 'grpc-web';
+import xhr2 from 'xhr2';
+
+const [address, descriptors, name] = process.argv.slice(2);
+const contract = createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(descriptors)));
+const baseUrl = `http://${address}`;
+const service = (s) => contract.getService(`gridstand.v1.${s}`);
+
+// connect returns the three services of a transport of connect-es.
+const connect = (transport) => (token) => {
+  const authenticate = (next) => (request) => {
+    if (token) request.header.set('authorization', `Bearer ${token}`);
+    return next(request);
+  };
+  const t = transport({ baseUrl, interceptors: [authenticate] });
+  return ['GameService', 'PlayerService', 'LeaderboardService'].map((s) =>
+    createClient(service(s), t),
+  );
+};
+
+// google returns the services of Google's client of gRPC-Web, which needs the
+// XMLHttpRequest of browsers, with the errors of connect-es.
+const google = (token) => {
+  globalThis.XMLHttpRequest = xhr2.XMLHttpRequest;
+  const base = new grpcWeb.GrpcWebClientBase({ format: 'binary' });
+  return ['GameService', 'PlayerService', 'LeaderboardService'].map((s) =>
+    Object.fromEntries(
+      service(s).methods.map((method) => {
+        const descriptor = new grpcWeb.MethodDescriptor(
+          `/${method.parent.typeName}/${method.name}`,
+          grpcWeb.MethodType.UNARY,
+          Object,
+          Object,
+          (m) => toBinary(method.input, create(method.input, m)),
+          (bytes) => fromBinary(method.output, bytes),
+        );
+        return [
+          method.localName,
+          async (request) => {
+            try {
+              const metadata = token ? { authorization: `Bearer ${token}` } : {};
+              return await base.unaryCall(baseUrl + descriptor.name, request, metadata, descriptor);
+            } catch (e) {
+              const details = e.metadata?.['grpc-status-details-bin'];
+              const failed = new ConnectError(e.message, e.code);
+              if (details) {
+                const status = fromBinary(
+                  contract.getMessage('google.rpc.Status'),
+                  Buffer.from(details, 'base64'),
+                );
+                failed.details = status.details.map((d) => ({
+                  type: d.typeUrl.split('/').pop(),
+                  value: d.value,
+                }));
+              }
+              throw failed;
+            }
+          },
+        ];
+      }),
+    ),
+  );
+};
+
+const clients = {
+  'connect-web json': connect((o) => web.createConnectTransport(o)),
+  'connect-web binary': connect((o) => web.createConnectTransport({ ...o, useBinaryFormat: true })),
+  'connect-web grpc-web': connect((o) => web.createGrpcWebTransport(o)),
+  'connect-node json': connect((o) =>
+    node.createConnectTransport({ ...o, httpVersion: '1.1', useBinaryFormat: false }),
+  ),
+  'connect-node binary': connect((o) => node.createConnectTransport({ ...o, httpVersion: '1.1' })),
+  'connect-node grpc-web': connect((o) =>
+    node.createGrpcWebTransport({ ...o, httpVersion: '1.1' }),
+  ),
+  'connect-node grpc': connect((o) => node.createGrpcTransport({ ...o, httpVersion: '2' })),
+  'connect-node grpc over HTTP/1.1': connect((o) =>
+    node.createGrpcTransport({ ...o, httpVersion: '1.1' }),
+  ),
+  'google grpc-web': google,
+};
+
+// refused returns the error of a call that must fail, with the reason and the metadata of
+// its ErrorInfo.
+async function refused(call, code) {
+  const failed = await call.then(
+    () => assert.fail('the call must fail'),
+    (e) => ConnectError.from(e),
+  );
+  assert.equal(failed.code, code, failed.message);
+  const [info] = failed.findDetails(contract.getMessage('google.rpc.ErrorInfo'));
+  return { failed, reason: info?.reason, metadata: info?.metadata };
+}
+
+const services = clients[name];
+const [, anyone] = services();
+const { player, token } = await anyone.createPlayer({
+  name: name.replaceAll(/[^a-z]/g, '').slice(0, 20),
+});
+const [games, players, boards] = services(token);
+assert.equal((await players.getPlayer({ playerId: 'me' })).player.id, player.id);
+
+const { game } = await games.createGame({ variant: '3x3' });
+const gameId = game.id;
+const seen = [];
+const watching = name.startsWith('google')
+  ? null // It has no streams in its binary form.
+  : (async () => {
+      for await (const { update } of games.watch({ gameId, afterVersion: 0 })) {
+        if (update.case === 'event') seen.push(update.value);
+      }
+    })();
+
+let { version, position } = game;
+const illegal = [1, 2, 3, 4].find((d) => !position.board.value.legalMoves.includes(d));
+if (illegal) {
+  const move = { case: 'direction', value: illegal };
+  assert.equal(
+    (await refused(games.move({ gameId, version, move }), Code.FailedPrecondition)).reason,
+    'ILLEGAL_MOVE',
+  );
+}
+for (let result; !result; ) {
+  const direction = position.board.value.legalMoves[0];
+  const { event } = await games.move({
+    gameId,
+    version,
+    move: { case: 'direction', value: direction },
+  });
+  ({ version, position, result } = event);
+}
+await watching;
+if (watching) {
+  assert.deepEqual(
+    seen.map((e) => e.version),
+    Array.from({ length: version }, (_, i) => i + 1),
+  );
+  assert.ok(seen.at(-1).result);
+}
+
+const conflict = await refused(games.undo({ gameId, version: 1 }), Code.FailedPrecondition);
+assert.equal(conflict.reason, 'GAME_OVER');
+const open = await games.createGame({ variant: 'twos' });
+const late = await refused(games.undo({ gameId: open.game.id, version: 7 }), Code.Aborted);
+assert.deepEqual([late.reason, late.metadata], ['VERSION_CONFLICT', { version: '1' }]);
+const nobody = await refused(games.getGame({ gameId: 'nope' }), Code.NotFound);
+assert.equal(nobody.reason, 'GAME_NOT_FOUND');
+const { failed } = await refused(games.listGames({ pageSize: -1 }), Code.InvalidArgument);
+const [bad] = failed.findDetails(contract.getMessage('google.rpc.BadRequest'));
+assert.equal(bad.fieldViolations[0].field, 'page_size');
+const [, forger] = services(`${token}x`);
+assert.equal(
+  (await refused(forger.getPlayer({ playerId: 'me' }), Code.Unauthenticated)).reason,
+  'BAD_TOKEN',
+);
+if (watching) {
+  const stream = games.watch({ gameId: 'nope' })[Symbol.asyncIterator]();
+  assert.equal((await refused(stream.next(), Code.NotFound)).reason, 'GAME_NOT_FOUND');
+}
+assert.ok((await boards.listScores({ variant: '3x3' })).total >= 0);
+console.log(`${name}: ${version} versions`);
+process.exit(0); // Idle connections would keep it for seconds.

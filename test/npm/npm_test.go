@@ -1,0 +1,118 @@
+// Package npm plays games with the clients that npm has for the server's protocols.
+package npm
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	statuspb "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestMain(m *testing.M) { testmain.Run(m) }
+
+// install installs the packages of package.json into a folder beside the program. It
+// skips the test where that is not possible.
+func install(t *testing.T) (program string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("installs packages")
+	}
+	for _, name := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("no %s", name)
+		}
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"package.json", "clients.mjs"} {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--loglevel=error")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("npm cannot install the clients: %v\n%s", err, out)
+	}
+	return filepath.Join(dir, "clients.mjs")
+}
+
+// descriptors writes the contract, and the details of its errors, into a file.
+func descriptors(t *testing.T) string {
+	t.Helper()
+	set, seen := &descriptorpb.FileDescriptorSet{}, map[string]bool{}
+	var add func(protoreflect.FileDescriptor)
+	add = func(file protoreflect.FileDescriptor) {
+		if seen[file.Path()] {
+			return
+		}
+		seen[file.Path()] = true
+		for i := range file.Imports().Len() {
+			add(file.Imports().Get(i).FileDescriptor)
+		}
+		set.File = append(set.File, protodesc.ToFileDescriptorProto(file))
+	}
+	for _, file := range []protoreflect.FileDescriptor{
+		pb.File_gridstand_v1_game_proto, pb.File_gridstand_v1_leaderboard_proto, pb.File_gridstand_v1_player_proto,
+		errdetails.File_google_rpc_error_details_proto, statuspb.File_google_rpc_status_proto,
+	} {
+		add(file)
+	}
+	data, err := proto.Marshal(set)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "contract.binpb")
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	return path
+}
+
+// Ensure that the clients that pages and programs in TypeScript use play a game, get its
+// errors with their details, and watch it to its end.
+func TestClients(t *testing.T) {
+	t.Parallel()
+	program, contract := install(t), descriptors(t)
+	server, _ := servertest.Start(t, servertest.Config(t).Unlimited())
+	source, err := os.ReadFile("clients.mjs")
+	require.NoError(t, err)
+	clients := regexp.MustCompile(`(?m)^  '([^'\n]+)': (connect\(|google,)`).FindAllStringSubmatch(string(source), -1)
+	require.Greater(t, len(clients), 5)
+	for _, client := range clients {
+		t.Run(client[1], func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			out, err := exec.CommandContext(ctx, "node", program, server.Addr().String(), contract, client[1]).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			assert.Regexp(t, `: \d+ versions\n$`, string(out))
+		})
+	}
+}
+
+// Ensure that the packages are pinned: another version may be another program.
+func TestPinned(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("package.json")
+	require.NoError(t, err)
+	var told struct{ Dependencies map[string]string }
+	require.NoError(t, json.Unmarshal(data, &told))
+	for name, version := range told.Dependencies {
+		assert.Regexp(t, `^\d+\.\d+\.\d+$`, version, name)
+	}
+}

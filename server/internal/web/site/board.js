@@ -72,8 +72,10 @@ function twenty48() {
       ? slide(before, rows, columns, moved.direction)
       : { tiles: before, moves: [] };
     const spawn = moved.spawned ? moved.spawned.index || 0 : -1;
-    if (!next.every((value, i) => value === (i === spawn ? moved.spawned.value : slid.tiles[i])))
-      return;
+    // Another position than the one before the event is shown as it is.
+    if (slid.tiles[spawn]) return;
+    slid.tiles[spawn] = moved.spawned?.value;
+    if (next.some((value, i) => value !== slid.tiles[i])) return;
     const to = new Map(slid.moves.map((m) => [m.from, m.to]));
     /** @type {any[]} */
     const after = Array(cells.length).fill(null);

@@ -110,6 +110,7 @@ export default function show(root, { id = '' }, own) {
       view.append(...rest);
     }
     if (!replay.at) showNow(latest);
+    latest = null;
     drawn = state.version;
   }
   /** Shows the newest version. @param {any} event that led to it, if it is to be animated */

@@ -92,6 +92,7 @@ func (g *Game) Apply(event *pb.Event) bool {
 		next.Variant, next.Seats, next.Private = created.GetVariant(), created.GetSeats(), created.GetPrivate()
 		next.TurnLimit, next.SeedCommitment = created.GetTurnLimit(), created.GetSeedCommitment()
 		next.RulesRevision, next.CreateTime = created.GetRulesRevision(), event.GetTime()
+		next.Exhibition = !slices.ContainsFunc(next.Seats, func(s *pb.Seat) bool { return s.GetBot() == "" })
 	}
 	seatsKnown := len(next.Seats) > 0 || event.GetCreated() != nil
 	if seatsKnown && len(next.Seats) != len(next.GetPosition().GetScores()) {
@@ -144,6 +145,6 @@ func (g Game) copy() *pb.Game {
 		Position: g.GetPosition(), Result: g.GetResult(), Ranked: g.GetRanked(), Private: g.GetPrivate(),
 		Watchers: g.GetWatchers(), SeedCommitment: g.GetSeedCommitment(), Seed: g.GetSeed(),
 		CreateTime: g.GetCreateTime(), UpdateTime: g.GetUpdateTime(), TurnLimit: g.GetTurnLimit(),
-		RulesRevision: g.GetRulesRevision(),
+		RulesRevision: g.GetRulesRevision(), Exhibition: g.GetExhibition(),
 	}
 }

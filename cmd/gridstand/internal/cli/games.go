@@ -209,7 +209,7 @@ func (p *program) printGames(games []*pb.Game) error {
 			g.GetId(), variantOf(g), gamestate.PlayerName(g),
 			comma(gamestate.HighestScore(g)),
 			tile, comma(g.GetPosition().GetMoveCount()), comma(g.GetWatchers()),
-			status(g.GetStatus()), p.ago(g.GetUpdateTime()),
+			stage(g), p.ago(g.GetUpdateTime()),
 		}
 	}
 	return p.printTable(columns, rows)

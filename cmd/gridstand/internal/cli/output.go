@@ -106,6 +106,15 @@ func (p *program) ago(t *timestamppb.Timestamp) string {
 	return gamestate.Ago(p.clock().Sub(t.AsTime()))
 }
 
+// stage returns the word for where a game stands: its status, or that it is an
+// exhibition.
+func stage(g *pb.Game) string {
+	if g.GetExhibition() && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
+		return "exhibition"
+	}
+	return status(g.GetStatus())
+}
+
 // status returns the word for a game's status.
 func status(s pb.GameStatus) string {
 	switch s {

@@ -251,7 +251,9 @@ func (p *page) facts(width int) (lines []string, least int) {
 		about = s.Ending() + ", " + about
 	}
 	lines = append(lines, t.Dim().Render(widget.Cell(about, width)))
-	if reason := s.Unranked(); reason != "" {
+	if s.Game.GetExhibition() {
+		lines = append(lines, t.Dim().Render(widget.Cell("exhibition: only bots play", width)))
+	} else if reason := s.Unranked(); reason != "" {
 		lines = append(lines, t.Dim().Render(widget.Cell("unranked: "+reason, width)))
 	}
 	return lines, least

@@ -40,6 +40,8 @@ type chooser struct {
 	seen []string
 	// finding is set while the server is asked; byUser if the user wanted another game.
 	finding, byUser bool
+	// asked is set if the user wanted the game that is shown.
+	asked bool
 	// next is when to ask again at the earliest. wait is the last wait while there was no
 	// game.
 	next time.Time
@@ -74,17 +76,17 @@ func (c *chooser) due(g *game, now time.Time) bool {
 		return false
 	case !g.running():
 		return true
-	case c.player == "":
-		return c.idle(g, now) >= idleTime
-	default:
-		return c.idle(g, now) >= gamestate.LeaveTime
 	}
-}
-
-// idle is the time for which the page has shown a game without a move.
-func (c *chooser) idle(g *game, now time.Time) time.Duration {
 	age, _ := g.state.Idle(now)
-	return min(age, now.Sub(g.since))
+	shown := now.Sub(g.since)
+	switch {
+	case c.player != "":
+		return min(age, shown) >= gamestate.LeaveTime
+	case c.asked:
+		return min(age, shown) >= idleTime
+	default: // The server may begin an exhibition if it is asked while no game moves.
+		return age >= idleTime && shown >= firstWait
+	}
 }
 
 // find asks the server for a game.
@@ -150,7 +152,7 @@ func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, prob
 	case !other:
 		return nil, ""
 	}
-	c.why, c.wait, c.next = msg.why, 0, time.Time{}
+	c.why, c.asked, c.wait, c.next = msg.why, byUser, 0, time.Time{}
 	c.seen = append(c.seen, msg.game.GetId())
 	c.seen = c.seen[max(len(c.seen)-seenLimit, 0):]
 	return msg.game, ""
@@ -189,12 +191,20 @@ func choose(watched, best []*pb.Game, seen []string, now time.Time) (*pb.Game, s
 				(but.idle || now.Sub(g.GetUpdateTime().AsTime()) < idleTime)
 		}
 		if i := slices.IndexFunc(watched, fits); i >= 0 && watched[i].GetWatchers() > 0 {
-			return watched[i], "the most watched live game"
+			return watched[i], exhibitionOr(watched[i], "the most watched live game")
 		}
 		if i := slices.IndexFunc(best, fits); i >= 0 {
 			s := gamestate.New(best[i])
-			return best[i], "the best live " + s.Variant() + " game"
+			return best[i], exhibitionOr(best[i], "the best live "+s.Variant()+" game")
 		}
 	}
 	return nil, ""
+}
+
+// exhibitionOr is why a game is shown: as an exhibition, or otherwise for a reason.
+func exhibitionOr(g *pb.Game, why string) string {
+	if g.GetExhibition() {
+		return "an exhibition: only bots play"
+	}
+	return why
 }

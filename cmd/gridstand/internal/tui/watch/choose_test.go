@@ -74,6 +74,32 @@ func (x *set) ends(id string) {
 	x.Until("the end", func() bool { return !x.p.game.running() })
 }
 
+// Ensure that TV soon leaves a game without moves that it chose for lack of another one,
+// as for an exhibition, which the server begins when it is asked, and later one that
+// the user chose.
+func TestTV_Exhibition(t *testing.T) {
+	t.Parallel()
+	still, show := liveGame("still", 0, time.Hour), liveGame("show", 0, 0)
+	show.Exhibition = true
+	live := []*pb.Game{still}
+	s := &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) { return live, nil }}
+	x := newSet(t, s, "", "still", "show")
+	x.shows(still)
+	assert.Contains(t, x.Screen(), "the best live classic game")
+	live = []*pb.Game{still, show}
+	x.wait(firstWait)
+	x.shows(show)
+	assert.Contains(t, x.Screen(), "an exhibition: only bots play")
+
+	x.Press("n")
+	x.shows(still)
+	show.UpdateTime = timestamppb.New(tuitest.Noon.Add(idleTime))
+	x.wait(firstWait)
+	assert.Equal(t, "still", x.p.game.id)
+	x.wait(idleTime)
+	x.shows(show)
+}
+
 // TestTV waits while nothing is live, goes from game to game with n, and on its own when
 // one ends.
 func TestTV(t *testing.T) {

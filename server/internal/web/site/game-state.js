@@ -80,6 +80,9 @@ export function happened(game, e) {
   return e.abandoned ? 'abandoned' : '';
 }
 
+/** What is played. @param {any} game */
+export const title = (game) => game.variant + (game.exhibition ? ' exhibition' : '');
+
 /** The time since a game's last event. @param {any} game */
 export const idle = (game) => Date.now() - Date.parse(game.updateTime);
 

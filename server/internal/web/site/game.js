@@ -156,7 +156,10 @@ export default function show(root, { id = '' }, own) {
     const deadline = !state.over && game.position?.turnDeadline;
     clock.textContent = deadline ? `${words.clock(deadline)} left` : '';
     clock.className = deadline && Date.parse(deadline) - Date.now() < hurry ? 'bad' : '';
-    const texts = [game.variant, state.over ? words.ago(game.updateTime) : words.watching(state)];
+    const texts = [
+      words.title(game),
+      state.over ? words.ago(game.updateTime) : words.watching(state),
+    ];
     if (!game.ranked) texts.push(game.private ? 'private' : 'unranked');
     facts.textContent = texts.join(' · ');
   }

@@ -53,7 +53,11 @@ export function gameRow(game) {
     name.textContent = words.players(g);
     const over = g.status === 'GAME_STATUS_FINISHED';
     const [badge] = words.badge({ game: g, over }, 'live');
-    const texts = [g.variant, words.scoreText(g.position), over ? words.ago(g.updateTime) : badge];
+    const texts = [
+      words.title(g),
+      words.scoreText(g.position),
+      over ? words.ago(g.updateTime) : badge,
+    ];
     if (g.watchers) texts.push(`${comma(g.watchers)} watching`);
     facts.textContent = texts.join(' · ');
   };
@@ -101,6 +105,7 @@ export default function show(root) {
   /** @type {string[]} */
   const seen = [];
   let since = 0;
+  let asked = false; // by the user
   let next = 0;
   let wait = 1e3;
   let finding = false;
@@ -167,7 +172,7 @@ export default function show(root) {
     badge.className = color;
     name.textContent = words.players(game);
     score.textContent = words.scoreText(game.position);
-    facts.textContent = ` ${game.variant} · ${over ? words.ending(game) : words.watching(state)}`;
+    facts.textContent = ` ${words.title(game)} · ${over ? words.ending(game) : words.watching(state)}`;
   }
 
   /** Looks for another game. */
@@ -183,6 +188,7 @@ export default function show(root) {
         found && found.game.id !== state.game?.id && (!running() || idle(found.game) < 30e3);
       if (found && (byUser || better)) {
         wait = 1e3;
+        asked = byUser;
         tune(found.game, found.why);
       } else if (!state.game) await nothing();
     } catch {
@@ -241,7 +247,9 @@ export default function show(root) {
     if (document.hidden) return;
     draw();
     const now = Date.now();
-    const due = !running() || Math.min(idle(state.game), now - since) >= idleTime;
+    // The server may begin an exhibition if the game stood still when TV chose it.
+    const least = asked ? idleTime : 2e3;
+    const due = !running() || (idle(state.game) >= idleTime && now - since >= least);
     if (due && now >= next) find();
     const tick = ticks++;
     try {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -49,7 +50,11 @@ type player struct {
 // newPlayer creates an account and a game.
 func newPlayer(t *testing.T, address net.Addr, request *pb.CreateGameRequest) *player {
 	t.Helper()
-	conn := servertest.Dial(t, address)
+	return newPlayerOn(t, servertest.Dial(t, address), request)
+}
+
+func newPlayerOn(t *testing.T, conn *grpc.ClientConn, request *pb.CreateGameRequest) *player {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	account, err := pb.NewPlayerServiceClient(conn).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "Ann"})

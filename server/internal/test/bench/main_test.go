@@ -148,6 +148,9 @@ func beServer(side string) error {
 			fmt.Println(stats.Mallocs)
 		case "goroutines":
 			fmt.Println(runtime.NumGoroutine())
+		case "files":
+			open, _ := os.ReadDir("/proc/self/fd") // empty on other systems
+			fmt.Println(len(open))
 		case "work":
 			fmt.Println(work().Microseconds())
 		case "readers":
@@ -260,8 +263,8 @@ func (p *process) read(b *testing.B) string {
 	return p.out.Text()
 }
 
-// ask returns the answer to "memory", in bytes, to "allocations" or "goroutines",
-// a number, or to "work", the microseconds for which the process had a processor.
+// ask returns the answer to "memory", in bytes, to "allocations", "goroutines" or
+// "files", a number, or to "work", the microseconds for which the process had a processor.
 func (p *process) ask(b *testing.B, question string) float64 {
 	b.Helper()
 	_, err := p.in.WriteString(question + "\n")

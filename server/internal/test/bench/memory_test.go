@@ -45,7 +45,7 @@ func BenchmarkMemory(b *testing.B) {
 			plain := startBareProcess(b, prepared, p.event, variables...)
 			echo := bareMove(plain.dial(b), p.event)
 			each := func(server *process, request *pb.WatchRequest, publish func() error, events bool) float64 {
-				goroutines := server.ask(b, "goroutines")
+				goroutines, files := server.ask(b, "goroutines"), server.ask(b, "files")
 				before := server.ask(b, "memory")
 				s := watchedGame{openAudience(b, server.address, watchPlan{
 					requests: sameRequest(request, way.watchers), perConnection: way.perConnection, tls: way.tls, events: events,
@@ -54,7 +54,7 @@ func BenchmarkMemory(b *testing.B) {
 				after := server.ask(b, "memory")
 				s.close(b)
 				require.Eventually(b, func() bool {
-					return server.ask(b, "goroutines") < goroutines+10
+					return server.ask(b, "goroutines") < goroutines+10 && server.ask(b, "files") < files+10
 				}, time.Minute, 10*time.Millisecond, "the server learns that they left")
 				return (after - before) / float64(way.watchers)
 			}

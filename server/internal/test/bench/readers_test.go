@@ -1,5 +1,3 @@
-//go:build unix
-
 package bench
 
 import (
@@ -11,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"syscall"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -29,7 +26,7 @@ type recordWriter struct {
 
 	mu    sync.Mutex
 	conns []net.Conn
-	fds   []int
+	fds   []uintptr
 }
 
 func newRecordWriter(event *pb.Event) (*recordWriter, error) {
@@ -66,7 +63,7 @@ func (w *recordWriter) serve() {
 			continue
 		}
 		w.mu.Lock()
-		_ = raw.Control(func(fd uintptr) { w.fds = append(w.fds, int(fd)) })
+		_ = raw.Control(func(fd uintptr) { w.fds = append(w.fds, fd) })
 		w.conns = append(w.conns, conn)
 		w.mu.Unlock()
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
@@ -79,7 +76,7 @@ func (w *recordWriter) publish() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, fd := range w.fds {
-		_, _ = syscall.Write(fd, w.record)
+		writeTo(fd, w.record)
 	}
 }
 

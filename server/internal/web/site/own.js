@@ -11,13 +11,8 @@ import { slide } from './twenty48.js';
 /** @import { Request } from './moves.js' */
 /** @typedef {ReturnType<typeof ownSeat>} OwnSeat */
 
-/** @type {[Direction, string[]][]} */
-const arrows = [
-  ['DIRECTION_UP', ['ArrowUp', 'w', 'k']],
-  ['DIRECTION_DOWN', ['ArrowDown', 's', 'j']],
-  ['DIRECTION_LEFT', ['ArrowLeft', 'a', 'h']],
-  ['DIRECTION_RIGHT', ['ArrowRight', 'd', 'l']],
-];
+/** The letters of each direction, beside its arrow. */
+const letters = { Up: 'wk', Down: 'sj', Left: 'ah', Right: 'dl' };
 /** @type {[Window, string][]} */
 const windows = [
   ['WINDOW_DAY', 'today'],
@@ -34,17 +29,18 @@ export function ownSeat(first, seat, next) {
   const { id, variant } = first;
   const sliding = !!first.position.twenty48;
   /** What the page of the game offers. @type {any} */
-  let page = { state: { game: first } };
+  let page = { state: { game: first, over: false } };
   /** A slide that is shown before its answer. @type {Direction | undefined} */
   let shown;
   /** The player's best score on the leaderboard. */
   let record = 0;
   let gain = '';
+  let reached = first.position.twenty48?.goalReached;
   let release = () => {};
 
   /** @returns {Game} */
   const game = () => page.state.game;
-  const over = () => game().status === 'GAME_STATUS_FINISHED';
+  const over = () => page.state.over;
   const moveCount = () => game().position.moveCount ?? 0;
   const score = () => game().position.scores[seat];
   /** The bot that moves for the player, whose time ran out. */
@@ -143,11 +139,9 @@ export function ownSeat(first, seat, next) {
   }
   /** What becomes of the game if the player gives it up. */
   function loss() {
-    if (game().status === 'GAME_STATUS_WAITING') return 'It has not started.';
     if (!alone()) return 'The others play on without you.';
     if (!sliding) return 'The bots do not play on.';
-    if (!game().ranked) return 'It is not ranked.';
-    return score() ? `Its ${plural(score(), 'point')} count.` : 'It has no points yet.';
+    return game().ranked ? `Its ${plural(score(), 'point')} count.` : 'It is not ranked.';
   }
 
   function finish() {
@@ -219,17 +213,22 @@ export function ownSeat(first, seat, next) {
     open(p) {
       page = p;
       const { element: board } = p.board;
-      const go = (/** @type {Direction} */ direction) => move({ direction });
+      const go = (/** @type {string} */ name) =>
+        move({ direction: /** @type {Direction} */ (`DIRECTION_${name.toUpperCase()}`) });
       keys([
         ['u', 'undo', undo],
         ['n', 'new game', renew],
       ]);
       if (sliding) {
         release = keys(
-          arrows.flatMap(([direction, [first, ...rest]]) => [
-            [first, `slide; also ${rest.join(' ')}`, () => go(direction)],
-            ...rest.map((key) => /** @type {any} */ ([key, '', () => go(direction)])),
-          ]),
+          Object.entries(letters).flatMap(([name, [a, b]]) => {
+            const slide = () => go(name);
+            return [
+              [`Arrow${name}`, `slide; also ${a} ${b}`, slide],
+              [a, '', slide],
+              [b, '', slide],
+            ];
+          }),
         );
         swipes(board, go);
       } else board.focus();
@@ -254,6 +253,10 @@ export function ownSeat(first, seat, next) {
     undoing.hidden = !alone();
     say(bot ? `Your time ran out: ${bot} moves for you. Any move takes your seat back.` : '');
     if (over()) finish();
+    else if (!reached && game().position.twenty48?.goalReached) {
+      reached = true;
+      say('2048! Play on.');
+    }
     moves.changed(e);
   }
 }
@@ -261,7 +264,7 @@ export function ownSeat(first, seat, next) {
 /**
  * Calls go for each swipe on an element.
  * @param {HTMLElement} element
- * @param {(direction: Direction) => void} go
+ * @param {(name: string) => void} go
  */
 function swipes(element, go) {
   /** @type {PointerEvent|null} */
@@ -276,7 +279,7 @@ function swipes(element, go) {
     const y = e.clientY - from.clientY;
     if (Math.max(Math.abs(x), Math.abs(y)) < 24) return;
     from = null;
-    if (Math.abs(x) > Math.abs(y)) go(x > 0 ? 'DIRECTION_RIGHT' : 'DIRECTION_LEFT');
-    else go(y > 0 ? 'DIRECTION_DOWN' : 'DIRECTION_UP');
+    if (Math.abs(x) > Math.abs(y)) go(x > 0 ? 'Right' : 'Left');
+    else go(y > 0 ? 'Down' : 'Up');
   });
 }

@@ -4,6 +4,7 @@ package connecttest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -28,8 +29,8 @@ const (
 	JSON    = "connect-json"
 	Binary  = "connect"
 	GRPCWeb = "grpc-web"
-	// GRPC is that of package connect, over HTTP/1.1.
-	GRPC = "grpc-http1"
+	// GRPC is that of package connect, which also speaks it over HTTP/1.1.
+	GRPC = "grpc-connect"
 )
 
 // Protocols lists the protocols of Dial.
@@ -39,9 +40,19 @@ func Protocols() []string { return []string{JSON, Binary, GRPCWeb, GRPC} }
 // sockets close with the test.
 func Dial(t testing.TB, addr net.Addr, protocol string) grpc.ClientConnInterface {
 	t.Helper()
-	transport := &http.Transport{MaxIdleConnsPerHost: 1 << 10}
+	return dial(t, "http://"+addr.String(), protocol, &http.Transport{MaxIdleConnsPerHost: 1 << 10})
+}
+
+// DialTLS is Dial over HTTP/2 and TLS.
+func DialTLS(t testing.TB, addr net.Addr, protocol string, config *tls.Config) grpc.ClientConnInterface {
+	t.Helper()
+	return dial(t, "https://"+addr.String(), protocol, &http.Transport{TLSClientConfig: config.Clone(), ForceAttemptHTTP2: true})
+}
+
+func dial(t testing.TB, base, protocol string, transport *http.Transport) grpc.ClientConnInterface {
+	t.Helper()
 	t.Cleanup(transport.CloseIdleConnections)
-	c := &conn{base: "http://" + addr.String(), client: &http.Client{Transport: transport}}
+	c := &conn{base: base, client: &http.Client{Transport: transport}}
 	codec := codec{name: "proto"}
 	switch protocol {
 	case JSON:
@@ -147,7 +158,7 @@ func (c *conn) Invoke(ctx context.Context, method string, args, reply any, optio
 	}
 	response, err := c.to(method).CallUnary(ctx, request)
 	if err != nil {
-		err, trailer := toStatus(err)
+		trailer, err := toStatus(err)
 		for _, option := range options {
 			if o, ok := option.(grpc.TrailerCallOption); ok {
 				*o.TrailerAddr = trailer
@@ -201,7 +212,7 @@ func (s *stream) RecvMsg(m any) error {
 	if err == nil {
 		return io.EOF
 	}
-	err, s.trailer = toStatus(err)
+	s.trailer, err = toStatus(err)
 	return err
 }
 
@@ -215,10 +226,10 @@ func (s *stream) Trailer() metadata.MD { return s.trailer }
 func (s *stream) Context() context.Context { return s.ctx }
 
 // toStatus returns the error of gRPC for one of Connect, and its trailer.
-func toStatus(err error) (error, metadata.MD) {
+func toStatus(err error) (metadata.MD, error) {
 	failed := new(connect.Error)
 	if !errors.As(err, &failed) {
-		return err, nil
+		return nil, err
 	}
 	s := &statuspb.Status{Code: int32(failed.Code()), Message: failed.Message()}
 	for _, detail := range failed.Details() {
@@ -228,5 +239,5 @@ func toStatus(err error) (error, metadata.MD) {
 	for key, values := range failed.Meta() {
 		trailer[strings.ToLower(key)] = values
 	}
-	return status.ErrorProto(s), trailer
+	return trailer, status.ErrorProto(s)
 }

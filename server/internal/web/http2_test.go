@@ -1,0 +1,82 @@
+package web_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that a door with a listener of its own speaks every protocol over HTTP/2, and
+// that many streams share a connection for longer than a client may leave one unread.
+func TestHTTP2(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	c := servertest.Config(t).Unlimited()
+	c.Web, c.Stall = "127.0.0.1:0", time.Second
+	c.TLSCert, c.TLSKey = servertest.Certificate(t)
+	running, _ := servertest.Start(t, c)
+	pem, err := os.ReadFile(c.TLSCert)
+	require.NoError(t, err)
+	pool := x509.NewCertPool()
+	require.True(t, pool.AppendCertsFromPEM(pem))
+	config := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+
+	plain, err := grpc.NewClient("passthrough:///"+running.Addr().String(), grpc.WithTransportCredentials(credentials.NewTLS(config)))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = plain.Close() })
+	created, err := pb.NewPlayerServiceClient(plain).CreatePlayer(t.Context(), &pb.CreatePlayerRequest{Name: "Ada"})
+	require.NoError(t, err)
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+created.GetToken())
+
+	for _, protocol := range connecttest.Protocols() {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			games := pb.NewGameServiceClient(connecttest.DialTLS(t, running.WebAddr(), protocol, config))
+			created, err := games.CreateGame(ctx, &pb.CreateGameRequest{Variant: "classic"})
+			require.NoError(t, err)
+			g := created.GetGame()
+			var streams []grpc.ServerStreamingClient[pb.WatchResponse]
+			for range 3 {
+				stream, err := games.Watch(ctx, &pb.WatchRequest{GameId: g.GetId(), AfterVersion: &g.Version})
+				require.NoError(t, err)
+				streams = append(streams, stream)
+			}
+			// Refused calls while the streams are quiet.
+			for began := time.Now(); time.Since(began) < 2500*time.Millisecond; <-time.After(100 * time.Millisecond) {
+				_, err = games.GetGame(ctx, &pb.GetGameRequest{GameId: "x"})
+				require.Equal(t, codes.NotFound, status.Code(err), "%v", err)
+				require.Len(t, status.Convert(err).Details(), 1)
+			}
+			_, err = games.Move(ctx, &pb.MoveRequest{GameId: g.GetId(), Version: 1, Move: &pb.MoveRequest_Direction{
+				Direction: g.GetPosition().GetTwenty48().GetLegalMoves()[0],
+			}})
+			require.NoError(t, err)
+			for _, stream := range streams {
+				for {
+					update, err := stream.Recv()
+					require.NoError(t, err)
+					if update.GetEvent() != nil {
+						assert.EqualValues(t, 2, update.GetEvent().GetVersion())
+						break
+					}
+				}
+			}
+		})
+	}
+}

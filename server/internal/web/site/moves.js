@@ -27,7 +27,7 @@ function became({ moved, undone }, { undo, direction, cell }) {
  * @param {(u: {event: Event}) => void} on.update gets an answer
  * @param {() => Promise<unknown>} on.refresh asks for the game as the server has it
  * @param {(text: string) => void} on.refused is called with the reason
- * @param {(text: string) => void} on.delayed is called with the reason, '' after the answer
+ * @param {(text: string) => void} on.delayed is called with the reason before a retry
  */
 export function createMoves(on) {
   /** @type {Request[]} */
@@ -42,7 +42,7 @@ export function createMoves(on) {
   async function make(request) {
     const { undo, ...move } = request;
     const { id: gameId, version } = on.game();
-    const done = new AbortController();
+    let done = false;
     const seen = new Promise((resolve) => {
       inFlight = { request, version, seen: () => resolve(null) };
     });
@@ -51,20 +51,19 @@ export function createMoves(on) {
       undo ? 'Undo' : 'Move',
       /** @type {any} */ ({ gameId, version, ...move }),
       {
-        signal: done.signal,
+        settled: () => done,
         onWait: (e) => on.delayed(`${explain(e)} Trying again …`),
       },
     );
     try {
       // The stream may bring the event before the answer, or although the answer is lost.
       await Promise.race([seen, answer.then(on.update)]);
-      on.delayed('');
+      done = true;
     } catch (e) {
       waiting = [];
       await refused(e);
     }
     inFlight = null;
-    done.abort();
   }
   /** Asks for the game if the request may have been for an older one. @param {any} e */
   async function refused(e) {

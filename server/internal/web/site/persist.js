@@ -43,27 +43,24 @@ export function explain(e) {
  * @template {keyof Calls} M
  * @param {M} method
  * @param {Calls[M][0]} request
- * @param {{signal?: AbortSignal, onWait?: (e: any) => void, service?: string}} [options]
+ * @param {{settled?: () => boolean, onWait?: (e: any) => void, service?: string}} [options] settled
+ * reports whether the answer is no longer needed
  * @returns {Promise<Calls[M][1]>}
  */
 export async function persist(method, request, options = {}) {
+  const { settled, onWait, service = 'GameService' } = options;
   for (let tries = 0; ; tries++) {
     const attempt = new AbortController();
     const timer = setTimeout(() => attempt.abort(), 8000);
-    const stop = () => attempt.abort();
-    options.signal?.addEventListener('abort', stop);
     try {
-      return await call(options.service ?? 'GameService', method, request, {
-        signal: attempt.signal,
-      });
-    } catch (e) {
-      if (options.signal?.aborted || !unsettled(e)) throw e;
-      options.onWait?.(e);
-      const asked = Math.min(/** @type {ApiError} */ (e).retryAfter || 0, 60) * 1000;
+      return await call(service, method, request, { signal: attempt.signal });
+    } catch (/** @type {any} */ e) {
+      if (settled?.() || !unsettled(e)) throw e;
+      onWait?.(e);
+      const asked = Math.min(e.retryAfter || 0, 60) * 1000;
       await pause(asked + Math.min(250 * 2 ** tries, 4000) * (0.5 + Math.random()));
     } finally {
       clearTimeout(timer);
-      options.signal?.removeEventListener('abort', stop);
     }
   }
 }

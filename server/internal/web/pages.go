@@ -101,7 +101,9 @@ func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Temp
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Security-Policy", policy)
-	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if scheme == "https" { // browsers ignore it elsewhere, and say so in their consoles
+		header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	}
 	header.Set("Referrer-Policy", "same-origin")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-cache")

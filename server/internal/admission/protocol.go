@@ -110,7 +110,7 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 	}
 	encrypted := tls.Server(httpConn{accepted}, h.tls)
 	if err := encrypted.Handshake(); err != nil {
-		if clear := (tls.RecordHeaderError{}); errors.As(err, &clear) && clear.Conn != nil && isRequest(clear.RecordHeader[:]) {
+		if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) && plain.Conn != nil && isRequest(plain.RecordHeader[:]) {
 			accepted.turnAway("this server speaks TLS: open https:// in place of http://")
 		}
 		_ = encrypted.Close()

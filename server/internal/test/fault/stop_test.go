@@ -6,17 +6,23 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/http2"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
 
+	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -43,6 +49,57 @@ func TestServerStopped(t *testing.T) {
 		f.stop()
 		require.NoError(t, group.Wait())
 	})
+}
+
+// Ensure that a server that is told to stop answers every call by HTTP that it carries
+// out.
+func TestServerStopped_HTTP(t *testing.T) {
+	t.Parallel()
+	env := newSQLiteEnv(t)
+	running, stop := servertest.Start(t, testConfig(env.url))
+	server := &testServer{addr: running.Addr().String()}
+	const players, moves = 4, 20
+	type playing struct {
+		gameID string
+		acked  int32
+	}
+	all := make([]playing, players)
+	var group errgroup.Group
+	var begun sync.WaitGroup
+	begun.Add(players)
+	for i := range all {
+		player, rng := env.player(server), rand.New(rand.NewPCG(uint64(i), 15))
+		game := player.start(t, "6x6")
+		games := pb.NewGameServiceClient(connecttest.Dial(t, running.Addr(), connecttest.JSON))
+		ready := sync.OnceFunc(begun.Done)
+		group.Go(func() error {
+			defer ready()
+			version, position := game.GetVersion(), game.GetPosition()
+			for {
+				all[i] = playing{game.GetId(), version}
+				if version > moves {
+					ready()
+				}
+				event, err := games.Move(player.authorized(t.Context()), &pb.MoveRequest{
+					GameId: game.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: random(rng, position)},
+				})
+				if err != nil {
+					// Canceled: the connection was idle, and so was closed.
+					if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {
+						return err
+					}
+					return nil
+				}
+				version, position = event.GetEvent().GetVersion(), event.GetEvent().GetPosition()
+			}
+		})
+	}
+	begun.Wait()
+	stop()
+	require.NoError(t, group.Wait())
+	for _, p := range all {
+		assert.EqualValues(t, p.acked, env.length(t, p.gameID), "a call was carried out and not answered")
+	}
 }
 
 // Ensure that a stop does not wait for what clients keep open: connections that

@@ -1,0 +1,50 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that the watcher in examples/web shows a game of a server of another origin.
+func TestExample_Watcher(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	ada := s.account("ada")
+	g := s.create(ada, "classic")
+	site := httptest.NewServer(http.FileServer(http.Dir("../../examples/web")))
+	t.Cleanup(site.Close)
+	tab := browsertest.Open(t, strings.TrimPrefix(site.URL, "http://"))
+	origin := browsertest.Open(t, s.address).Origin
+	tab.Others = []string{origin}
+	tab.Visit("/watcher.html?" + origin + "/g/" + g.GetId())
+	shows := func() {
+		t.Helper()
+		tab.Wait(says(fmt.Sprintf("%d points", g.GetPosition().GetScores()[0])))
+		var tiles []string
+		for _, tile := range g.GetPosition().GetTwenty48().GetTiles() {
+			if tile == 0 {
+				tiles = append(tiles, ".")
+			} else {
+				tiles = append(tiles, strconv.Itoa(int(tile)))
+			}
+		}
+		tab.Wait(fmt.Sprintf(`document.querySelector("#board").innerText.trim().replace(/\s+/g, " ") === %q`, strings.Join(tiles, " ")))
+	}
+	shows()
+	for range 5 {
+		s.move(ada, g)
+		shows()
+	}
+	_, err := s.games.Resign(ada, &pb.ResignRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return s.game(g.GetId()).GetWatchers() == 0 }, browsertest.Patience, pollEvery)
+}

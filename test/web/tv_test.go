@@ -1,0 +1,132 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/process"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// onTV is an expression that reports whether TV shows a game.
+func onTV(g *pb.Game) string {
+	return fmt.Sprintf(`document.querySelector(".stage")?.getAttribute("href") === "/g/%s"`, g.GetId())
+}
+
+// Ensure that TV invites to play on an empty server, shows the most watched game, and goes
+// on to the best one at its end.
+func TestTV(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	tab := browsertest.Open(t, s.address)
+	tab.Visit("/")
+	tab.Wait(says("No live games"))
+	tab.Wait(says("Yours can be the first"))
+	tab.Wait(`document.querySelectorAll(".stage .tile").length > 0`)
+	assert.True(t, browsertest.Eval[bool](tab, `[...document.querySelectorAll("main a")].some((a) => a.innerText === "Play" && a.pathname === "/play/classic")`))
+	tab.Visit("/account") // TV would watch one of the games.
+
+	ada, bob, carol := s.account("ada"), s.account("bob"), s.account("carol")
+	poor, best, watched := s.create(ada, "classic"), s.create(bob, "classic"), s.create(carol, "5x5")
+	s.move(ada, poor)
+	for range 30 {
+		s.move(bob, best)
+	}
+	_, err := s.games.Watch(t.Context(), &pb.WatchRequest{GameId: watched.GetId()})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		listed, err := s.games.ListGames(t.Context(), &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: pb.OrderBy_ORDER_BY_WATCHERS, PageSize: 1})
+		return err == nil && listed.GetGames()[0].GetId() == watched.GetId() && listed.GetGames()[0].GetWatchers() == 1
+	}, browsertest.Patience, pollEvery)
+	tab.Visit("/")
+	tab.Wait(onTV(watched))
+	tab.Wait(says("the most watched live game"))
+	for range 3 {
+		s.move(carol, watched)
+		waitForBoard(tab, watched.GetPosition())
+	}
+	_, err = s.games.Resign(carol, &pb.ResignRequest{GameId: watched.GetId()})
+	require.NoError(t, err)
+	tab.Wait(says("Given up"))
+	tab.Wait(onTV(best))
+	tab.Wait(says("the best live classic game"))
+	s.move(bob, best)
+	waitForBoard(tab, best.GetPosition())
+	tab.Press("n")
+	tab.Wait(onTV(poor))
+}
+
+// Ensure that TV shows an exhibition while no game moves, and a player's game from then on.
+func TestTV_Exhibition(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *server.Config) { c.Exhibition, c.BotPace = true, 50*time.Millisecond })
+	tab := browsertest.Open(t, s.address)
+	tab.Visit("/")
+	tab.Wait(says("exhibition"))
+	before := browsertest.Eval[string](tab, `document.querySelector(".stage [role=img]").getAttribute("aria-label")`)
+	tab.Wait(fmt.Sprintf(`document.querySelector(".stage [role=img]").getAttribute("aria-label") !== %q`, before))
+	ada := s.account("ada")
+	g := s.create(ada, "classic")
+	s.move(ada, g)
+	tab.Wait(onTV(g))
+	s.move(ada, g)
+	waitForBoard(tab, g.GetPosition())
+}
+
+// timing notes when the stage shows its first game, and the first move.
+const timing = `
+window.shown = [];
+new MutationObserver(() => {
+	const label = document.querySelector(".stage [role=img]")?.getAttribute("aria-label");
+	if (!label?.startsWith("row") || label === window.lastLabel || !document.querySelector(".stage").pathname.startsWith("/g/")) return;
+	window.lastLabel = label;
+	window.shown.push(performance.now());
+}).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["aria-label"]});`
+
+// Ensure that TV is there at once, on the store that servers have by default. The bound is
+// for machines that do much else.
+func TestTV_Opening(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *server.Config) { c.Store = server.File(filepath.Join(t.TempDir(), "games.sqlite")) })
+	ada := s.account("ada")
+	g := s.create(ada, "classic")
+	ctx, leave := context.WithCancel(ada)
+	var playing sync.WaitGroup
+	defer playing.Wait()
+	defer leave()
+	playing.Go(func() {
+		for version, p := g.GetVersion(), g.GetPosition(); len(p.GetTwenty48().GetLegalMoves()) > 0; {
+			made, err := s.games.Move(ctx, &pb.MoveRequest{
+				GameId: g.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: p.GetTwenty48().GetLegalMoves()[0]},
+			})
+			if err != nil {
+				return
+			}
+			version, p = made.GetEvent().GetVersion(), made.GetEvent().GetPosition()
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(250 * time.Millisecond):
+			}
+		}
+	})
+	tab := browsertest.Open(t, s.address)
+	before(tab, timing)
+	tab.Visit("/")
+	tab.Wait("window.shown.length > 1")
+	paint := browsertest.Eval[float64](tab, `performance.getEntriesByType("paint").find((e) => e.name === "first-contentful-paint").startTime`)
+	shown := browsertest.Eval[[]float64](tab, "window.shown")
+	t.Logf("first paint after %.0f ms, the game after %.0f ms, the first move after %.0f ms", paint, shown[0], shown[1])
+	if !process.Race {
+		assert.Less(t, max(paint, shown[1]), 10_000.0)
+	}
+}

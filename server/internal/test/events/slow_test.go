@@ -73,7 +73,7 @@ func TestEvents_Slow(t *testing.T) {
 func TestEvents_Stalled(t *testing.T) {
 	t.Parallel()
 	c := config(t)
-	c.Stall = time.Second
+	c.Stall = 3 * time.Second
 	srv, _ := servertest.Start(t, c)
 	p := newPlayer(t, srv.Addr(), &pb.CreateGameRequest{Variant: "6x6"})
 	stalled := readLate(t, srv.Addr(), p.path()+"?every_event=1")

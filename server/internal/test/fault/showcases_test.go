@@ -2,6 +2,9 @@ package fault
 
 import (
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,4 +144,58 @@ func TestShowcase_Killed_long(t *testing.T) {
 		t.Logf("moves %v after a server was killed", time.Since(killed))
 		servers[n%len(servers)] = serve()
 	}
+}
+
+// called returns how often Redis ran each command.
+func (env *env) called(t *testing.T) map[string]int {
+	t.Helper()
+	stats, err := env.redis.Info(t.Context(), "commandstats").Result()
+	require.NoError(t, err)
+	calls := map[string]int{}
+	for _, line := range strings.Split(stats, "\r\n") {
+		name, fields, _ := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
+		count, _, _ := strings.Cut(fields, ",")
+		calls[name], _ = strconv.Atoi(count)
+	}
+	return calls
+}
+
+// idleCommands are the commands that Redis runs while a server polls for jobs and sends
+// heartbeats, so many times in all.
+func (env *env) idleCommands(t *testing.T, polls int) (names []string) {
+	t.Helper()
+	before := env.called(t)
+	now := before
+	require.Eventually(t, func() bool {
+		now = env.called(t)
+		return now["evalsha"] >= before["evalsha"]+polls
+	}, patience, 100*time.Millisecond)
+	for name, n := range now {
+		// The test and new connections run the others.
+		if n > before[name] && !slices.Contains([]string{"info", "ping", "hello", "client|setinfo"}, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Ensure that servers that begin exhibitions ask no more of an idle store than others, nor
+// do they once clients have left.
+func TestShowcase_Idle_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	env := newEnv(t, redis.Addr())
+	s := env.serveWith(func(*server.Config) {})
+	env.idleCommands(t, 4) // It has started.
+	usual := env.idleCommands(t, 60)
+	s.stop()
+	s = env.serveWith(exhibiting)
+	env.idleCommands(t, 4)
+	assert.Subset(t, usual, env.idleCommands(t, 20), "no client has looked")
+	viewer := env.anonymous(s)
+	viewer.awaitOver(t, viewer.awaitShowcase(t).GetId())
+	env.idleCommands(t, 4)
+	assert.Subset(t, usual, env.idleCommands(t, 20), "no client looks any more")
 }

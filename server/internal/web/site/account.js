@@ -16,9 +16,9 @@ export default function show(root) {
     h(
       'div',
       { class: 'stack narrow' },
-      h('h1', null, me ? me.name : 'Your account'),
+      h('h1', me ? me.name : 'Your account'),
       me ? yours(me, done) : naming(done),
-      h('h2', null, me ? 'Another account' : 'You have one already?'),
+      h('h2', me ? 'Another account' : 'You have one already?'),
       pasting(done),
     ),
   );
@@ -50,7 +50,7 @@ function form(label, field, button, submit) {
     });
     send.disabled = false;
   };
-  return h('form', { onsubmit }, h('label', null, label, input), error, send);
+  return h('form', { onsubmit }, h('label', label, input), error, send);
 }
 
 /** @param {() => void} done */
@@ -115,18 +115,17 @@ function yours(me, done) {
   };
   return [
     !kept() && h('p', { class: 'warn' }, `${unkept} Copy its token before you leave.`),
-    h('p', null, h('a', { href: `/p/${encodeURIComponent(me.name)}` }, 'Your games')),
-    h('h2', null, 'On another device'),
+    h('p', h('a', { href: `/p/${encodeURIComponent(me.name)}` }, 'Your games')),
+    h('h2', 'On another device'),
     h(
       'p',
-      null,
       'The token is the key to this account: keep it to yourself. In a terminal, ',
-      h('code', null, 'gridstand login --token'),
+      h('code', 'gridstand login --token'),
       ' asks for it; in another browser, paste it on this page.',
     ),
     h('p', { class: 'row' }, reveal, h('button', { onclick: () => copy(me.token) }, 'Copy token')),
     token,
-    h('h2', null, 'On this device'),
-    h('p', null, h('button', { onclick: leave }, 'Forget this account')),
+    h('h2', 'On this device'),
+    h('p', h('button', { onclick: leave }, 'Forget this account')),
   ];
 }

@@ -156,8 +156,8 @@ export function ownSeat(first, seat, next) {
     element.closest('.own')?.classList.remove('own');
     element.className = 'stack card';
     element.replaceChildren(
-      h('h2', null, won ? `You win! ${points}` : points),
-      h('p', null, facts),
+      h('h2', won ? `You win! ${points}` : points),
+      h('p', facts),
       note,
       h(
         'div',

@@ -115,7 +115,7 @@ export async function createGuest() {
 export const ask = (title, text, yes) =>
   new Promise((resolve) => {
     const go = h('button', { class: 'primary', autofocus: true }, yes);
-    const box = dialog(title, h('p', null, text), go);
+    const box = dialog(title, h('p', text), go);
     go.onclick = () => box.close(yes);
     box.addEventListener('close', () => resolve(box.returnValue === yes));
   });

@@ -64,7 +64,7 @@ export default async function show(root, { id }) {
       h(
         'div',
         { class: 'game own' },
-        h('section', { class: 'stack' }, h('h1', null, title), h('p', null, summary)),
+        h('section', { class: 'stack' }, h('h1', title), h('p', summary)),
         h('section', { class: 'play' }, h('div', { class: 'board offer' }, board.element, start)),
         h(
           'section',
@@ -135,16 +135,16 @@ function choose(root, variants, games) {
   const cards = variants.map((v) => {
     const game = games.find((g) => g.variant === v.id);
     const points =
-      game && h('em', null, `Go on at ${plural(game.position.scores[seatIn(game)], 'point')}`);
+      game && h('em', `Go on at ${plural(game.position.scores[seatIn(game)], 'point')}`);
     return h(
       'a',
       { class: 'card', href: `/play/${v.id}` },
-      h('b', null, v.title),
-      h('span', null, v.summary),
+      h('b', v.title),
+      h('span', v.summary),
       points,
     );
   });
   root.replaceChildren(
-    h('div', { class: 'stack' }, h('h1', null, 'Play'), h('div', { class: 'choice' }, cards)),
+    h('div', { class: 'stack' }, h('h1', 'Play'), h('div', { class: 'choice' }, cards)),
   );
 }

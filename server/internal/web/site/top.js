@@ -2,6 +2,7 @@
 import { account, call } from './api.js';
 import { h } from './dom.js';
 import { ago, comma, plural } from './game-state.js';
+import { link } from './panel.js';
 import { explain } from './persist.js';
 
 /** @import { Entry, Variant, Window } from '../types' */
@@ -12,31 +13,6 @@ const windows = [
   ['week', 'This week', 'WINDOW_WEEK'],
   ['all', 'All time', 'WINDOW_ALL_TIME'],
 ];
-
-/** @param {string[]} heads @param {any[]} rows */
-export const table = (heads, rows) =>
-  h(
-    'table',
-    null,
-    h(
-      'thead',
-      null,
-      h(
-        'tr',
-        null,
-        heads.map((text) => h('th', { scope: 'col' }, text)),
-      ),
-    ),
-    h('tbody', null, rows),
-  );
-
-/** @param {any[]} cells @param {boolean} [mine] */
-export const row = (cells, mine) =>
-  h(
-    'tr',
-    { class: mine && 'me' },
-    cells.map((cell) => h('td', null, cell)),
-  );
 
 /** @param {string} href @param {string} text @param {boolean} here */
 const tab = (href, text, here) => h('a', { href, 'aria-current': here && 'page' }, text);
@@ -50,9 +26,7 @@ export default async function show(root, { id }) {
   const variants = h('nav', { class: 'tabs', 'aria-label': 'Variants' });
   const times = h('nav', { class: 'tabs', 'aria-label': 'Time' });
   const board = h('div', { class: 'stack', 'aria-live': 'polite' });
-  root.append(
-    h('div', { class: 'stack narrow' }, h('h1', null, 'Best scores'), variants, times, board),
-  );
+  root.append(h('div', { class: 'stack narrow' }, h('h1', 'Best scores'), variants, times, board));
   const draw = () => {
     const now = windows.find(([name]) => `#${name}` === location.hash) ?? windows[2];
     times.replaceChildren(...windows.map((w) => tab(`#${w[0]}`, w[1], w === now)));
@@ -93,25 +67,24 @@ async function list(variant, window) {
   if (!entries.length)
     return [
       h('p', { class: 'dim' }, 'No scores yet.'),
-      h('p', null, h('a', { class: 'button primary', href: `/play/${variant}` }, 'Play')),
+      h('p', h('a', { class: 'button primary', href: `/play/${variant}` }, 'Play')),
     ];
   const around = mine
     ? [...(mine.neighbors ?? []), mine.entry].filter((e) => e.rank > entries.length)
     : [];
   around.sort((a, b) => a.rank - b.rank);
   const rows = [...entries, ...around].map((e) =>
-    row(
-      [
-        comma(e.rank),
-        h('a', { href: `/p/${encodeURIComponent(e.player.name)}` }, e.player.name),
-        h('a', { href: `/g/${e.gameId}` }, comma(e.score)),
-        ago(e.time),
-      ],
-      e.player.id === playerId,
+    h(
+      'tr',
+      { class: e.player.id === playerId && 'me' },
+      [comma(e.rank), link(e), h('a', { href: `/g/${e.gameId}` }, comma(e.score)), ago(e.time)].map(
+        (cell) => h('td', cell),
+      ),
     ),
   );
+  const heads = ['Rank', 'Player', 'Score', 'When'].map((text) => h('th', { scope: 'col' }, text));
   return [
-    table(['Rank', 'Player', 'Score', 'When'], rows),
+    h('table', h('thead', h('tr', heads)), h('tbody', rows)),
     h('p', { class: 'dim' }, plural(top.total, 'player')),
   ];
 }

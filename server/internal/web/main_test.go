@@ -3,7 +3,7 @@ package web
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/gridstand/gridstand/internal/testkit/testmain"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testmain.Run(m) }

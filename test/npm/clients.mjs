@@ -31,45 +31,68 @@ const connect = (transport) => (token) => {
   );
 };
 
+// failure returns an error of Google's client as one of connect-es.
+function failure(e) {
+  const failed = new ConnectError(e.message, e.code);
+  const details = e.metadata?.['grpc-status-details-bin'];
+  if (details) {
+    const status = fromBinary(
+      contract.getMessage('google.rpc.Status'),
+      Buffer.from(details, 'base64'),
+    );
+    failed.details = status.details.map((d) => ({
+      type: d.typeUrl.split('/').pop(),
+      value: d.value,
+    }));
+  }
+  return failed;
+}
+
 // google returns the services of Google's client of gRPC-Web, which needs the
 // XMLHttpRequest of browsers, with the errors of connect-es.
-const google = (token) => {
+const google = (format) => (token) => {
   globalThis.XMLHttpRequest = xhr2.XMLHttpRequest;
-  const base = new grpcWeb.GrpcWebClientBase({ format: 'binary' });
+  const base = new grpcWeb.GrpcWebClientBase({ format });
   return ['GameService', 'PlayerService', 'LeaderboardService'].map((s) =>
     Object.fromEntries(
       service(s).methods.map((method) => {
         const descriptor = new grpcWeb.MethodDescriptor(
           `/${method.parent.typeName}/${method.name}`,
-          grpcWeb.MethodType.UNARY,
+          grpcWeb.MethodType[method.methodKind === 'unary' ? 'UNARY' : 'SERVER_STREAMING'],
           Object,
           Object,
           (m) => toBinary(method.input, create(method.input, m)),
           (bytes) => fromBinary(method.output, bytes),
         );
-        return [
-          method.localName,
-          async (request) => {
-            try {
-              const metadata = token ? { authorization: `Bearer ${token}` } : {};
-              return await base.unaryCall(baseUrl + descriptor.name, request, metadata, descriptor);
-            } catch (e) {
-              const details = e.metadata?.['grpc-status-details-bin'];
-              const failed = new ConnectError(e.message, e.code);
-              if (details) {
-                const status = fromBinary(
-                  contract.getMessage('google.rpc.Status'),
-                  Buffer.from(details, 'base64'),
-                );
-                failed.details = status.details.map((d) => ({
-                  type: d.typeUrl.split('/').pop(),
-                  value: d.value,
-                }));
-              }
-              throw failed;
-            }
-          },
+        const args = (request) => [
+          baseUrl + descriptor.name,
+          request,
+          token ? { authorization: `Bearer ${token}` } : {},
+          descriptor,
         ];
+        const unary = (request) =>
+          base.unaryCall(...args(request)).catch((e) => {
+            throw failure(e);
+          });
+        const stream = async function* (request) {
+          const messages = [];
+          let wake;
+          const push = (m) => {
+            messages.push(m);
+            wake?.();
+          };
+          const call = base.serverStreaming(...args(request));
+          call.on('data', push);
+          call.on('error', (e) => push(failure(e)));
+          call.on('end', () => push(null));
+          for (; ; messages.shift()) {
+            while (!messages.length) await new Promise((resolve) => (wake = resolve));
+            if (messages[0] instanceof Error) throw messages[0];
+            if (messages[0] === null) return;
+            yield messages[0];
+          }
+        };
+        return [method.localName, method.methodKind === 'unary' ? unary : stream];
       }),
     ),
   );
@@ -90,7 +113,8 @@ const clients = {
   'connect-node grpc over HTTP/1.1': connect((o) =>
     node.createGrpcTransport({ ...o, httpVersion: '1.1' }),
   ),
-  'google grpc-web': google,
+  'google grpc-web, binary': google('binary'),
+  'google grpc-web, text': google('text'),
 };
 
 // refused returns the error of a call that must fail, with the reason and the metadata of
@@ -116,13 +140,14 @@ assert.equal((await players.getPlayer({ playerId: 'me' })).player.id, player.id)
 const { game } = await games.createGame({ variant: '3x3' });
 const gameId = game.id;
 const seen = [];
-const watching = name.startsWith('google')
-  ? null // It has no streams in its binary form.
-  : (async () => {
-      for await (const { update } of games.watch({ gameId, afterVersion: 0 })) {
-        if (update.case === 'event') seen.push(update.value);
-      }
-    })();
+const watching =
+  name === 'google grpc-web, binary'
+    ? null // It has no streams in its binary form.
+    : (async () => {
+        for await (const { update } of games.watch({ gameId, afterVersion: 0 })) {
+          if (update.case === 'event') seen.push(update.value);
+        }
+      })();
 
 let { version, position } = game;
 const illegal = [1, 2, 3, 4].find((d) => !position.board.value.legalMoves.includes(d));

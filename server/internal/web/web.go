@@ -78,7 +78,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game))
 	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
 	mux.Handle("/", pages(c.about))
-	return crossOrigin{c.Origins, checkCalls(c.withScheme(withMetadata(mux)))}
+	return withText(crossOrigin{c.Origins, checkCalls(c.withScheme(withMetadata(mux)))})
 }
 
 // forwarded are the headers that the interceptors read, in lower case.

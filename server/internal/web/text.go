@@ -1,0 +1,70 @@
+package web
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// textPrefix begins the content types of gRPC-Web in base64, which Google's client for
+// browsers uses for streams. Package connect knows only the binary form.
+const textPrefix = "application/grpc-web-text"
+
+// withText serves gRPC-Web in base64 by a handler that serves the binary form.
+func withText(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kind := contentType(r)
+		if !strings.HasPrefix(kind, textPrefix) || !isCall(r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		r.Header.Set("Content-Type", strings.Replace(kind, "-text", "", 1))
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{base64.NewDecoder(base64.StdEncoding, r.Body), r.Body}
+		text := &textWriter{ResponseWriter: w, kind: kind}
+		next.ServeHTTP(text, r)
+		text.Flush()
+	})
+}
+
+// textWriter writes what comes between two flushes in base64, with its own padding.
+type textWriter struct {
+	http.ResponseWriter
+	kind    string
+	begun   bool
+	pending bytes.Buffer
+	err     error // of the last write
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (t *textWriter) WriteHeader(status int) {
+	if !t.begun && strings.HasPrefix(t.Header().Get("Content-Type"), "application/grpc-web") {
+		t.Header().Set("Content-Type", t.kind)
+	}
+	t.begun = true
+	t.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (t *textWriter) Write(p []byte) (int, error) {
+	if t.err != nil {
+		return 0, t.err
+	}
+	return t.pending.Write(p)
+}
+
+// Flush implements http.Flusher.
+func (t *textWriter) Flush() {
+	if !t.begun {
+		t.WriteHeader(http.StatusOK)
+	}
+	if t.pending.Len() > 0 {
+		_, t.err = io.WriteString(t.ResponseWriter, base64.StdEncoding.EncodeToString(t.pending.Bytes()))
+		t.pending.Reset()
+	}
+	_ = http.NewResponseController(t.ResponseWriter).Flush()
+}

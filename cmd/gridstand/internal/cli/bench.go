@@ -34,6 +34,7 @@ measure its memory too, start it with --metrics and pass that address here:
   ` + name + ` bench --games 500 --metrics http://localhost:9090/metrics
   ` + name + ` bench --games 1 --watchers 0 --crowd 20000 --rate 5
   ` + name + ` bench --games 1 --watchers 0 --crowd 5000 --connections 5001 --rate 5
+  ` + name + ` bench --games 1 --watchers 0 --crowd 10000 --sse --rate 5
   ` + name + ` bench --games 1000 --players 200 --rate 2000 --json`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,6 +52,7 @@ measure its memory too, start it with --metrics and pass that address here:
 	flags.StringVar(&c.Variant, "variant", c.Variant, "variant to play; random games of 6x6 are long")
 	flags.IntVar(&c.Connections, "connections", 0, "connections, some for players and some for watchers (default: one for each 250 of them)")
 	flags.BoolVar(&c.EveryEvent, "every-event", false, "do not let slow watchers skip events")
+	flags.BoolVar(&c.Events, "sse", false, "watch as browsers do: by Server-Sent Events, each watcher with a connection of its own")
 	flags.BoolVar(&c.Public, "public", false, "list the games publicly")
 	flags.StringVar(&c.Metrics, "metrics", "", "`URL` of the server's metrics, for its memory before, during and after the load")
 	_ = cmd.RegisterFlagCompletionFunc("variant", p.completeVariants)

@@ -37,6 +37,9 @@ type Config struct {
 	Connections int
 	// EveryEvent makes watchers request every event, however far behind they are.
 	EveryEvent bool
+	// Events makes watchers read Server-Sent Events, as browsers do, each on a connection
+	// of its own beyond Connections.
+	Events bool
 	// Public games appear in lists, as players' games do.
 	Public bool
 	// Metrics is the URL of the server's metrics, empty for none.

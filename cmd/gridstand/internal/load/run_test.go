@@ -48,11 +48,23 @@ func run(t *testing.T, config load.Config) *load.Report {
 	return report
 }
 
-// TestRun_WatchersSeeEverything makes a load on a whole server.
+// TestRun_WatchersSeeEverything makes a load on a whole server, by gRPC and by
+// Server-Sent Events.
 func TestRun_WatchersSeeEverything(t *testing.T) {
 	t.Parallel()
+	for name, events := range map[string]bool{"gRPC": false, "events": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			watchersSeeEverything(t, events)
+		})
+	}
+}
+
+func watchersSeeEverything(t *testing.T, events bool) {
+	t.Helper()
 	s := start(t, func(c *server.Config) { c.Metrics = "127.0.0.1:0" })
 	config := small(s)
+	config.Events = events
 	config.Metrics = "http://" + s.MetricsAddr().String() + "/metrics"
 	r := run(t, config)
 

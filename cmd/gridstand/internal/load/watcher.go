@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/lightwatch"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // watcher follows the games of a table, one after the other.
@@ -100,11 +101,7 @@ func (w *watcher) read(ctx context.Context, cursor *client.Cursor, g *game, atta
 		opening: sync.OnceFunc(func() { <-w.run.opening }), ended: make(chan error, 1),
 	}
 	defer r.opening()
-	conn, err := w.link.connect(ctx)
-	if err != nil {
-		return err
-	}
-	stream, err := conn.Watch(cursor.Request(), r)
+	cancel, err := w.open(ctx, cursor.Request(), r)
 	if err != nil {
 		return err
 	}
@@ -112,9 +109,29 @@ func (w *watcher) read(ctx context.Context, cursor *client.Cursor, g *game, atta
 	case err := <-r.ended:
 		return err
 	case <-ctx.Done():
-		stream.Cancel()
+		cancel()
 		return ctx.Err()
 	}
+}
+
+// open opens a stream, which cancel ends.
+func (w *watcher) open(ctx context.Context, request *pb.WatchRequest, r lightwatch.Receiver) (cancel func(), err error) {
+	if w.run.Events {
+		stream, err := lightwatch.WatchEvents(ctx, w.link.endpoint.Address, w.link.options(), request, r)
+		if err != nil {
+			return nil, err
+		}
+		return stream.Close, nil
+	}
+	conn, err := w.link.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := conn.Watch(request, r)
+	if err != nil {
+		return nil, err
+	}
+	return stream.Cancel, nil
 }
 
 // receiver checks that the messages of a stream follow each other.
@@ -189,15 +206,19 @@ func (l *link) connect(ctx context.Context) (*lightwatch.Conn, error) {
 	case l.failed != nil && time.Now().Before(l.again):
 		return nil, l.failed
 	}
-	conn, err := lightwatch.Dial(ctx, l.endpoint.Address, lightwatch.Options{
-		Authority: l.endpoint.Authority, TLS: l.endpoint.TLS, UserAgent: l.run.Server.UserAgent, Streams: l.streams,
-	})
+	conn, err := lightwatch.Dial(ctx, l.endpoint.Address, l.options())
 	l.failed, l.again = err, time.Now().Add(between)
 	if err == nil {
 		l.close()
 		l.conn = conn
 	}
 	return conn, err
+}
+
+func (l *link) options() lightwatch.Options {
+	return lightwatch.Options{
+		Authority: l.endpoint.Authority, TLS: l.endpoint.TLS, UserAgent: l.run.Server.UserAgent, Streams: l.streams,
+	}
 }
 
 // close closes the connection. connect must not run at the same time.

@@ -16,7 +16,7 @@ import (
 
 // maxSize bounds what a browser loads for all pages in bytes: HTML, CSS and JavaScript,
 // uncompressed.
-const maxSize = 72_000
+const maxSize = 64_000
 
 // get asks pages for a path, with headers given as name and value in turns.
 func get(t *testing.T, target string, headers ...string) *http.Response {

@@ -21,7 +21,7 @@ export const createBoard = (kind, { onCell } = {}) =>
 
 /** @returns {Board} */
 function twenty48() {
-  const element = h('div', { class: 'b48', role: 'img', 'aria-label': 'Empty board' });
+  const element = h('div', { class: 'b48', role: 'img' });
   /** The tile of each cell. @type {any[]} */
   let cells = [];
   /** Tiles that merged, below the new ones. @type {any[]} */
@@ -112,11 +112,11 @@ function twenty48() {
           cells[i] = null;
         }
       }
-      const text = next.map((/** @type {number} */ t) => t || 'empty');
-      const lines = [];
-      for (let r = 0; r < rows; r++)
-        lines.push(`row ${r + 1}: ${text.slice(r * columns, (r + 1) * columns).join(' ')}`);
-      element.setAttribute('aria-label', lines.join('; '));
+      const text = next.map(
+        (/** @type {number} */ t, /** @type {number} */ i) =>
+          (i % columns ? ' ' : `; row ${i / columns + 1}: `) + (t || 'empty'),
+      );
+      element.setAttribute('aria-label', text.join('').slice(2) || 'Empty board');
     },
   };
 }
@@ -134,13 +134,13 @@ function tribolo(onCell) {
     role: onCell ? 'application' : 'img',
     tabindex: onCell ? 0 : null,
   });
-  /** @param {number} x @param {number} y @param {any} text @param {string} name */
+  /** @param {number} x @param {number} y @param {any} text @param {string} [name] */
   const label = (x, y, text, name) => svg('text', { x, y, class: name }, text);
   element.append(
     svg('rect', { x: -0.5, y: -0.5, width: 161, height: 111, rx: 2.5, class: 'ground' }),
   );
-  for (let x = 0; x < columns; x++) element.append(label(10 * x + 5, -2, x.toString(36), 'axis'));
-  for (let y = 0; y < rows; y++) element.append(label(-3, 10 * y + 6.4, y, 'axis'));
+  for (let x = 0; x < columns; x++) element.append(label(10 * x + 5, -2, x.toString(36)));
+  for (let y = 0; y < rows; y++) element.append(label(-3, 10 * y + 6.4, y));
   /** @type {any[]} */
   const rects = [];
   /** @type {any[]} */

@@ -34,7 +34,7 @@ export const players = (game) =>
     .map(seatName)
     .join(', ') || 'open';
 /** Who has a seat, with the color if there are several. @param {any} game @param {number} seat */
-export const actor = (game, seat) =>
+const actor = (game, seat) =>
   (game.seats?.length > 1 ? `${owners[seat] || '?'} ` : '') + seatName(game.seats?.[seat]);
 /** @param {any} position @returns {number} */
 export const highest = (position) => Math.max(0, ...(position?.scores || []));

@@ -25,11 +25,9 @@ export function createReplay(state, { show, fail }) {
   function load() {
     if (past.length >= state.version) return Promise.resolve();
     loading ??= new Promise((resolve) => {
-      bar.classList.add('loading');
       const done = () => {
         close();
         loading = null;
-        bar.classList.remove('loading');
         resolve();
       };
       const close = watch(state.game.id, {
@@ -136,7 +134,6 @@ export function createReplay(state, { show, fail }) {
     const newest = state.version || 1;
     slider.max = newest;
     slider.value = at || newest;
-    slider.style.setProperty('--at', `${(100 * (slider.value - 1)) / Math.max(newest - 1, 1)}%`);
     play.textContent = playing ? '❚❚' : '▶';
     play.setAttribute('aria-label', playing ? 'Pause' : 'Play');
     rate.textContent = `${speeds[speed]}×`;

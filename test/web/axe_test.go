@@ -91,7 +91,7 @@ func TestAxe(t *testing.T) {
 		{"start", "/play/classic", `document.querySelector(".offer button")`},
 		{"top", "/top/3x3#all", `document.querySelector("tbody tr")`},
 		{"no scores", "/top/vt100", says("No scores yet")},
-		{"player", "/p/ada", `document.querySelector("tbody tr")`},
+		{"player", "/p/ada", `document.querySelector(".gamerow")`},
 		{"no player", "/p/nobody", `document.querySelector("[role=alert]")`},
 		{"account", "/account", `document.querySelector("main input")`},
 		{"missing", "/nothing", says("Page not found")},

@@ -69,7 +69,7 @@ func TestKeyboard_Tab(t *testing.T) {
 		"/play":              says("Tribolo"),
 		"/play/classic":      `document.querySelector(".offer button")`,
 		"/top/3x3#all":       `document.querySelector("tbody tr") && document.querySelector(".tabs a")`,
-		"/p/ada":             `document.querySelector("tbody tr")`,
+		"/p/ada":             `document.querySelector(".gamerow")`,
 		"/account":           `document.querySelector("main input")`,
 	} {
 		tab.Visit(path)

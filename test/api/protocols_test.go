@@ -24,9 +24,9 @@ const overGRPC = "grpc"
 
 var protocol = flag.String("protocol", overGRPC, "protocol of all calls: "+strings.Join(append([]string{overGRPC}, connecttest.Protocols()...), ", "))
 
-// TestProtocols runs the other tests with the protocols of browsers and scripts.
+// TestProtocols runs the other tests with the protocols of browsers and scripts. It is not
+// parallel: each process runs as many tests at once as the machine can bear.
 func TestProtocols(t *testing.T) {
-	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs the other tests again for each protocol")
 	}

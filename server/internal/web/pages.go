@@ -48,6 +48,13 @@ type shell struct {
 // a game for link previews; it reports false for a game that it does not know. It may
 // be nil.
 func pages(about func(ctx context.Context, gameID string) (Meta, bool)) http.Handler {
+	// A server that shows no page never prepares them.
+	handler := sync.OnceValue(func() http.Handler { return newPages(about) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) })
+}
+
+// newPages returns the handler of pages.
+func newPages(about func(ctx context.Context, gameID string) (Meta, bool)) http.Handler {
 	files := readSite()
 	tmpl := template.Must(template.New("").Parse(string(files["shell.html"].plain)))
 	mux := http.NewServeMux()

@@ -4,12 +4,12 @@ import (
 	"flag"
 	"testing"
 
-	"go.uber.org/goleak"
+	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
 )
 
 var compose = flag.Bool("compose", false, "bring the compose files up, with the Docker that is there")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { browsertest.Run(m) }
 
 func wantsDocker(t *testing.T) {
 	t.Helper()

@@ -33,6 +33,7 @@ func TestSSH(t *testing.T) {
 		return nil
 	})
 	plays(t, first, 1)
+	t.Run("browser", func(t *testing.T) { watchesSSH(t, s, first) })
 	harmless(t, "ssh-host", s.containers("ssh-host")[0], []int{2222}, "/ssh")
 	bounded(t, "ssh-host", s.containers("ssh-host")[0])
 	bounded(t, "ssh-credential", s.containers("ssh-credential")[0])

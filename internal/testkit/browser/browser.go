@@ -80,7 +80,7 @@ func start(t testing.TB) context.Context {
 		}
 		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, stopBrowser := chromedp.NewContext(allocator)
-		browser.ctx = ctx
+		browser.ctx = ctx //nolint:fatcontext // It is the browser's, which outlives a test.
 		browser.stop = func() {
 			_ = chromedp.Cancel(ctx)
 			stopBrowser()

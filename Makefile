@@ -188,6 +188,7 @@ playthroughs: ## Record the games of every variant again
 .PHONY: golden
 golden: ## Record the expected screens, pictures and colors again
 	go test $(addprefix ./cmd/gridstand/internal/tui/,app lobby play watch) ./server/internal/web/picture ./internal/palette -update
+	go test ./test/web -run '^TestScreens$$' -update
 
 .PHONY: image
 image: export VERSION := $(VERSION)

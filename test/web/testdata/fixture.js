@@ -1,0 +1,58 @@
+// Runs before the page's own modules, below a line that defines fixture.
+Date.now = () => fixture.Now;
+
+const font = new FontFace('Fixture', Uint8Array.from(atob(fixture.Font), (c) => c.charCodeAt(0)));
+document.fonts.add(font);
+font.load();
+window.restyle = (css) => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  document.adoptedStyleSheets.push(sheet);
+};
+restyle('* { font-family: Fixture !important; caret-color: transparent !important; }');
+
+const answers = {
+  ListVariants: () => fixture.Variants,
+  GetPlayer: () => ({ player: fixture.Player }),
+  CreatePlayer: ({ name, secret }) => ({
+    player: { id: 'memememememememememememeem', name: 'guest-k3xq7a' },
+    token: `memememememememememememeem.${secret}`,
+  }),
+  CreateGame: ({ variant }) => ({ game: fixture.Games[fixture.New[variant]] }),
+  GetGame: ({ gameId }) => ({ game: fixture.Games[gameId] }),
+  ListGames: ({ playerId, playerName, status }) => {
+    if (playerId) return {};
+    let ids = [...fixture.Live, ...fixture.Over];
+    if (status) ids = status === 'GAME_STATUS_ACTIVE' ? fixture.Live : fixture.Over;
+    if (playerName) ids = [fixture.Live[0], fixture.Over[0]];
+    return { games: ids.map((id) => fixture.Games[id]), movingGames: fixture.Live.length };
+  },
+  ListScores: ({ pageSize = 20 }) => ({ entries: fixture.Entries.slice(0, pageSize), total: 12 }),
+};
+
+/** The stream of a game: its state or its events, and the end if it is over. */
+function stream(id, after, signal) {
+  const record = (version, data) => `id: ${version}\ndata: ${JSON.stringify(data)}\n\n`;
+  const game = fixture.Games[id];
+  let text = 'data: {"audience":3}\n\n';
+  if (after === null) text = record(game.version, { game }) + text;
+  else for (const event of fixture.Events[id].slice(+after)) text += record(event.version, { event });
+  const over = game.status === 'GAME_STATUS_FINISHED';
+  if (over) text += 'event: end\ndata: {}\n\n';
+  return new ReadableStream({
+    start(out) {
+      out.enqueue(new TextEncoder().encode(text));
+      if (over) out.close();
+      else signal?.addEventListener('abort', () => out.error(signal.reason));
+    },
+  });
+}
+
+window.fetch = async (address, { body, signal } = {}) => {
+  const url = new URL(address, location.href);
+  const [, , id, last] = url.pathname.split('/');
+  if (last === 'events') return new Response(stream(id, url.searchParams.get('after'), signal));
+  const answer = answers[url.pathname.split('/').at(-1)];
+  if (answer) return Response.json(answer(JSON.parse(body)));
+  return Response.json({ code: 'not_found', message: 'there is no such thing' }, { status: 404 });
+};

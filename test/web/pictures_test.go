@@ -83,6 +83,7 @@ func TestPages(t *testing.T) {
 		}
 		s.draw(tab, "play-"+name)
 	}
+	drawBeside(t, "phone", "tv-phone-dark", "play-phone-light", "replay-phone-dark")
 }
 
 func bot(name string) *pb.SeatRequest {
@@ -110,11 +111,39 @@ func (s *testServer) draw(tab *browsertest.Tab, name string) {
 	}
 	screen, err := png.Decode(bytes.NewReader(tab.Screen()))
 	require.NoError(s.t, err)
+	write(s.t, screen, name)
+}
+
+// drawBeside writes a picture of several others, if -pictures names a folder.
+func drawBeside(t testing.TB, name string, parts ...string) {
+	t.Helper()
+	if *pictures == "" {
+		return
+	}
+	const gap = 24
+	var all *image.RGBA
+	for i, part := range parts {
+		file, err := os.ReadFile(filepath.Join(*pictures, part+".png"))
+		require.NoError(t, err)
+		one, err := png.Decode(bytes.NewReader(file))
+		require.NoError(t, err)
+		size := one.Bounds().Size()
+		if all == nil {
+			all = image.NewRGBA(image.Rect(0, 0, len(parts)*(size.X+gap)-gap, size.Y))
+		}
+		draw.Draw(all, image.Rectangle{Max: size}.Add(image.Pt(i*(size.X+gap), 0)), one, image.Point{}, draw.Src)
+	}
+	write(t, all, name)
+}
+
+// write writes a picture in 256 colors.
+func write(t testing.TB, screen image.Image, name string) {
+	t.Helper()
 	small := image.NewPaletted(screen.Bounds(), colors(screen))
 	draw.Draw(small, screen.Bounds(), screen, screen.Bounds().Min, draw.Src)
 	var out bytes.Buffer
-	require.NoError(s.t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small))
-	require.NoError(s.t, os.WriteFile(filepath.Join(*pictures, name+".png"), out.Bytes(), 0o644))
+	require.NoError(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small))
+	require.NoError(t, os.WriteFile(filepath.Join(*pictures, name+".png"), out.Bytes(), 0o644))
 }
 
 // spare are colors for what is not frequent.

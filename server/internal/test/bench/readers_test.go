@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/gridstand/gridstand/internal/ratio"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -90,8 +91,8 @@ func (w *recordWriter) close() {
 
 // BenchmarkCostOfARecord is what an event costs the server for each reader of
 // Server-Sent Events with a connection of its own, in time on a processor: beside one
-// write of the same bytes, and beside a watcher by gRPC with a connection of its own. The
-// last is what gRPC watchers cost in a game that a few readers of events joined before
+// write of the same bytes, beside a watcher by gRPC with a connection of its own, and with
+// TLS, which takes a goroutine for each, beside without. The last is what gRPC watchers cost in a game that a few readers of events joined before
 // them, beside one without such readers.
 func BenchmarkCostOfARecord(b *testing.B) {
 	const readers = watchers / 4 // of two games at once: each needs a file descriptor
@@ -117,6 +118,13 @@ func BenchmarkCostOfARecord(b *testing.B) {
 		ratio.Compare(b, unit, ratio.AtMost(0.65),
 			work(server, readGame(b, server, read, readers)),
 			work(server, watchGame(b, server, watched, readers, 1)))
+	})
+	b.Run("with_TLS_beside_without", func(b *testing.B) {
+		cert, key := servertest.Certificate(b)
+		secure := startOurs(b, certVariable+"="+cert, keyVariable+"="+key)
+		encrypted, plain := startedPlayer(b, secure, "encrypted"), startedPlayer(b, server, "plain")
+		ratio.Compare(b, unit, ratio.Goal{},
+			work(secure, readGame(b, secure, encrypted, readers)), work(server, readGame(b, server, plain, readers)))
 	})
 	b.Run("of_watchers_beside_readers", func(b *testing.B) {
 		mixed, alone := startedPlayer(b, server, "mixed"), startedPlayer(b, server, "alone")

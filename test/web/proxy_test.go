@@ -12,9 +12,9 @@ import (
 // proxy passes connections on to a server, and cuts them.
 type proxy struct {
 	net.Listener
-	server string
 
 	mu      sync.Mutex
+	server  string // an address
 	conns   map[net.Conn]struct{}
 	budget  func() int // bytes to the browser after which a new connection is cut; nil for no cut
 	cuts    int
@@ -49,7 +49,10 @@ func (p *proxy) address() string { return p.Addr().String() }
 // serve passes one connection on.
 func (p *proxy) serve(browser net.Conn) {
 	defer func() { _ = browser.Close() }()
-	server, err := net.Dial("tcp", p.server)
+	p.mu.Lock()
+	address := p.server
+	p.mu.Unlock()
+	server, err := net.Dial("tcp", address)
 	if err != nil {
 		return // The server is away, and the browser finds out.
 	}

@@ -28,7 +28,7 @@ func newEvent(e *replay.Event) *Event { return &Event{Event: e, Seen: time.Now()
 func (e *Event) Version() int32 { return e.State.Version }
 
 // Form is an encoding of messages, one for each protocol by which clients watch.
-type Form int
+type Form uint8
 
 // The forms.
 const (

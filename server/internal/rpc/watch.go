@@ -138,6 +138,7 @@ type View struct {
 	everyEvent bool
 	form       match.Form
 	stream     grpc.ServerStream // the innermost
+	sharing    *sharing          // nil unless the view may join a fanout
 	watcher    match.Watcher
 
 	service  *Service
@@ -147,7 +148,6 @@ type View struct {
 	address  string              // that the stream is counted for
 	replays  *semaphore.Weighted // slots of the watcher's address for reading the past
 	playerID string              // of the watcher; empty without a token
-	sharing  *sharing            // nil unless the view may join a fanout
 }
 
 // Close ends the watch.

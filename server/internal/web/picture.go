@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
 
@@ -29,19 +30,29 @@ const (
 	// A picture of a game that goes on is served for liveAge without a look at the game.
 	liveAge     = 10 * time.Second
 	finishedAge = 24 * time.Hour
+	// One address may have drawingsPerSecond made for it, and ten seconds' worth at once:
+	// whoever asks for many games would otherwise keep the processors that draw busy.
+	drawingsPerSecond = 10
 )
 
-// errBusy reports that too many pictures are being drawn.
-var errBusy = errors.New("too many pictures are being drawn")
+var (
+	// errBusy reports that too many pictures are being drawn.
+	errBusy = errors.New("too many pictures are being drawn")
+	// errTooMany reports that too many pictures were drawn for an address.
+	errTooMany = errors.New("too many pictures were drawn for this address")
+)
 
 // pictures serves pictures of games for the previews of links.
 type pictures struct {
-	game  func(ctx context.Context, id string) (*pb.Game, error)
-	draw  func(io.Writer, *pb.Game) error
-	now   func() time.Time
-	slots chan struct{} // one for each picture that is being drawn
-	wait  time.Duration
-	kept  *lru.Cache[string, drawing]
+	game func(ctx context.Context, id string) (*pb.Game, error)
+	draw func(io.Writer, *pb.Game) error
+	now  func() time.Time
+	// address is whom a request counts for.
+	address func(ctx context.Context) string
+	pace    *ratelimit.Pacer
+	slots   chan struct{} // one for each picture that is being drawn
+	wait    time.Duration
+	kept    *lru.Cache[string, drawing]
 }
 
 // drawing is a picture of a game.
@@ -53,10 +64,10 @@ type drawing struct {
 	fresh        time.Time // until when the game need not be looked at again
 }
 
-func newPictures(game func(ctx context.Context, id string) (*pb.Game, error)) *pictures {
+func newPictures(game func(ctx context.Context, id string) (*pb.Game, error), address func(context.Context) string) *pictures {
 	kept, _ := lru.New[string, drawing](keptPictures) // fails only for a size below 1
 	return &pictures{
-		game: game, draw: picture.Draw, now: time.Now,
+		game: game, draw: picture.Draw, now: time.Now, address: address, pace: ratelimit.PerSecond(drawingsPerSecond),
 		slots: make(chan struct{}, drawingAtOnce), wait: drawingWait, kept: kept,
 	}
 }
@@ -66,15 +77,24 @@ func newPictures(game func(ctx context.Context, id string) (*pb.Game, error)) *p
 func (p *pictures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d, err := p.picture(r.Context(), r.PathValue("id"))
 	if err != nil {
-		if errors.Is(err, errBusy) {
-			busy := connect.NewError(connect.CodeUnavailable, err)
-			busy.Meta().Set("Retry-After", "1")
-			err = busy
-		}
-		writeError(w, r, err)
+		writeError(w, r, later(err))
 		return
 	}
 	writeImage(w, r, d.png, d.etag, d.cacheControl)
+}
+
+// later tells clients to retry after an error that ends soon.
+func later(err error) error {
+	code := connect.CodeUnavailable
+	switch {
+	case errors.Is(err, errTooMany):
+		code = connect.CodeResourceExhausted
+	case !errors.Is(err, errBusy):
+		return err
+	}
+	e := connect.NewError(code, err)
+	e.Meta().Set("Retry-After", "1")
+	return e
 }
 
 // writeImage answers with a PNG, or says that the client's copy is current.
@@ -109,6 +129,9 @@ func (p *pictures) picture(ctx context.Context, id string) (drawing, error) {
 		return d, nil
 	}
 	if !ok || d.version != g.GetVersion() {
+		if !p.pace.Take(p.address(ctx)) {
+			return drawing{}, errTooMany
+		}
 		if d, err = p.drawn(g); err != nil {
 			return drawing{}, err
 		}

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 )
 
 // gallery is a handler of pictures on games and a clock that a test moves.
@@ -26,6 +27,9 @@ type gallery struct {
 	games        map[string]*pb.Game
 	looks, drawn atomic.Int32
 }
+
+// fromKey is the key of a client's address in the context of its requests.
+type fromKey struct{}
 
 func newGallery() *gallery {
 	g := &gallery{clock: time.Unix(1e9, 0), games: map[string]*pb.Game{
@@ -38,6 +42,9 @@ func newGallery() *gallery {
 			return found, nil
 		}
 		return nil, status.Error(codes.NotFound, "no such game")
+	}, func(ctx context.Context) string {
+		from, _ := ctx.Value(fromKey{}).(string)
+		return from
 	})
 	g.now = func() time.Time { return g.clock }
 	g.draw = func(w io.Writer, game *pb.Game) error {
@@ -158,6 +165,29 @@ func TestPictures_Busy(t *testing.T) {
 	cancel()
 	_, err := g.picture(ctx, "over")
 	assert.ErrorIs(t, err, context.Canceled, "a client that has gone does not wait")
+}
+
+// Ensure that one address cannot have pictures of many games drawn at the cost of others.
+func TestPictures_OfOneAddress(t *testing.T) {
+	t.Parallel()
+	g := newGallery()
+	g.pace = ratelimit.NewPacer(1e-6, 2)
+	for i := range 3 {
+		id := "game-" + strconv.Itoa(i)
+		g.games[id] = &pb.Game{Id: id, Version: 1, Status: pb.GameStatus_GAME_STATUS_ACTIVE}
+	}
+	greedy := context.WithValue(t.Context(), fromKey{}, "192.0.2.1")
+	for _, id := range []string{"game-0", "game-1"} {
+		require.Equal(t, http.StatusOK, g.get(greedy, http.MethodGet, id).Code)
+	}
+	w := g.get(greedy, http.MethodGet, "game-2")
+	assert.Equal(t, http.StatusTooManyRequests, w.Code)
+	assert.Equal(t, "1", w.Header().Get("Retry-After"))
+	assert.EqualValues(t, 2, g.drawn.Load())
+	assert.Equal(t, http.StatusOK, g.get(greedy, http.MethodGet, "game-1").Code, "what is kept needs no drawing")
+	g.clock = g.clock.Add(liveAge)
+	assert.Equal(t, http.StatusOK, g.get(greedy, http.MethodGet, "game-1").Code, "nor does a game that has not changed")
+	assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "game-2").Code, "another address")
 }
 
 // Ensure that many who open the same link at once make the server draw once.

@@ -5,7 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"image"
-	"image/color"
+	"image/draw"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -35,21 +35,24 @@ const (
 func blocks(t testing.TB, data []byte) *image.RGBA {
 	t.Helper()
 	const step = 4
-	screen, err := png.Decode(bytes.NewReader(data))
+	decoded, err := png.Decode(bytes.NewReader(data))
 	require.NoError(t, err)
-	size := screen.Bounds().Size()
+	size := decoded.Bounds().Size()
+	screen := image.NewRGBA(image.Rect(0, 0, size.X, size.Y))
+	draw.Draw(screen, screen.Rect, decoded, decoded.Bounds().Min, draw.Src)
 	small := image.NewRGBA(image.Rect(0, 0, size.X/blockSize, size.Y/blockSize))
-	mean := func(sum uint32) uint8 {
-		return uint8(min((sum/(blockSize*blockSize)>>8+step/2)/step*step, 255))
-	}
 	for y := range small.Rect.Dy() {
 		for x := range small.Rect.Dx() {
-			var red, green, blue uint32
-			for i := range blockSize * blockSize {
-				r, g, b, _ := screen.At(x*blockSize+i%blockSize, y*blockSize+i/blockSize).RGBA()
-				red, green, blue = red+r, green+g, blue+b
+			var sum [4]int
+			for row := range blockSize {
+				start := screen.PixOffset(x*blockSize, y*blockSize+row)
+				for i, value := range screen.Pix[start : start+4*blockSize] {
+					sum[i%4] += int(value)
+				}
 			}
-			small.SetRGBA(x, y, color.RGBA{mean(red), mean(green), mean(blue), 255})
+			for channel, s := range sum {
+				small.Pix[small.PixOffset(x, y)+channel] = uint8(min((s/(blockSize*blockSize)+step/2)/step*step, 255))
+			}
 		}
 	}
 	return small
@@ -83,11 +86,7 @@ func accepted(t testing.TB, name string) *image.RGBA {
 	decoded, err := png.Decode(file)
 	require.NoError(t, err)
 	s := image.NewRGBA(decoded.Bounds())
-	for y := range s.Rect.Dy() {
-		for x := range s.Rect.Dx() {
-			s.Set(x, y, decoded.At(x, y))
-		}
-	}
+	draw.Draw(s, s.Rect, decoded, s.Rect.Min, draw.Src)
 	return s
 }
 

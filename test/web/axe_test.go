@@ -89,7 +89,7 @@ func TestAxe(t *testing.T) {
 		{"game over", "/g/" + over.GetId(), says("Verified in this browser")},
 		{"variants", "/play", says("Tribolo")},
 		{"start", "/play/classic", `document.querySelector(".offer button")`},
-		{"top", "/top/3x3#all", `document.querySelector("tbody tr")`},
+		{"top", "/top/3x3#all", `document.querySelector("tbody tr") && document.querySelector("[aria-label=Variants] a")`},
 		{"no scores", "/top/vt100", says("No scores yet")},
 		{"player", "/p/ada", `document.querySelector(".gamerow")`},
 		{"no player", "/p/nobody", `document.querySelector("[role=alert]")`},

@@ -68,7 +68,7 @@ func TestKeyboard_Tab(t *testing.T) {
 		"/g/" + live.GetId(): says("Copy link"),
 		"/play":              says("Tribolo"),
 		"/play/classic":      `document.querySelector(".offer button")`,
-		"/top/3x3#all":       `document.querySelector("tbody tr") && document.querySelector(".tabs a")`,
+		"/top/3x3#all":       `document.querySelector("tbody tr") && document.querySelector("[aria-label=Variants] a")`,
 		"/p/ada":             `document.querySelector(".gamerow")`,
 		"/account":           `document.querySelector("main input")`,
 	} {

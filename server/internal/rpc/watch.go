@@ -170,7 +170,7 @@ func (v *View) Over() bool { return v.over }
 func (v *View) Begin() error { return v.translate(v.begin()) }
 
 // Follow sends updates until the game is over, which is no error, or the watch ends.
-func (v *View) Follow() error { return v.translate(v.follow()) }
+func (v *View) Follow() error { return v.translate(v.recovered(v.follow)) }
 
 func (v *View) translate(err error) error {
 	if err == nil {

@@ -56,23 +56,29 @@ var (
 
 // followAlone follows until the view joins a fanout or ends.
 func (v *View) followAlone() {
-	if err := v.rest(); !errors.Is(err, errJoined) {
+	if err := v.recovered(v.rest); !errors.Is(err, errJoined) {
 		v.sharing.ended(v.translate(err))
 	}
 }
 
 // rest sends the rest of what TrySend began, and follows.
-func (v *View) rest() (err error) {
+func (v *View) rest() error {
+	if err := v.send([]byte(nil)); err != nil {
+		return err
+	}
+	return v.follow()
+}
+
+// recovered returns the error of work, for goroutines in which no interceptor turns a panic
+// into one: there it would end the server.
+func (v *View) recovered(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			v.service.logPanic(p)
 			err = errPanicked
 		}
 	}()
-	if err := v.send([]byte(nil)); err != nil {
-		return err
-	}
-	return v.follow()
+	return work()
 }
 
 // join makes a view that has all updates a member of a fanout, and returns errJoined. It

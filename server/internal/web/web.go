@@ -5,9 +5,11 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"google.golang.org/grpc"
@@ -78,7 +80,26 @@ func newHandler(c Config, r *readers) http.Handler {
 	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game, c.address))
 	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
 	mux.Handle("/", pages(c.about))
-	return withText(crossOrigin{c.Origins, checkCalls(c.withScheme(withMetadata(mux)))})
+	return c.withPanics(withText(crossOrigin{c.Origins, checkCalls(c.withScheme(withMetadata(mux)))}))
+}
+
+// withPanics logs panics that no interceptor turns into an answer, such as those of pages
+// and pictures. Package net/http logs them where it also logs what clients do wrong.
+func (c Config) withPanics(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p != http.ErrAbortHandler {
+				c.Logger.Error("panic in a call", "id", "call-panicked",
+					"call", r.URL.Path, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			}
+			panic(http.ErrAbortHandler)
+		}()
+		next.ServeHTTP(w, r)
+	})
 }
 
 // forwarded are the headers that the interceptors read, in lower case.

@@ -76,7 +76,7 @@ func TestWatch_Deadline(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	g, _ := s.game(t)
-	for header, kind := range map[string]string{"Connect-Timeout-Ms: 100": "connect+json", "Grpc-Timeout: 100m": "grpc-web+json"} {
+	for header, kind := range map[string]string{"Connect-Timeout-Ms: 1000": "connect+json", "Grpc-Timeout: 1S": "grpc-web+json"} {
 		name, value, _ := strings.Cut(header, ": ")
 		message := fmt.Sprintf(`{"gameId":%q}`, g.GetId())
 		frame := string([]byte{0, 0, 0, 0, byte(len(message))}) + message

@@ -66,6 +66,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Header.Get("Origin") != "" && isShared(r.URL.Path) {
 		share(w) // also if the request has not come as far as crossOrigin
 	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if !isCall(r.URL.Path) {
 		// The writer's form follows from the request's content type.
 		r.Header.Set("Content-Type", "application/json")
@@ -77,6 +78,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 // form of a unary call by Connect.
 func writeStatus(w http.ResponseWriter, status int, code connect.Code, message string) {
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	body, _ := json.Marshal(map[string]string{"code": code.String(), "message": message})
 	w.WriteHeader(status)
 	_, _ = w.Write(body)

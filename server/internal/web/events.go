@@ -50,6 +50,7 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store, no-transform")
+	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Accel-Buffering", "no") // nginx would otherwise wait for more
 	if r.Method == http.MethodHead {
 		return

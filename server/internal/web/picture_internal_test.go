@@ -123,6 +123,7 @@ func TestPictures_Unknown(t *testing.T) {
 	w := g.get(t.Context(), http.MethodGet, "nothing")
 	assert.Equal(t, http.StatusNotFound, w.Code)
 	assert.Equal(t, "application/json", w.Header().Get("Content-Type"))
+	assert.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
 	assert.Empty(t, w.Header().Get("Cache-Control"))
 
 	g.get(t.Context(), http.MethodGet, "live")

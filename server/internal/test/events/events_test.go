@@ -27,6 +27,7 @@ func TestEvents(t *testing.T) {
 	assert.Equal(t, "text/event-stream", r.answer.Header.Get("Content-Type"))
 	assert.Equal(t, "no-store, no-transform", r.answer.Header.Get("Cache-Control"))
 	assert.Equal(t, "no", r.answer.Header.Get("X-Accel-Buffering"))
+	assert.Equal(t, "nosniff", r.answer.Header.Get("X-Content-Type-Options"))
 	assert.NotEmpty(t, r.answer.Header.Get("Date"))
 	first := r.must(t)
 	assert.Equal(t, "4", first.id)

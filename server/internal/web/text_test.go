@@ -38,7 +38,7 @@ func TestText(t *testing.T) {
 	assert.Contains(t, decodeText(t, body), "grpc-status: 0\r\n")
 
 	watch := fmt.Sprintf(`{"gameId":%q}`, g.GetId())
-	response, body = s.do(t, "POST", "/gridstand.v1.GameService/Watch", frame(watch), "Content-Type", kind, "Grpc-Timeout", "100m")
+	response, body = s.do(t, "POST", "/gridstand.v1.GameService/Watch", frame(watch), "Content-Type", kind, "Grpc-Timeout", "1S")
 	assert.Equal(t, kind, response.Header.Get("Content-Type"))
 	assert.Contains(t, decodeText(t, body), `"game":`)
 	assert.Contains(t, decodeText(t, body), "grpc-status: 4\r\n")

@@ -157,7 +157,7 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &exceeded):
-		s.Refused(exceeded.Field, s.address(ctx))
+		s.Refused(exceeded.Field, s.Address(ctx))
 		return rateLimited(exceeded)
 	case errors.As(err, &field):
 		return &failure{code: codes.InvalidArgument, message: field.Error(), field: field}
@@ -189,10 +189,10 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	case errors.Is(err, account.ErrNotFound):
 		return errPlayerNotFound
 	case errors.Is(err, account.ErrBadToken):
-		s.Refused(wrongToken, s.address(ctx))
+		s.Refused(wrongToken, s.Address(ctx))
 		return errBadToken
 	case errors.Is(err, account.ErrBadCredential):
-		s.Refused(wrongCredential, s.address(ctx))
+		s.Refused(wrongCredential, s.Address(ctx))
 		return errBadCredential
 	case errors.Is(err, account.ErrKeyTaken):
 		return errKeyTaken
@@ -200,7 +200,7 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 		return errTooManyKeys
 	case errors.Is(err, account.ErrTooManyGames):
 		exceeded := s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
-		s.Refused(exceeded.Field, s.address(ctx))
+		s.Refused(exceeded.Field, s.Address(ctx))
 		return &failure{
 			code: codes.ResourceExhausted, reason: pb.ReasonTooManyGames,
 			message:  "you have " + strconv.Itoa(exceeded.Value) + " open games; end one first",

@@ -59,11 +59,11 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	if err := s.takeQuota(ctx, "games", player.ID, &s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
 		return nil, err
 	}
-	if err := s.takeQuota(ctx, "games-from", s.address(ctx), &s.Limits.NewGamesPerAddressPerMinute, "new games of one address a minute"); err != nil {
+	if err := s.takeQuota(ctx, "games-from", s.Address(ctx), &s.Limits.NewGamesPerAddressPerMinute, "new games of one address a minute"); err != nil {
 		return nil, err
 	}
 	if created.Exhibition() {
-		if err := s.Planner.Admit(ctx, newID, player.ID, s.address(ctx)); err != nil {
+		if err := s.Planner.Admit(ctx, newID, player.ID, s.Address(ctx)); err != nil {
 			return nil, err
 		}
 	}
@@ -226,7 +226,7 @@ func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Planner.Looked(state, s.address(ctx))
+	s.Planner.Looked(state, s.Address(ctx))
 	return translate.Game(state, m.Watchers()), nil
 }
 

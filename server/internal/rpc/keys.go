@@ -102,7 +102,7 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 		return ctx, err
 	}
 	if s.acting.Take(key) {
-		s.Logger.Info("an SSH host acts for a player", "id", "ssh-host-acts", "credential", host, "player", call.by.ID, "key", key, "address", s.address(ctx))
+		s.Logger.Info("an SSH host acts for a player", "id", "ssh-host-acts", "credential", host, "player", call.by.ID, "key", key, "address", s.Address(ctx))
 	}
 	return call, nil
 }

@@ -73,8 +73,8 @@ const (
 	fullRetry  = 5 * time.Second
 )
 
-// address returns the address that limits count a call for.
-func (s *Service) address(ctx context.Context) string {
+// Address returns the address that limits count a call for.
+func (s *Service) Address(ctx context.Context) string {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
 		return ""
@@ -110,7 +110,7 @@ func (s *Service) checkMoveRate(playerID string) error {
 // enterWatch counts a watch stream of the caller's address. The caller calls
 // s.addressStreams.Leave unless there is an error.
 func (s *Service) enterWatch(ctx context.Context) (address string, replays *semaphore.Weighted, err error) {
-	address = s.address(ctx)
+	address = s.Address(ctx)
 	if !s.opens.Take(address) {
 		return "", nil, s.Limits.Exceeded(&s.Limits.WatchesPerAddressPerSecond, "streams of one address opened in a second", opensRetry)
 	}
@@ -152,7 +152,7 @@ func (s *Service) verifyCredential(ctx context.Context, credential string) (name
 func (s *Service) limitWrong(ctx context.Context, wrong error, verify func() error) error {
 	address := ""
 	if s.Limits.WrongTokensPerMinute > 0 {
-		if address = s.address(ctx); s.wrong.Spent(address) {
+		if address = s.Address(ctx); s.wrong.Spent(address) {
 			return s.Limits.Exceeded(&s.Limits.WrongTokensPerMinute, "wrong tokens a minute", s.wrong.Wait())
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 // CreatePlayer implements the contract.
 func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error) {
-	err := s.takeQuota(ctx, "players-from", s.address(ctx), &s.Limits.NewPlayersPerMinute, "new players of one address a minute")
+	err := s.takeQuota(ctx, "players-from", s.Address(ctx), &s.Limits.NewPlayersPerMinute, "new players of one address a minute")
 	if err != nil {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ func (s *Service) read(ctx context.Context, request any) (leave func(), err erro
 	if cost == 0 {
 		return func() {}, nil
 	}
-	address := s.address(ctx)
+	address := s.Address(ctx)
 	if !s.reads.rate.TakeN(address, cost) {
 		return nil, s.Limits.Exceeded(&s.Limits.ReadsPerAddressPerSecond, "reads of one address in a second", readRetry)
 	}

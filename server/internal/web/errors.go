@@ -74,6 +74,9 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	_ = errorWriter.Write(w, r, toConnect(err, nil))
 }
 
+// Refuse answers a request that reached no handler with the status of a call.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) { writeError(w, r, err) }
+
 // writeStatus answers a request that is no call with an HTTP status, and an error in the
 // form of a unary call by Connect.
 func writeStatus(w http.ResponseWriter, status int, code connect.Code, message string) {

@@ -28,6 +28,7 @@ type events struct {
 
 var eventsInfo = &grpc.StreamServerInfo{FullMethod: pb.GameService_Watch_FullMethodName, IsServerStream: true}
 
+// ServeHTTP implements http.Handler.
 func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(readerContext(r.Context()))
 	s := &eventStream{ctx: ctx, cancel: cancel}

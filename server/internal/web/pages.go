@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"html/template"
 	"net/http"
 	"path"
@@ -150,10 +148,9 @@ var readSite = sync.OnceValue(func() assets {
 		z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 		_, _ = z.Write(data) // a Buffer takes everything
 		_ = z.Close()
-		sum := sha256.Sum256(data)
 		files[name] = asset{
 			plain: data, gzip: packed.Bytes(), contentType: contentTypes[path.Ext(name)],
-			etag: base64.RawURLEncoding.EncodeToString(sum[:12]),
+			etag: digest(data),
 		}
 	}
 	for _, e := range entries {

@@ -31,7 +31,7 @@ const (
 	liveAge     = 10 * time.Second
 	finishedAge = 24 * time.Hour
 	// One address may have drawingsPerSecond made for it, and ten seconds' worth at once:
-	// whoever asks for many games would otherwise keep the processors that draw busy.
+	// otherwise a client that asks for many games would keep the slots for drawing busy.
 	drawingsPerSecond = 10
 )
 
@@ -47,7 +47,7 @@ type pictures struct {
 	game func(ctx context.Context, id string) (*pb.Game, error)
 	draw func(io.Writer, *pb.Game) error
 	now  func() time.Time
-	// address is whom a request counts for.
+	// address returns the address that limits count a request for.
 	address func(ctx context.Context) string
 	pace    *ratelimit.Pacer
 	slots   chan struct{} // one for each picture that is being drawn
@@ -72,8 +72,8 @@ func newPictures(game func(ctx context.Context, id string) (*pb.Game, error), ad
 	}
 }
 
-// ServeHTTP serves the picture of the game with the id in the path. Who knows the id of a
-// private game may watch it, and so may see its picture.
+// ServeHTTP serves the picture of the game with the id in the path. A client that
+// knows the id of a private game may watch it, and so may see its picture.
 func (p *pictures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d, err := p.picture(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -179,7 +179,10 @@ func touchIcon(w http.ResponseWriter, r *http.Request) {
 }
 
 // etagOf returns the ETag of a file's bytes.
-func etagOf(data []byte) string {
+func etagOf(data []byte) string { return `"` + digest(data) + `"` }
+
+// digest identifies a file's bytes.
+func digest(data []byte) string {
 	sum := sha256.Sum256(data)
-	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }

@@ -77,7 +77,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	mux := http.NewServeMux()
 	registerConnect(mux, c)
 	mux.Handle("GET /g/{id}/events", &events{c, r, chainStream(c.Stream)})
-	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game, c.address))
+	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game, c.Service.Address))
 	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
 	mux.Handle("/", pages(c.about))
 	return c.withPanics(withText(crossOrigin{c.Origins, checkCalls(c.withScheme(withMetadata(mux)))}))
@@ -116,15 +116,6 @@ func withMetadata(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r.WithContext(metadata.NewIncomingContext(r.Context(), md)))
 	})
-}
-
-// address returns whom a request counts for, as in package rpc.
-func (c Config) address(ctx context.Context) string {
-	p, ok := peer.FromContext(ctx)
-	if !ok {
-		return ""
-	}
-	return c.Service.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, "x-forwarded-for"))
 }
 
 // chainUnary makes one interceptor of several. The first is the outermost.

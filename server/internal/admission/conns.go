@@ -35,8 +35,8 @@ type conn struct {
 	late    int64      // how many of them are late
 	answers set[*answer]
 	unread  int64 // size of answers
-	// hijacker is whom a request by HTTP counts for whose handler took the connection
-	// over, nil if there is none.
+	// hijacker is the address that counts the request whose handler took the connection
+	// over, nil if none did.
 	hijacker *addressState
 }
 

@@ -106,7 +106,7 @@ type handshake struct {
 func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	accepted := raw.(*conn)
 	if h.tls == nil {
-		return h.lookAt(accepted)
+		return h.withoutTLS(accepted)
 	}
 	encrypted := tls.Server(httpConn{accepted}, h.tls)
 	if err := encrypted.Handshake(); err != nil {
@@ -125,8 +125,8 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 	}, nil
 }
 
-// lookAt is ServerHandshake without TLS.
-func (h *handshake) lookAt(accepted *conn) (net.Conn, credentials.AuthInfo, error) {
+// withoutTLS is ServerHandshake without TLS.
+func (h *handshake) withoutTLS(accepted *conn) (net.Conn, credentials.AuthInfo, error) {
 	err := accepted.peek()
 	switch {
 	case err != nil:

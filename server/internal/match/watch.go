@@ -86,9 +86,9 @@ func (m *Match) count(role Role, n int32) {
 	}
 }
 
-// Heard makes w continue after the announcement that another watcher of the match was
-// shown last.
-func (w *Watcher) Heard(of *Watcher) { w.audience = of.audience }
+// SkipAudience makes w continue after the last announcement of the audience that another
+// watcher of the match was given.
+func (w *Watcher) SkipAudience(of *Watcher) { w.audience = of.audience }
 
 // Close ends the watch. It is called once.
 func (w *Watcher) Close() {

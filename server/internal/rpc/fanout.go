@@ -80,7 +80,7 @@ func (f *fanout) start(first *View) {
 	f.version = first.version
 	f.match.Retain()
 	f.match.Watch(context.Background(), &f.watcher, match.Player, nil)
-	f.watcher.Heard(&first.watcher)
+	f.watcher.SkipAudience(&first.watcher)
 	f.service.fanouts.group.Add(1)
 	go f.run()
 }
@@ -89,7 +89,7 @@ func (f *fanout) start(first *View) {
 func (f *fanout) remove(i int) {
 	v := f.members[i].view
 	v.version = max(f.version, f.members[i].version)
-	v.watcher.Heard(&f.watcher)
+	v.watcher.SkipAudience(&f.watcher)
 	last := len(f.members) - 1
 	f.members[i] = f.members[last]
 	f.members[i].view.sharing.index = i

@@ -145,7 +145,7 @@ type GameServiceClient interface {
 	// then live; 0 means from the first event on, a transcript that anyone can
 	// verify.
 	//
-	// There is no gap and no repeat. Where a reader falls too far behind, one
+	// There is no gap and no repeat. If a reader falls too far behind, one
 	// game takes the place of the events that it covers; with every_event never.
 	//
 	// After the last event of a finished game the stream ends with OK; on a game
@@ -426,7 +426,7 @@ type GameServiceHandler interface {
 	// then live; 0 means from the first event on, a transcript that anyone can
 	// verify.
 	//
-	// There is no gap and no repeat. Where a reader falls too far behind, one
+	// There is no gap and no repeat. If a reader falls too far behind, one
 	// game takes the place of the events that it covers; with every_event never.
 	//
 	// After the last event of a finished game the stream ends with OK; on a game

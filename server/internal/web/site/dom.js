@@ -116,6 +116,7 @@ export function keys(list) {
   };
 }
 
+/** Lists the keys in a dialog. */
 export function showKeys() {
   const rows = [...actions].filter(([, a]) => a.text);
   dialog(

@@ -34,7 +34,7 @@ const lines = Array.from({ length: rows * columns }, (_, cell) =>
  * Returns the cells that a seat jumps over by going to a cell: none if that is illegal.
  * @param {CellState[]} cells @param {number} seat @param {number} to
  */
-export function jumps(cells, seat, to) {
+function jumps(cells, seat, to) {
   /** @type {number[]} */
   const taken = [];
   if (cells[to] !== 'CELL_STATE_EMPTY') return taken;

@@ -17,7 +17,7 @@ export const variants = {
 export const seats = 1;
 
 /** @type {Direction[]} */
-export const directions = ['DIRECTION_UP', 'DIRECTION_DOWN', 'DIRECTION_LEFT', 'DIRECTION_RIGHT'];
+const directions = ['DIRECTION_UP', 'DIRECTION_DOWN', 'DIRECTION_LEFT', 'DIRECTION_RIGHT'];
 
 /** @type {Slide} */
 export function slide(tiles, rows, columns, direction, variant = '') {

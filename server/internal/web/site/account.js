@@ -1,7 +1,7 @@
 // The account: a name, and a token that takes it to other devices.
-import { account, call, clearAccount, setAccount } from './api.js';
+import { account, call, clearAccount, kept, setAccount } from './api.js';
 import { copy, h } from './dom.js';
-import { ask, createAccount, explain, kept, nameHeader, unkept } from './persist.js';
+import { ask, createAccount, explain, nameHeader, unkept } from './persist.js';
 
 /** @import { Account } from './api.js' */
 

@@ -56,6 +56,9 @@ export function setAccount(a) {
 
 export const clearAccount = () => setAccount(null);
 
+/** Reports whether the browser keeps the account when the page closes. */
+export const kept = () => attempt(() => localStorage.getItem(key)) != null;
+
 /**
  * @param {boolean} [anonymous]
  * @returns {Record<string, string>}

@@ -1,6 +1,6 @@
 // Calls that change something, made until the server has answered.
 
-import { ApiError, account, call, setAccount } from './api.js';
+import { ApiError, account, call, kept, setAccount } from './api.js';
 import { dialog, h, toast } from './dom.js';
 
 /** @import { Calls } from '../types' */
@@ -66,15 +66,6 @@ export async function persist(method, request, options = {}) {
 }
 
 export const unkept = 'This browser stores nothing: the account lives for this page only.';
-
-/** Reports whether the browser keeps the account when the page closes. */
-export function kept() {
-  try {
-    return localStorage.getItem('gridstand.account') !== null;
-  } catch {
-    return false;
-  }
-}
 
 /** Shows the name of the account in the header. */
 export function nameHeader() {

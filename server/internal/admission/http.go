@@ -114,27 +114,6 @@ func (c *Control) EnterSSE(ctx context.Context) (leave func(), err error) {
 	return nil, c.Refuse(exceeded)
 }
 
-// await notes that a handler waits for a part of the request.
-func (s *call) await() {
-	s.conn.mu.Lock()
-	defer s.conn.mu.Unlock()
-	if s.state == open && !s.conn.closed {
-		s.state = waiting
-		s.conn.waiting.add(s)
-		s.conn.waits.Add(1)
-		s.conn.control.waiting.Add(1)
-	}
-}
-
-// stopReading ends the wait for a request by HTTP.
-func (s *call) stopReading() {
-	// A proxy's HTTP/2 connection has the requests of others, too. There the server's
-	// timeout ends the wait.
-	if !s.conn.proxy || !s.multiplexed {
-		_ = s.conn.SetReadDeadline(time.Unix(1, 0))
-	}
-}
-
 // body is the body of a request by HTTP.
 type body struct {
 	io.ReadCloser

@@ -5,6 +5,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -92,7 +93,7 @@ func (c Config) withPanics(next http.Handler) http.Handler {
 			if p == nil {
 				return
 			}
-			if p != http.ErrAbortHandler {
+			if err, _ := p.(error); !errors.Is(err, http.ErrAbortHandler) {
 				c.Logger.Error("panic in a call", "id", "call-panicked",
 					"call", r.URL.Path, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			}

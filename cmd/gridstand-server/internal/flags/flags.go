@@ -20,8 +20,8 @@ import (
 func Add(flags *pflag.FlagSet, c *server.Config) {
 	Listen(flags, &c.Listen)
 	flags.StringVar(&c.Web, "web", c.Web,
-		"`where` browsers are served (HTTP: the page, Connect, Server-Sent Events): if empty, on the port of --listen; "+
-			"\""+server.NoWeb+"\" is nowhere; an address is a listener for HTTP alone")
+		"`address` to serve browsers on (HTTP: the page, Connect, Server-Sent Events); if empty, the port of --listen; "+
+			"\""+server.NoWeb+"\" for none")
 	flags.StringVar(&c.WebOrigins, "web-origins", c.WebOrigins,
 		"`origins` whose pages may make calls with a token, separated by commas, \"*\" for any; pages of every origin may read, and those of this server do everything")
 	Store(flags, &c.Store)
@@ -42,7 +42,7 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest turn limit that a game may have, at most 5s")
 	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "delay before the move of a bot, so that people can follow")
 	flags.Var((*switchValue)(&c.Exhibition), "exhibition",
-		"`switch`: \"on\" shows a game between bots to clients who look for live games while none moves, \"off\" does not")
+		"whether to show a game between bots to clients who look for live games while none moves: `on|off`")
 	KeepFinished(flags, &c.KeepFinished)
 	KeepAccounts(flags, &c.KeepAccounts)
 	flags.StringVar(&c.Proxies, "proxies", c.Proxies,

@@ -8,10 +8,10 @@ import (
 
 // CSS returns a style sheet with the colors as custom properties of the root element:
 // those of Light, and those of Dark if the reader prefers dark pages. A tile has
-// --tile-2 and --tile-2-ink, the cells of seat 0 have --owner-0, --owner-0-ink,
-// --fresh-0 and --fresh-0-ink.
+// --tile-2 and --ink-2, the cells of seat 0 have --owner-0, --owner-0-ink
+// and --fresh-0; the letters of all fresh cells share --fresh-ink.
 func CSS() string {
-	return ":root{color-scheme:light dark;\n" + Light.properties() + "}\n" +
+	return ":root{\n" + Light.properties() + "}\n" +
 		"@media (prefers-color-scheme:dark){:root{\n" + Dark.properties() + "}}\n"
 }
 
@@ -19,11 +19,6 @@ func CSS() string {
 func (p *Palette) properties() string {
 	var b strings.Builder
 	set := func(name string, c color.RGBA) { fmt.Fprintf(&b, "--%s:%s;", name, Hex(c)) }
-	tone := func(name string, t Tone) {
-		set(name, t.Ground)
-		set(name+"-ink", t.Ink)
-		b.WriteByte('\n')
-	}
 	set("ground", p.Ground)
 	set("text", p.Text)
 	set("board", p.Board)
@@ -35,13 +30,17 @@ func (p *Palette) properties() string {
 	set("good", p.Good)
 	set("warn", p.Warn)
 	set("bad", p.Bad)
-	b.WriteByte('\n')
 	for i, t := range p.Tiles {
-		tone(fmt.Sprintf("tile-%d", 2<<i), t)
+		b.WriteByte('\n')
+		set(fmt.Sprintf("tile-%d", 2<<i), t.Ground)
+		set(fmt.Sprintf("ink-%d", 2<<i), t.Ink)
 	}
-	for i := range p.Owners {
-		tone(fmt.Sprintf("owner-%d", i), p.Owners[i])
-		tone(fmt.Sprintf("fresh-%d", i), p.Fresh[i])
+	for i, t := range p.Owners {
+		b.WriteByte('\n')
+		set(fmt.Sprintf("owner-%d", i), t.Ground)
+		set(fmt.Sprintf("owner-%d-ink", i), t.Ink)
+		set(fmt.Sprintf("fresh-%d", i), p.Fresh[i].Ground)
 	}
+	set("fresh-ink", p.Fresh[0].Ink)
 	return b.String()
 }

@@ -75,7 +75,7 @@ func TestCSS(t *testing.T) {
 
 	for i := range palette.Dark.Tiles {
 		tone := palette.Dark.Tiles[i]
-		assert.Contains(t, css, fmt.Sprintf("--tile-%d:%s;--tile-%[1]d-ink:%[3]s;",
+		assert.Contains(t, css, fmt.Sprintf("--tile-%d:%s;--ink-%[1]d:%[3]s;",
 			2<<i, palette.Hex(tone.Ground), palette.Hex(tone.Ink)))
 	}
 	assert.Less(t, len(css), 4096, "a phone loads this before it shows anything")

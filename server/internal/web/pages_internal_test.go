@@ -16,7 +16,7 @@ import (
 
 // maxSize bounds what a browser loads for all pages in bytes: HTML, CSS and JavaScript,
 // uncompressed.
-const maxSize = 63_000
+const maxSize = 60_000
 
 // adasPages describes every game in the same way.
 var adasPages = pages(func(context.Context, string) (Meta, bool) {

@@ -1,7 +1,7 @@
 // The account: a name, and a token that takes it to other devices.
-import { account, call, clearAccount, kept, setAccount } from './api.js';
+import { account, call, kept, nameHeader, setAccount } from './api.js';
 import { copy, h } from './dom.js';
-import { ask, createAccount, explain, nameHeader, unkept } from './persist.js';
+import { ask, createAccount, explain, unkept } from './persist.js';
 
 /** @import { Account } from './api.js' */
 
@@ -14,8 +14,7 @@ export default function show(root) {
   };
   root.replaceChildren(
     h(
-      'div',
-      { class: 'stack narrow' },
+      'div.stack.narrow',
       h('h1', me ? me.name : 'Your account'),
       me ? yours(me, done) : naming(done),
       h('h2', me ? 'Another account' : 'You have one already?'),
@@ -39,8 +38,8 @@ function form(label, field, button, submit) {
     spellcheck: 'false',
     ...field,
   });
-  const error = h('p', { class: 'bad', role: 'alert' });
-  const send = h('button', { class: 'primary' }, button);
+  const error = h('p.bad', { role: 'alert' });
+  const send = h('button.primary', button);
   const onsubmit = async (/** @type {Event} */ e) => {
     e.preventDefault();
     error.textContent = '';
@@ -81,11 +80,10 @@ const pasting = (done) =>
       if (before && before.token !== token && !(await forget(before))) return;
       setAccount({ id: '', name: '', token });
       try {
-        const { player } = await call('PlayerService', 'GetPlayer', { playerId: 'me' });
+        const { player } = await call('GetPlayer', { playerId: 'me' });
         setAccount({ id: player.id, name: player.name, token });
       } catch (e) {
-        if (before) setAccount(before);
-        else clearAccount();
+        setAccount(before);
         throw e;
       }
       done();
@@ -102,7 +100,7 @@ const forget = (me) =>
 
 /** @param {Account} me @param {() => void} done */
 function yours(me, done) {
-  const token = h('code', { class: 'token', hidden: true }, me.token);
+  const token = h('code.token', { hidden: true }, me.token);
   const toggle = () => {
     token.hidden = !token.hidden;
     reveal.textContent = token.hidden ? 'Show token' : 'Hide token';
@@ -110,11 +108,11 @@ function yours(me, done) {
   const reveal = h('button', { onclick: toggle }, 'Show token');
   const leave = async () => {
     if (!(await forget(me))) return;
-    clearAccount();
+    setAccount(null);
     done();
   };
   return [
-    !kept() && h('p', { class: 'warn' }, `${unkept} Copy its token before you leave.`),
+    !kept() && h('p.warn', `${unkept} Copy its token before you leave.`),
     h('p', h('a', { href: `/p/${encodeURIComponent(me.name)}` }, 'Your games')),
     h('h2', 'On another device'),
     h(
@@ -123,7 +121,7 @@ function yours(me, done) {
       h('code', 'gridstand login --token'),
       ' asks for it; in another browser, paste it on this page.',
     ),
-    h('p', { class: 'row' }, reveal, h('button', { onclick: () => copy(me.token) }, 'Copy token')),
+    h('p.row', reveal, h('button', { onclick: () => copy(me.token) }, 'Copy token')),
     token,
     h('h2', 'On this device'),
     h('p', h('button', { onclick: leave }, 'Forget this account')),

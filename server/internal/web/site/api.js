@@ -3,19 +3,14 @@
 /** An error that the server answered, or that kept it from answering. */
 export class ApiError extends Error {
   /**
-   * @param {number} status the HTTP status, 0 if the server cannot be reached
    * @param {{code?: string, message?: string, details?: any[]}} body
    * @param {string | null} [retryAfter]
    */
-  constructor(status, body, retryAfter) {
+  constructor(body, retryAfter) {
     super(body.message || 'The server cannot be reached.');
-    const info = body.details?.find((d) => d.debug?.reason)?.debug;
-    this.status = status;
     this.code = body.code || 'unavailable';
     /** @type {string} */
-    this.reason = info?.reason || '';
-    /** @type {Record<string, string>} */
-    this.metadata = info?.metadata || {};
+    this.reason = body.details?.find((d) => d.debug?.reason)?.debug.reason || '';
     /** Seconds after which to try again. */
     this.retryAfter = Number(retryAfter) || 0;
   }
@@ -23,11 +18,7 @@ export class ApiError extends Error {
 
 /** @param {Response} response */
 const errorOf = async (response) =>
-  new ApiError(
-    response.status,
-    await response.json().catch(() => ({})),
-    response.headers.get('retry-after'),
-  );
+  new ApiError(await response.json().catch(() => ({})), response.headers.get('retry-after'));
 
 /** @typedef {{id: string, name: string, token: string}} Account */
 
@@ -54,10 +45,14 @@ export function setAccount(a) {
   attempt(() => localStorage.setItem(key, memory));
 }
 
-export const clearAccount = () => setAccount(null);
-
 /** Reports whether the browser keeps the account when the page closes. */
 export const kept = () => attempt(() => localStorage.getItem(key)) != null;
+
+/** Shows the name of the account in the header. */
+export function nameHeader() {
+  const link = document.getElementById('me');
+  if (link) link.textContent = account()?.name || 'Account';
+}
 
 /**
  * @param {boolean} [anonymous]
@@ -68,29 +63,36 @@ function authorization(anonymous) {
   return a ? { authorization: `Bearer ${a.token}` } : {};
 }
 
+/** The services of the methods that are not the game service's. @type {Record<string, string>} */
+const services = {
+  CreatePlayer: 'Player',
+  GetPlayer: 'Player',
+  GetRank: 'Leaderboard',
+  ListScores: 'Leaderboard',
+};
+
 /**
- * Makes a call; service is such as "GameService". Anonymous calls send no token.
- * @param {string} service
+ * Makes a call. Anonymous calls send no token.
  * @param {string} method
  * @param {object} [request]
  * @param {{signal?: AbortSignal, anonymous?: boolean}} [options]
  * @returns {Promise<any>}
  */
-export async function call(service, method, request = {}, { signal, anonymous } = {}) {
-  const response = await fetch(`/gridstand.v1.${service}/${method}`, {
+export async function call(method, request = {}, { signal, anonymous } = {}) {
+  const response = await fetch(`/gridstand.v1.${services[method] || 'Game'}Service/${method}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...authorization(anonymous) },
     body: JSON.stringify(request),
     signal,
   }).catch((err) => {
-    throw signal?.aborted ? err : new ApiError(0, {});
+    throw signal?.aborted ? err : new ApiError({});
   });
   if (!response.ok) throw await errorOf(response);
   return response.json();
 }
 
-/** @param {string} id */
-export const isGameId = (id) => /^[a-z2-7]{26}$/.test(id);
+/** Makes an anonymous call. @param {string} method @param {object} [request] */
+export const look = (method, request) => call(method, request, { anonymous: true });
 
 // The server sends something at least every 20 seconds.
 const silence = 45e3;
@@ -174,10 +176,9 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
     onState?.('connecting');
     alive();
     try {
-      const query = new URLSearchParams();
-      if (last !== undefined) query.set('after', `${last}`);
-      if (everyEvent) query.set('every_event', '1');
-      if (preview) query.set('preview', '1');
+      let query = last === undefined ? '' : `after=${last}`;
+      if (everyEvent) query += '&every_event=1';
+      if (preview) query += '&preview=1';
       const response = await fetch(`/g/${id}/events?${query}`, {
         headers: authorization(anonymous),
         signal: abort.signal,
@@ -217,7 +218,7 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
     if (!data) return false;
     if (onUpdate(JSON.parse(data)) === false) {
       last = undefined;
-      throw new Error('resync');
+      throw Error('resync');
     }
     last = Number(field('id') || last);
     failures = 0;

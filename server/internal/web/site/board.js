@@ -13,15 +13,19 @@ export const kindOf = (position) => (position?.tribolo ? 'tribolo' : 'twenty48')
  * Makes a board. Show draws a position, in motion if the event led from the position before
  * to it. With onCell, clicks and keys choose a cell of Tribolo.
  * @param {"twenty48" | "tribolo"} kind
- * @param {{onCell?: (cell: {x: number, y: number}) => void}} [options]
- * @returns {Board}
+ * @param {(cell: {x: number, y: number}) => void} [onCell]
  */
-export const createBoard = (kind, { onCell } = {}) =>
-  kind === 'tribolo' ? tribolo(onCell) : twenty48();
+export const createBoard = (kind, onCell) => ({
+  kind,
+  ...(kind === 'tribolo' ? tribolo(onCell) : twenty48()),
+});
+
+/** Sets a custom property. @param {any} element @param {string} name @param {number} value */
+const set = (element, name, value) => element.style.setProperty(`--${name}`, value);
 
 /** @returns {Board} */
 function twenty48() {
-  const element = h('div', { class: 'b48', role: 'img' });
+  const element = h('div.b48', { role: 'img' });
   /** The tile of each cell. @type {any[]} */
   let cells = [];
   /** Tiles that merged, below the new ones. @type {any[]} */
@@ -34,14 +38,14 @@ function twenty48() {
     if (r === rows && c === columns) return;
     [rows, columns] = [r, c];
     cells = Array(r * c).fill(null);
-    element.style.setProperty('--n', c);
-    element.style.setProperty('--m', r);
+    set(element, 'n', c);
+    set(element, 'm', r);
     element.replaceChildren(...cells.map((_, i) => place(h('i', h('b')), i)));
   }
   /** @param {any} tile @param {number} i */
   function place(tile, i) {
-    tile.style.setProperty('--x', i % columns);
-    tile.style.setProperty('--y', (i / columns) | 0);
+    set(tile, 'x', i % columns);
+    set(tile, 'y', (i / columns) | 0);
     return tile;
   }
   /** @param {any} tile @param {number} value */
@@ -50,9 +54,9 @@ function twenty48() {
     const face = tile.firstChild;
     const color = Math.min(value, 131072);
     tile.value = face.textContent = value;
-    tile.style.setProperty('--d', Math.max(String(value).length, 2));
+    set(tile, 'd', Math.max(`${value}`.length, 2));
     face.style.background = `var(--tile-${color})`;
-    face.style.color = `var(--tile-${color}-ink)`;
+    face.style.color = `var(--ink-${color})`;
   }
   /** @param {number} i @param {number} value @param {string} motion */
   function add(i, value, motion) {
@@ -168,14 +172,15 @@ function tribolo(onCell) {
   }
   if (onCell) {
     /** @param {number} i */
-    const choose = (i) => i >= 0 && onCell({ x: i % columns, y: (i / columns) | 0 });
-    element.addEventListener(
-      'pointermove',
-      (/** @type {any} */ e) => e.pointerType === 'mouse' && point(rects.indexOf(e.target)),
-    );
-    element.addEventListener('pointerleave', () => point(-1));
-    element.addEventListener('click', (/** @type {any} */ e) => choose(rects.indexOf(e.target)));
-    element.addEventListener('keydown', (/** @type {KeyboardEvent} */ e) => {
+    const choose = (i) => {
+      if (i >= 0) onCell({ x: i % columns, y: (i / columns) | 0 });
+    };
+    element.onpointermove = (/** @type {any} */ e) => {
+      if (e.pointerType === 'mouse') point(rects.indexOf(e.target));
+    };
+    element.onpointerleave = () => point(-1);
+    element.onclick = (/** @type {any} */ e) => choose(rects.indexOf(e.target));
+    element.onkeydown = (/** @type {KeyboardEvent} */ e) => {
       const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[
         e.key
       ];
@@ -189,10 +194,10 @@ function tribolo(onCell) {
       point(at({ x, y }));
       const takes = legal.get(cursor);
       announce(
-        `${cellName({ x, y })} ${takes ? `takes ${plural(takes.length, 'cell')}` : letters[cursor].textContent || ''}`,
+        `${cellName({ x, y })} ${takes ? `takes ${plural(takes.length, 'cell')}` : letters[cursor].textContent}`,
         0,
       );
-    });
+    };
   }
 
   return {

@@ -1,26 +1,34 @@
 // Elements, keys, and what tells the user something.
 
+/** @param {any} value */
+const given = (value) => value != null && value !== false;
+
 /** @param {Element} element @param {any[]} content */
 function fill(element, [props, ...children]) {
   if (props?.constructor !== Object) children.unshift(props);
   else
     for (const [name, value] of Object.entries(props)) {
       if (typeof value === 'function') element.addEventListener(name.slice(2), value);
-      else if (value != null && value !== false)
-        element.setAttribute(name, value === true ? '' : value);
+      else if (given(value)) element.setAttribute(name, value === true ? '' : value);
     }
-  element.append(...children.flat().filter((child) => child != null && child !== false));
+  element.append(...children.flat().filter(given));
   return element;
 }
 
 /**
- * Makes an HTML element. The first argument after the tag may hold its props: functions are
- * listeners, the others attributes. The rest are its children.
+ * Makes an HTML element of a tag, followed by its classes: "p.dim". The first argument after
+ * it may hold its props: functions are listeners, the others attributes. The rest are its
+ * children.
  * @param {string} tag
  * @param {...any} content
  * @returns {any}
  */
-export const h = (tag, ...content) => fill(document.createElement(tag), content);
+export function h(tag, ...content) {
+  const [name, ...classes] = tag.split('.');
+  const element = fill(document.createElement(name), content);
+  if (classes[0]) element.className = classes.join(' ');
+  return element;
+}
 
 /**
  * Makes an SVG element in the same way.
@@ -31,8 +39,8 @@ export const h = (tag, ...content) => fill(document.createElement(tag), content)
 export const svg = (tag, ...content) =>
   fill(document.createElementNS('http://www.w3.org/2000/svg', tag), content);
 
-const spoken = h('p', { class: 'hidden', 'aria-live': 'polite' });
-const note = h('p', { class: 'toast', role: 'status' });
+const spoken = h('p.hidden', { 'aria-live': 'polite' });
+const note = h('p.toast', { role: 'status' });
 document.body.append(spoken, note);
 
 let spokenAt = 0;
@@ -75,7 +83,12 @@ export function dialog(title, ...content) {
       onclose: () => box.remove(),
       onclick: (/** @type {Event} */ e) => e.target === box && box.close(),
     },
-    h('div', h('h2', title), ...content, h('button', { onclick: () => box.close() }, 'Close')),
+    h(
+      'div.stack',
+      h('h2', title),
+      ...content,
+      h('button', { onclick: () => box.close() }, 'Close'),
+    ),
   );
   document.body.append(box);
   box.showModal();
@@ -86,29 +99,29 @@ export function dialog(title, ...content) {
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
-    return toast('Copied');
-  } catch {}
-  const field = h('textarea', { readonly: true, 'aria-label': 'Text' }, text);
-  const box = dialog('Copy this text', field);
-  field.select();
-  if (document.execCommand?.('copy')) {
+  } catch {
+    const field = h('textarea', { readonly: true, 'aria-label': 'Text' }, text);
+    const box = dialog('Copy this text', field);
+    field.select();
+    if (!document.execCommand?.('copy')) return;
     box.close();
-    toast('Copied');
   }
+  toast('Copied');
 }
 
 const names = { ' ': 'space', ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓' };
-/** @type {Map<string, {text: string, action: (e: KeyboardEvent) => void}>} */
+/** @typedef {[key: string, text: string, action: (e: KeyboardEvent) => void]} Key */
+/** @type {Map<string, Key>} */
 const actions = new Map();
 
 /**
  * Binds keys, by KeyboardEvent.key, until the function that it returns is called. "?" lists
  * those with a text.
- * @param {[key: string, text: string, action: (e: KeyboardEvent) => void][]} list
+ * @param {Key[]} list
  */
 export function keys(list) {
   const before = list.map(([key]) => /** @type {const} */ ([key, actions.get(key)]));
-  for (const [key, text, action] of list) actions.set(key, { text, action });
+  for (const entry of list) actions.set(entry[0], entry);
   return () => {
     for (const [key, a] of before)
       if (a) actions.set(key, a);
@@ -118,14 +131,14 @@ export function keys(list) {
 
 /** Lists the keys in a dialog. */
 export function showKeys() {
-  const rows = [...actions].filter(([, a]) => a.text);
+  const rows = [...actions.values()].filter(([, text]) => text);
   dialog(
     'Keys',
     h(
       'dl',
-      ...rows.map(([k, a]) => [
-        h('dt', h('kbd', names[/** @type {" "} */ (k)] || k)),
-        h('dd', a.text),
+      ...rows.map(([key, text]) => [
+        h('dt', h('kbd', names[/** @type {" "} */ (key)] || key)),
+        h('dd', text),
       ]),
     ),
   );
@@ -133,18 +146,12 @@ export function showKeys() {
 
 document.addEventListener('keydown', (e) => {
   const at = /** @type {Element} */ (e.target);
-  if (
-    e.ctrlKey ||
-    e.altKey ||
-    e.metaKey ||
-    at.closest('input:not([type=range]), textarea, select, dialog')
-  )
+  if (e.ctrlKey || e.altKey || e.metaKey || at.closest('input:not([type=range]), textarea, dialog'))
     return;
   if (e.key.length > 1 && at.closest('input')) return; // moves the slider
-  if ((e.key === ' ' || e.key === 'Enter') && at.closest("a, button, summary, [tabindex='0']"))
-    return;
+  if ((e.key === ' ' || e.key === 'Enter') && at.closest("a, button, [tabindex='0']")) return;
   const a = actions.get(e.key.length === 1 ? e.key.toLowerCase() : e.key);
   if (!a) return;
   e.preventDefault();
-  a.action(e);
+  a[2](e);
 });

@@ -6,7 +6,7 @@ export const comma = (n) => (n || 0).toLocaleString('en-US');
 export const plural = (n, thing) => `${comma(n)} ${thing}${n === 1 ? '' : 's'}`;
 
 /** A duration, roughly: "13 min". @param {number} ms */
-export function span(ms) {
+function span(ms) {
   const s = Math.max(ms / 1e3, 0) | 0;
   if (s < 60) return `${s} s`;
   if (s < 3600) return `${(s / 60) | 0} min`;
@@ -26,16 +26,16 @@ export function clock(deadline) {
 
 export const owners = ['blue', 'red', 'green'];
 /** @param {any} seat */
-export const seatName = (seat) => seat?.player?.name || seat?.bot || 'open';
+export const seatName = (seat) => seat.player?.name || seat.bot || 'open';
 /** The players of a game. @param {any} game */
 export const players = (game) =>
-  (game.seats || [])
+  game.seats
     .filter((/** @type {any} */ s) => !s.open)
     .map(seatName)
     .join(', ') || 'open';
 /** Who has a seat, with the color if there are several. @param {any} game @param {number} seat */
 const actor = (game, seat) =>
-  (game.seats?.length > 1 ? `${owners[seat] || '?'} ` : '') + seatName(game.seats?.[seat]);
+  (game.seats.length > 1 ? `${owners[seat]} ` : '') + seatName(game.seats[seat]);
 /** @param {any} position @returns {number} */
 export const highest = (position) => Math.max(0, ...(position?.scores || []));
 /** @param {any} position @returns {number} */
@@ -57,7 +57,7 @@ const endings = {
 export const ending = (game) => endings[game.result?.reason] || 'Game over';
 
 /** Who won a game of several seats. @param {any} game */
-export function winners(game) {
+function winners(game) {
   const names = (game.result?.winners || []).map((/** @type {number} */ w) => actor(game, w));
   if (names.length > 1) return `${names.join(' and ')} share the win`;
   return names.length ? `${names[0]} wins` : 'Nobody wins';
@@ -65,7 +65,7 @@ export function winners(game) {
 
 /** How a game ended, and who won it if it has several seats. @param {any} game */
 export const outcome = (game) =>
-  `${game.seats?.length > 1 ? `${winners(game)}. ` : ''}${ending(game)}.`;
+  `${game.seats.length > 1 ? `${winners(game)}. ` : ''}${ending(game)}.`;
 
 /** What an event did, empty for the creation. @param {any} game @param {any} e */
 export function happened(game, e) {
@@ -79,6 +79,13 @@ export function happened(game, e) {
   if (e.clockExtended) return `${who} gets ${parseInt(e.clockExtended.by, 10)} s back`;
   return e.abandoned ? 'abandoned' : '';
 }
+
+/** @param {any} game */
+export const isOver = (game) => game?.status === 'GAME_STATUS_FINISHED';
+
+/** The seat of a player in a game, -1 for none. @param {any} game @param {string} [id] */
+export const seatOf = (game, id) =>
+  game.seats.findIndex((/** @type {any} */ s) => s.player && s.player.id === id);
 
 /** What is played. @param {any} game */
 export const title = (game) => game.variant + (game.exhibition ? ' exhibition' : '');
@@ -118,7 +125,7 @@ export class State {
     return this.game?.version || 0;
   }
   get over() {
-    return this.game?.status === 'GAME_STATUS_FINISHED';
+    return isOver(this.game);
   }
 
   /**
@@ -140,7 +147,7 @@ export class State {
     }
     if (event.version <= this.version) return false;
     // An undo in a game of several seats does not say how they were.
-    if (event.version > this.version + 1 || (event.undone && this.game.seats?.length > 1))
+    if (event.version > this.version + 1 || (event.undone && this.game.seats.length > 1))
       return undefined;
     const { created, joined } = event;
     const g = {

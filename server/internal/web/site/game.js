@@ -1,5 +1,5 @@
 // A game: live, its past, and after its end whether it is what its seed and moves make.
-import { account, isGameId, watch } from './api.js';
+import { account, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { announce, copy, h, keys, toast } from './dom.js';
 import * as words from './game-state.js';
@@ -15,8 +15,8 @@ const titles = { not_found: 'No such game', data_loss: 'This game is damaged' };
 
 /** @param {HTMLElement} root @param {string} title @param {string} text */
 function problem(root, title, text) {
-  const back = h('a', { class: 'button primary', href: '/' }, 'Watch what is on');
-  root.replaceChildren(h('div', { class: 'empty' }, h('h1', title), h('p', text), back));
+  const back = h('a.button.primary', { href: '/' }, 'Watch what is on');
+  root.replaceChildren(h('div.empty', h('h1', title), h('p', text), back));
 }
 
 /**
@@ -25,7 +25,8 @@ function problem(root, title, text) {
  * @param {import('./own.js').OwnSeat} [own] the seat of a player who plays here
  */
 export default function show(root, { id = '' }, own) {
-  if (!isGameId(id)) return problem(root, titles.not_found, 'This is not the id of a game.');
+  if (!/^[a-z2-7]{26}$/.test(id))
+    return problem(root, titles.not_found, 'This is not the id of a game.');
 
   const state = new words.State();
   /** @type {any} */
@@ -39,27 +40,23 @@ export default function show(root, { id = '' }, own) {
 
   const badge = h('span');
   const clock = h('b');
-  const facts = h('span', { class: 'dim' });
+  const facts = h('span.dim');
   const scores = createScores(own);
-  const stage = h('div', { class: 'board' });
+  const stage = h('div.board');
   const outcome = h('b');
-  const sit = h('a', { class: 'button', hidden: true });
-  const verdict = h('p', { class: 'verdict', role: 'status' });
+  const sit = h('a.button', { hidden: true });
+  const verdict = h('p.verdict', { role: 'status' });
   const share = () => copy(`${location.origin}/g/${id}`);
-  const links = h('div', { class: 'stack' }, h('button', { onclick: share }, 'Copy link'));
-  const replay = createReplay(state, { show: showPast, fail: toast });
+  const links = h('div.stack', h('button', { onclick: share }, 'Copy link'));
+  const replay = createReplay(state, showPast);
   const moves = createMoves(state, replay.seek);
-  const head = h('div', { class: 'row' }, badge, clock, facts);
-  const view = h(
-    'div',
-    { class: own ? 'game own' : 'game' },
-    h('section', { class: 'stack' }, head, scores.element),
-  );
-  const play = h('section', { class: 'play stack' }, stage, replay.element);
+  const head = h('div.row', badge, clock, facts);
+  const view = h(own ? 'div.game.own' : 'div.game', h('section.stack', head, scores.element));
+  const play = h('section.play.stack', stage, replay.element);
   // These come with the board, so that nothing moves when it does.
   const rest = [
     play,
-    h('section', { class: 'stack' }, outcome, sit, own?.element, verdict, moves.element, links),
+    h('section.stack', outcome, sit, own?.element, verdict, moves.element, links),
   ];
   root.append(view);
 
@@ -103,7 +100,7 @@ export default function show(root, { id = '' }, own) {
     if (!game?.position) return;
     const kind = kindOf(game.position);
     if (board?.kind !== kind) {
-      board = { kind, ...createBoard(kind, { onCell: own && ((cell) => own.move({ cell })) }) };
+      board = createBoard(kind, own && ((cell) => own.move({ cell })));
       stage.replaceChildren(board.element);
       document.title = `${words.players(game)} – Gridstand`;
       command();
@@ -137,9 +134,7 @@ export default function show(root, { id = '' }, own) {
     else if (position.turn !== undefined && position.tribolo)
       text = own?.mine() && !replay.at ? 'Your turn' : `${words.owners[position.turn]} to move`;
     outcome.textContent = text;
-    const mine = game.seats.some(
-      (/** @type {any} */ s) => s.player && s.player.id === account()?.id,
-    );
+    const mine = words.seatOf(game, account()?.id) >= 0;
     sit.hidden = own || state.over || !(open || mine);
     sit.textContent = mine ? 'Play on' : 'Take a seat';
     sit.href = `/play/${game.variant}?game=${id}`;
@@ -173,7 +168,7 @@ export default function show(root, { id = '' }, own) {
     const host = `${location.hostname}:${location.port || (secure ? 443 : 80)}`;
     const game = state.game.private ? id : id.slice(0, 8);
     const text = `gridstand watch ${game} --server ${host}${secure ? ' --tls' : ''}`;
-    links.append(h('p', { class: 'dim' }, 'In a terminal:', h('code', text)));
+    links.append(h('p.dim', 'In a terminal:', h('code', text)));
   }
 
   function finished() {

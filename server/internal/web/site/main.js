@@ -1,11 +1,9 @@
 // Shows the page that the server named in data-page.
-import { account } from './api.js';
+import { nameHeader } from './api.js';
 import { h, keys, showKeys } from './dom.js';
 
 const { page, ...data } = document.body.dataset;
-const me = document.getElementById('me');
-const name = account()?.name;
-if (me && name) me.textContent = name;
+nameHeader();
 
 keys([
   ['?', 'list the keys', showKeys],
@@ -21,12 +19,7 @@ if (root && page) {
     (err) => {
       console.error(err);
       root.replaceChildren(
-        h(
-          'p',
-          { class: 'problem' },
-          'This page could not be loaded. ',
-          h('a', { href: '' }, 'Try again'),
-        ),
+        h('p.warn', 'This page could not be loaded. ', h('a', { href: '' }, 'Try again')),
       );
     },
   );

@@ -6,6 +6,13 @@ import { explain, persist } from './persist.js';
 /** @typedef {{undo?: boolean, direction?: Direction, cell?: Cell}} Request */
 
 /**
+ * Reports whether a cell of the server is one that the player chose.
+ * @param {Cell} [a]
+ * @param {Cell} [b]
+ */
+export const same = (a, b) => !!a && (a.x ?? 0) === b?.x && (a.y ?? 0) === b?.y;
+
+/**
  * Reports whether an event is what a request became.
  * @param {Event} e
  * @param {Request} r
@@ -13,8 +20,7 @@ import { explain, persist } from './persist.js';
 function became({ moved, undone }, { undo, direction, cell }) {
   if (undo) return !!undone;
   if (direction) return moved?.direction === direction;
-  const to = moved?.cell;
-  return !!to && (to.x ?? 0) === cell?.x && (to.y ?? 0) === cell?.y;
+  return same(moved?.cell, cell);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { call } from './api.js';
 import { copy, h, keys } from './dom.js';
 import { comma, largestTile, plural } from './game-state.js';
-import { createMoves } from './moves.js';
+import { createMoves, same } from './moves.js';
 import { ask, explain, persist } from './persist.js';
 import { slide } from './twenty48.js';
 
@@ -52,8 +52,7 @@ export function ownSeat(first, seat, next) {
   function legal({ direction, cell }) {
     const { twenty48, tribolo } = game().position;
     if (direction) return !!twenty48?.legalMoves?.includes(direction);
-    const same = (/** @type {any} */ to) => (to.x ?? 0) === cell?.x && (to.y ?? 0) === cell?.y;
-    return !!tribolo?.legalMoves?.some((m) => same(m.cell));
+    return !!tribolo?.legalMoves?.some((m) => same(m.cell, cell));
   }
 
   const moves = createMoves({
@@ -78,15 +77,13 @@ export function ownSeat(first, seat, next) {
     delayed: say,
   });
 
-  const note = h('p', { class: 'dim', role: 'status' });
+  const note = h('p.dim', { role: 'status' });
   const undoing = h('button', { onclick: undo }, 'Undo');
   const element = h(
-    'div',
-    { class: 'stack' },
+    'div.stack',
     note,
     h(
-      'div',
-      { class: 'row' },
+      'div.row',
       undoing,
       h('button', { onclick: renew }, 'New game'),
       h('button', { onclick: () => resign('Give up') }, 'Give up'),
@@ -160,10 +157,9 @@ export function ownSeat(first, seat, next) {
       h('p', facts),
       note,
       h(
-        'div',
-        { class: 'row' },
-        h('button', { class: 'primary', onclick: renew }, 'Play again'),
-        h('a', { class: 'button', href: link }, 'Watch replay'),
+        'div.row',
+        h('button.primary', { onclick: renew }, 'Play again'),
+        h('a.button', { href: link }, 'Watch replay'),
         h('button', { onclick: share }, 'Copy result'),
       ),
     );
@@ -174,10 +170,10 @@ export function ownSeat(first, seat, next) {
   async function rank(tries) {
     const place = async (/** @type {[Window, string]} */ [window, name]) => {
       const [board, { entry }] = await Promise.all([
-        call('LeaderboardService', 'ListScores', { variant, window, pageSize: 1 }),
-        call('LeaderboardService', 'GetRank', { variant, window, playerId: 'me' }),
+        call('ListScores', { variant, window, pageSize: 1 }),
+        call('GetRank', { variant, window, playerId: 'me' }),
       ]);
-      if (entry.score < score()) throw Error('The result is not on the board yet.');
+      if (entry.score < score()) throw Error('not there yet');
       const best = entry.gameId === id ? '' : `best ${comma(entry.score)}: `;
       return `${best}#${comma(entry.rank)} of ${comma(Math.max(board.total, entry.rank))} ${name}`;
     };
@@ -190,7 +186,7 @@ export function ownSeat(first, seat, next) {
 
   async function begin() {
     const request = { variant, playerId: 'me' };
-    const ranked = await call('LeaderboardService', 'GetRank', request).catch(() => null);
+    const ranked = await call('GetRank', request).catch(() => null);
     record = ranked?.entry.score ?? 0;
     page.draw();
     if (ranked || moveCount() > 2) return;
@@ -269,11 +265,11 @@ export function ownSeat(first, seat, next) {
 function swipes(element, go) {
   /** @type {PointerEvent|null} */
   let from = null;
-  element.addEventListener('pointerdown', (e) => {
+  element.onpointerdown = (e) => {
     from = e.isPrimary ? e : null;
     element.setPointerCapture(e.pointerId);
-  });
-  element.addEventListener('pointermove', (e) => {
+  };
+  element.onpointermove = (e) => {
     if (!from || e.pointerId !== from.pointerId) return;
     const x = e.clientX - from.clientX;
     const y = e.clientY - from.clientY;
@@ -281,5 +277,5 @@ function swipes(element, go) {
     from = null;
     if (Math.abs(x) > Math.abs(y)) go(x > 0 ? 'Right' : 'Left');
     else go(y > 0 ? 'Down' : 'Up');
-  });
+  };
 }

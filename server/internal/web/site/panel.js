@@ -8,27 +8,30 @@ const listLimit = 40;
 
 /** A seat's occupant, with a link to a player's page. @param {any} seat */
 export const link = (seat) =>
-  seat?.player
+  seat.player
     ? h('a', { href: `/p/${encodeURIComponent(seat.player.name)}` }, seatName(seat))
     : seatName(seat);
+
+/** An entry's score, with a link to its game. @param {any} entry */
+export const scoreLink = ({ gameId, score }) => h('a', { href: `/g/${gameId}` }, comma(score));
 
 /**
  * Makes the scores. Its show is called with the seats and the position to show.
  * @param {import('./own.js').OwnSeat} [own] the seat of a player who plays here
  */
 export function createScores(own) {
-  const element = h('div', { class: 'stack' });
+  const element = h('div.stack');
   /** Seats that the rows were made for. @type {any} */
   let seated;
   /** @type {(position: any) => void} */
   let fill;
 
-  /** @param {any} seat */
-  function solo(seat) {
+  /** @param {any[]} seats */
+  function solo([seat]) {
     const names = ['score', 'tile', 'moves'];
     if (own) names.push('best');
-    const cells = names.map((name) => h('div', { class: 'card' }, h('small', name), h('b')));
-    element.replaceChildren(h('h1', link(seat)), h('div', { class: 'cards' }, ...cells));
+    const cells = names.map((name) => h('div.card', h('small', name), h('b')));
+    element.replaceChildren(h('h1', link(seat)), h('div.cards', ...cells));
     fill = (p) => {
       const values = [highest(p), largestTile(p), p.moveCount, own?.best()];
       cells.forEach((cell, i) => {
@@ -40,18 +43,20 @@ export function createScores(own) {
   /** @param {any[]} seats */
   function owners(seats) {
     const rows = seats.map((seat, i) => {
-      const by = seat.standIn && `, ${seat.standIn} stands in`;
       return h(
-        'div',
-        { class: 'seat' },
-        h('span', { class: `badge owner-${i}` }, 'BRG'[i]),
-        h('span', link(seat), seat.resigned ? ', gave up' : by || ''),
+        'div.seat',
+        h(`span.badge.owner-${i}`, 'BRG'[i]),
+        h(
+          'span',
+          link(seat),
+          seat.resigned ? ', gave up' : seat.standIn && `, ${seat.standIn} stands in`,
+        ),
         h('b'),
-        h('i', { class: `owner-${i}` }),
+        h(`i.owner-${i}`),
       );
     });
     const names = seats.map(seatName).join(', ');
-    element.replaceChildren(h('h1', { class: 'hidden' }, names), ...rows);
+    element.replaceChildren(h('h1.hidden', names), ...rows);
     fill = (p) =>
       rows.forEach((row, i) => {
         const score = p.scores?.[i] || 0;
@@ -65,7 +70,7 @@ export function createScores(own) {
     element,
     /** @param {any[]} seats @param {any} position */
     show(seats, position) {
-      if (seated !== seats) (seats.length > 1 ? owners : solo)(seats.length > 1 ? seats : seats[0]);
+      if (seated !== seats) (seats.length > 1 ? owners : solo)(seats);
       seated = seats;
       fill(position);
     },
@@ -78,7 +83,7 @@ export function createScores(own) {
  * @param {(version: number) => void} seek goes to the version of a line
  */
 export function createMoves(state, seek) {
-  const element = h('ol', { class: 'moves', 'aria-label': 'Moves' });
+  const element = h('ol.moves', { 'aria-label': 'Moves' });
   /** Version of the first line. */
   let newest = 0;
   /** @param {any} e */

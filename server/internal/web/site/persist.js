@@ -1,6 +1,6 @@
 // Calls that change something, made until the server has answered.
 
-import { ApiError, account, call, kept, setAccount } from './api.js';
+import { ApiError, call, kept, nameHeader, setAccount } from './api.js';
 import { dialog, h, toast } from './dom.js';
 
 /** @import { Calls } from '../types' */
@@ -43,17 +43,16 @@ export function explain(e) {
  * @template {keyof Calls} M
  * @param {M} method
  * @param {Calls[M][0]} request
- * @param {{settled?: () => boolean, onWait?: (e: any) => void, service?: string}} [options] settled
+ * @param {{settled?: () => boolean, onWait?: (e: any) => void}} [options] settled
  * reports whether the answer is no longer needed
  * @returns {Promise<Calls[M][1]>}
  */
-export async function persist(method, request, options = {}) {
-  const { settled, onWait, service = 'GameService' } = options;
+export async function persist(method, request, { settled, onWait } = {}) {
   for (let tries = 0; ; tries++) {
     const attempt = new AbortController();
     const timer = setTimeout(() => attempt.abort(), 8000);
     try {
-      return await call(service, method, request, { signal: attempt.signal });
+      return await call(method, request, { signal: attempt.signal });
     } catch (/** @type {any} */ e) {
       if (settled?.() || !unsettled(e)) throw e;
       onWait?.(e);
@@ -67,19 +66,13 @@ export async function persist(method, request, options = {}) {
 
 export const unkept = 'This browser stores nothing: the account lives for this page only.';
 
-/** Shows the name of the account in the header. */
-export function nameHeader() {
-  const link = document.getElementById('me');
-  if (link) link.textContent = account()?.name ?? 'Account';
-}
-
 /**
  * Creates an account and keeps it. The secret is drawn here, so that the call can be repeated.
  * @param {string} name
  */
 export async function createAccount(name) {
   const request = { name, secret: draw() };
-  const { player, token } = await persist('CreatePlayer', request, { service: 'PlayerService' });
+  const { player, token } = await persist('CreatePlayer', request);
   setAccount({ id: player.id, name: player.name, token });
   nameHeader();
   if (!kept()) toast(unkept);
@@ -105,8 +98,7 @@ export async function createGuest() {
  */
 export const ask = (title, text, yes) =>
   new Promise((resolve) => {
-    const go = h('button', { class: 'primary', autofocus: true }, yes);
+    const go = h('button.primary', { autofocus: true, onclick: () => box.close(yes) }, yes);
     const box = dialog(title, h('p', text), go);
-    go.onclick = () => box.close(yes);
     box.addEventListener('close', () => resolve(box.returnValue === yes));
   });

@@ -1,10 +1,10 @@
 // The page on which one plays: the variants, the start, and the game.
 
-import { account, call, clearAccount } from './api.js';
+import { account, call, look, setAccount } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { h, keys } from './dom.js';
 import showGame from './game.js';
-import { plural } from './game-state.js';
+import { plural, seatOf } from './game-state.js';
 import { ownSeat } from './own.js';
 import { createGuest, draw, explain, persist } from './persist.js';
 
@@ -19,17 +19,11 @@ export default async function show(root, { id }) {
   function fail(e) {
     const lost = e.reason === 'BAD_TOKEN';
     const again = () => {
-      if (lost) clearAccount();
+      if (lost) setAccount(null);
       location.reload();
     };
-    const button = h(
-      'button',
-      { class: 'primary', onclick: again },
-      lost ? 'Go on without it' : 'Try again',
-    );
-    root.replaceChildren(
-      h('div', { class: 'empty' }, h('p', { role: 'alert' }, explain(e)), button),
-    );
+    const button = h('button.primary', { onclick: again }, lost ? 'Go on without it' : 'Try again');
+    root.replaceChildren(h('div.empty', h('p', { role: 'alert' }, explain(e)), button));
   }
   /** Plays a game, and those after it. @param {Game} game */
   function play(game) {
@@ -55,30 +49,24 @@ export default async function show(root, { id }) {
         .then(play)
         .catch(fail);
     };
-    const start = h('button', { class: 'primary large', onclick: go }, text);
+    const start = h('button.primary.large', { onclick: go }, text);
     keys(['Enter', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight'].map((key) => [key, '', go]));
     const position = kind === 'KIND_TRIBOLO' ? { tribolo: {} } : { twenty48: { rows, columns } };
     const board = createBoard(kindOf(position));
     board.show(position);
     root.replaceChildren(
       h(
-        'div',
-        { class: 'game own' },
-        h('section', { class: 'stack' }, h('h1', title), h('p', summary)),
-        h('section', { class: 'play' }, h('div', { class: 'board offer' }, board.element, start)),
-        h(
-          'section',
-          { class: 'stack' },
-          h('p', { class: 'dim' }, rules),
-          h('a', { href: '/play' }, 'Other variants'),
-        ),
+        'div.game.own',
+        h('section.stack', h('h1', title), h('p', summary)),
+        h('section.play', h('div.board.offer', board.element, start)),
+        h('section.stack', h('p.dim', rules), h('a', { href: '/play' }, 'Other variants')),
       ),
     );
   }
 
   try {
     /** @type {Variant[]} */
-    const variants = (await call('GameService', 'ListVariants', {}, { anonymous: true })).variants;
+    const variants = (await look('ListVariants')).variants;
     const variant = variants.find((v) => v.id === id);
     const gameId = new URLSearchParams(location.search).get('game');
     if (!variant) return choose(root, variants, await openGames());
@@ -87,7 +75,7 @@ export default async function show(root, { id }) {
       return game ? play(game) : offer(variant, 'Start', () => create({ variant: variant.id }));
     }
     /** @type {Game} */
-    const game = (await call('GameService', 'GetGame', { gameId })).game;
+    const game = (await call('GetGame', { gameId })).game;
     if (seatIn(game) >= 0) play(game);
     else if (game.seats.some((s) => s.open))
       offer(variant, 'Take a seat', async () => (await persist('JoinGame', { gameId })).game);
@@ -98,7 +86,7 @@ export default async function show(root, { id }) {
 }
 
 /** The seat of the player in a game, -1 for none. @param {Game} g */
-const seatIn = (g) => g.seats.findIndex((s) => s.player && s.player.id === account()?.id);
+const seatIn = (g) => seatOf(g, account()?.id);
 
 /**
  * Lists the player's games that are being played.
@@ -108,7 +96,7 @@ const seatIn = (g) => g.seats.findIndex((s) => s.player && s.player.id === accou
 async function openGames(variant) {
   if (!account()) return [];
   const request = { playerId: 'me', status: 'GAME_STATUS_ACTIVE', variant };
-  const { games = [] } = await call('GameService', 'ListGames', request);
+  const { games = [] } = await call('ListGames', request);
   return games.filter((/** @type {Game} */ g) => seatIn(g) >= 0);
 }
 
@@ -136,15 +124,7 @@ function choose(root, variants, games) {
     const game = games.find((g) => g.variant === v.id);
     const points =
       game && h('em', `Go on at ${plural(game.position.scores[seatIn(game)], 'point')}`);
-    return h(
-      'a',
-      { class: 'card', href: `/play/${v.id}` },
-      h('b', v.title),
-      h('span', v.summary),
-      points,
-    );
+    return h('a.card', { href: `/play/${v.id}` }, h('b', v.title), h('span', v.summary), points);
   });
-  root.replaceChildren(
-    h('div', { class: 'stack' }, h('h1', 'Play'), h('div', { class: 'choice' }, cards)),
-  );
+  root.replaceChildren(h('div.stack', h('h1', 'Play'), h('div.choice', cards)));
 }

@@ -1,6 +1,7 @@
 // A player: the games that they play now, and those before.
-import { call } from './api.js';
+import { look } from './api.js';
 import { h } from './dom.js';
+import { isOver } from './game-state.js';
 import { explain } from './persist.js';
 import { gameRow } from './tv.js';
 
@@ -11,30 +12,29 @@ import { gameRow } from './tv.js';
  * @param {{id?: string}} data the name of the player
  */
 export default async function show(root, { id: name = '' }) {
-  const page = h('div', { class: 'stack narrow' }, h('h1', name));
+  const page = h('div.stack.narrow', h('h1', name));
   root.append(page);
   /** @param {string} title @param {Game[]} games */
   const list = (title, games) => {
     const rows = games.map((g) => gameRow(g).element);
-    if (rows.length) page.append(h('h2', title), h('ul', { class: 'games' }, rows));
+    if (rows.length) page.append(h('h2', title), h('ul.games', rows));
   };
   try {
     /** @type {[any, {games?: Game[]}]} */
     const [{ player }, { games = [] }] = await Promise.all([
-      call('PlayerService', 'GetPlayer', { name }, { anonymous: true }),
-      call('GameService', 'ListGames', { playerName: name, pageSize: 30 }, { anonymous: true }),
+      look('GetPlayer', { name }),
+      look('ListGames', { playerName: name, pageSize: 30 }),
     ]);
     page.firstChild.textContent = player.name;
     const who = player.bot ? 'A program plays under this name, ' : 'Plays ';
-    page.append(h('p', { class: 'dim' }, `${who}since ${player.createTime.slice(0, 10)}`));
-    const over = (/** @type {Game} */ g) => g.status === 'GAME_STATUS_FINISHED';
+    page.append(h('p.dim', `${who}since ${player.createTime.slice(0, 10)}`));
     list(
       'Playing',
-      games.filter((g) => !over(g)),
+      games.filter((g) => !isOver(g)),
     );
-    list('Played', games.filter(over));
+    list('Played', games.filter(isOver));
     if (!games.length) page.append(h('p', 'No games yet.'));
   } catch (e) {
-    page.append(h('p', { class: 'bad', role: 'alert' }, explain(e)));
+    page.append(h('p.bad', { role: 'alert' }, explain(e)));
   }
 }

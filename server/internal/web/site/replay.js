@@ -1,6 +1,6 @@
 // The past of a game, and the bar that goes through it.
 import { watch } from './api.js';
-import { h, keys } from './dom.js';
+import { h, keys, toast } from './dom.js';
 import { comma } from './game-state.js';
 
 const speeds = [1, 2, 4, 8, 16, 64];
@@ -9,9 +9,9 @@ const speeds = [1, 2, 4, 8, 16, 64];
  * Makes the bar. Its show is called with the event to show, null for the newest version, and
  * whether it follows the one shown before.
  * @param {import('./game-state.js').State} state
- * @param {{show: (event: any, next: boolean) => void, fail: (message: string) => void}} options
+ * @param {(event: any, next: boolean) => void} show
  */
-export function createReplay(state, { show, fail }) {
+export function createReplay(state, show) {
   /** All events from the first on, as far as they are loaded. @type {any[]} */
   const past = [];
   /** The version that is shown; 0 for the newest. */
@@ -22,8 +22,8 @@ export function createReplay(state, { show, fail }) {
   let loading = null;
 
   /** Loads the events up to the newest version. */
-  function load() {
-    if (past.length >= state.version) return Promise.resolve();
+  async function load() {
+    if (past.length >= state.version) return;
     loading ??= new Promise((resolve) => {
       const done = () => {
         close();
@@ -41,7 +41,7 @@ export function createReplay(state, { show, fail }) {
         onEnd: done,
         onError(err) {
           done();
-          fail(err.message);
+          toast(err.message);
         },
       });
     });
@@ -55,7 +55,7 @@ export function createReplay(state, { show, fail }) {
   /** @param {string} text @param {string} label @param {() => void} onclick */
   const button = (text, label, onclick) =>
     h('button', { onclick, 'aria-label': label, title: label }, text);
-  const play = button('▶', 'Play', () => toggle());
+  const play = button('▶', 'Play', toggle);
   const live = h('button', { onclick: () => seek(Infinity) }, 'Live');
   const rate = h('button', { onclick: () => faster(1), title: 'Speed' }, '1×');
   const slider = h('input', {
@@ -69,14 +69,13 @@ export function createReplay(state, { show, fail }) {
       seek(version);
     },
   });
-  const count = h('span', { class: 'dim' });
+  const count = h('span.dim');
   const bar = h(
-    'div',
-    { class: 'bar', role: 'group', 'aria-label': 'Replay' },
+    'div.bar',
+    { role: 'group', 'aria-label': 'Replay' },
     slider,
     h(
-      'div',
-      { class: 'row' },
+      'div.row',
       button('‹', 'One move back', () => step(-1)),
       play,
       button('›', 'One move forward', () => step(1)),
@@ -93,7 +92,6 @@ export function createReplay(state, { show, fail }) {
     if (at >= state.version) {
       at = 0;
       pause();
-      draw();
       return show(null, false);
     }
     draw();
@@ -145,7 +143,7 @@ export function createReplay(state, { show, fail }) {
   }
 
   keys([
-    [' ', 'play or pause', () => toggle()],
+    [' ', 'play or pause', toggle],
     ['ArrowLeft', 'one move back', () => step(-1)],
     ['ArrowRight', 'one move forward', () => step(1)],
     ['Home', 'first move', () => seek(1)],

@@ -1,8 +1,8 @@
 // The leaderboards: of all time, this week and today.
-import { account, call } from './api.js';
+import { account, look } from './api.js';
 import { h } from './dom.js';
 import { ago, comma, plural } from './game-state.js';
-import { link } from './panel.js';
+import { link, scoreLink } from './panel.js';
 import { explain } from './persist.js';
 
 /** @import { Entry, Variant, Window } from '../types' */
@@ -23,10 +23,10 @@ const tab = (href, text, here) => h('a', { href, 'aria-current': here && 'page' 
  */
 export default async function show(root, { id }) {
   const variant = id || 'classic';
-  const variants = h('nav', { class: 'tabs', 'aria-label': 'Variants' });
-  const times = h('nav', { class: 'tabs', 'aria-label': 'Time' });
-  const board = h('div', { class: 'stack', 'aria-live': 'polite' });
-  root.append(h('div', { class: 'stack narrow' }, h('h1', 'Best scores'), variants, times, board));
+  const variants = h('nav.tabs', { 'aria-label': 'Variants' });
+  const times = h('nav.tabs', { 'aria-label': 'Time' });
+  const board = h('div.stack', { 'aria-live': 'polite' });
+  root.append(h('div.stack.narrow', h('h1', 'Best scores'), variants, times, board));
   const draw = () => {
     const now = windows.find(([name]) => `#${name}` === location.hash) ?? windows[2];
     times.replaceChildren(...windows.map((w) => tab(`#${w[0]}`, w[1], w === now)));
@@ -37,7 +37,7 @@ export default async function show(root, { id }) {
   };
   addEventListener('hashchange', draw);
   draw();
-  const known = await call('GameService', 'ListVariants', {}, { anonymous: true });
+  const known = await look('ListVariants');
   variants.append(
     ...known.variants.map((/** @type {Variant} */ v) =>
       tab(`/top/${v.id}`, v.title, v.id === variant),
@@ -53,21 +53,15 @@ export default async function show(root, { id }) {
 async function list(variant, window) {
   const playerId = account()?.id;
   const [top, mine] = await Promise.all([
-    call('LeaderboardService', 'ListScores', { variant, window }, { anonymous: true }),
-    playerId &&
-      call(
-        'LeaderboardService',
-        'GetRank',
-        { variant, window, playerId, neighbors: 2 },
-        { anonymous: true },
-      ).catch(() => null),
+    look('ListScores', { variant, window }),
+    playerId && look('GetRank', { variant, window, playerId, neighbors: 2 }).catch(() => null),
   ]);
   /** @type {Entry[]} */
   const entries = top.entries ?? [];
   if (!entries.length)
     return [
-      h('p', { class: 'dim' }, 'No scores yet.'),
-      h('p', h('a', { class: 'button primary', href: `/play/${variant}` }, 'Play')),
+      h('p.dim', 'No scores yet.'),
+      h('p', h('a.button.primary', { href: `/play/${variant}` }, 'Play')),
     ];
   const around = mine
     ? [...(mine.neighbors ?? []), mine.entry].filter((e) => e.rank > entries.length)
@@ -77,14 +71,12 @@ async function list(variant, window) {
     h(
       'tr',
       { class: e.player.id === playerId && 'me' },
-      [comma(e.rank), link(e), h('a', { href: `/g/${e.gameId}` }, comma(e.score)), ago(e.time)].map(
-        (cell) => h('td', cell),
-      ),
+      [comma(e.rank), link(e), scoreLink(e), ago(e.time)].map((cell) => h('td', cell)),
     ),
   );
   const heads = ['Rank', 'Player', 'Score', 'When'].map((text) => h('th', { scope: 'col' }, text));
   return [
     h('table', h('thead', h('tr', heads)), h('tbody', rows)),
-    h('p', { class: 'dim' }, plural(top.total, 'player')),
+    h('p.dim', plural(top.total, 'player')),
   ];
 }

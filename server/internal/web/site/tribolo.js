@@ -2,8 +2,8 @@
 
 /** @import { Board, CellState, Draw } from '../types' */
 
-export const columns = 16;
-export const rows = 11;
+const columns = 16;
+const rows = 11;
 export const seats = 3;
 export const variants = { tribolo: {} };
 
@@ -72,7 +72,7 @@ function board(cells, mover, resigned, moveCount) {
   const turn = able.find((seat) => {
     cells.forEach((_, to) => {
       const taken = jumps(cells, seat, to);
-      if (taken[0] !== undefined) legal.set(to, taken);
+      if (taken.length) legal.set(to, taken);
     });
     return legal.size;
   });

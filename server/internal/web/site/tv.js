@@ -1,9 +1,9 @@
 // TV: the game worth watching, what else is on, and the best of today.
-import { call, watch } from './api.js';
+import { look, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { announce, h, keys } from './dom.js';
 import * as words from './game-state.js';
-import { link } from './panel.js';
+import { link, scoreLink } from './panel.js';
 
 const { comma, idle } = words;
 const resultTime = 6e3; // for which a result stays on the screen
@@ -17,7 +17,7 @@ const otherTime = 10e3; // between two looks for a game that moves
  */
 async function games(orderBy, status = 'ACTIVE', pageSize = 20) {
   const request = { status: `GAME_STATUS_${status}`, orderBy: `ORDER_BY_${orderBy}`, pageSize };
-  return (await call('GameService', 'ListGames', request, { anonymous: true })).games || [];
+  return (await look('ListGames', request)).games || [];
 }
 
 /**
@@ -25,7 +25,7 @@ async function games(orderBy, status = 'ACTIVE', pageSize = 20) {
  * but the last seen. Games without a move for a while come last.
  * @param {any[]} watched @param {any[]} best @param {string[]} seen
  */
-export function choose(watched, best, seen) {
+function choose(watched, best, seen) {
   const last = seen.slice(-1);
   for (const age of [idleTime, Infinity]) {
     for (const but of age === Infinity ? [seen, last, []] : [seen, last]) {
@@ -44,14 +44,14 @@ export function gameRow(game) {
   const board = createBoard(kindOf(game.position));
   const name = h('b');
   const facts = h('small');
-  const mini = h('div', { class: 'board mini', 'aria-hidden': 'true' }, board.element);
+  const mini = h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
   const href = `/g/${game.id}`;
   const text = h('span', name, facts);
-  const element = h('li', h('a', { class: 'gamerow', href }, mini, text));
+  const element = h('li', h('a.gamerow', { href }, mini, text));
   const update = (/** @type {any} */ g) => {
     board.show(g.position);
     name.textContent = words.players(g);
-    const over = g.status === 'GAME_STATUS_FINISHED';
+    const over = words.isOver(g);
     const [badge] = words.badge({ game: g, over }, 'live');
     const texts = [
       words.title(g),
@@ -67,34 +67,24 @@ export function gameRow(game) {
 
 /** @param {HTMLElement} root */
 export default function show(root) {
-  const stage = h('a', { class: 'stage board', href: '/play/classic' });
+  const stage = h('a.stage.board', { href: '/play/classic' });
   const name = h('h1', 'TV');
-  const badge = h('span', { class: 'dim' }, '◌ connecting');
-  const facts = h('span', { class: 'dim' });
-  const reason = h('p', { class: 'dim' });
-  const score = h('b', { class: 'score' });
-  const list = h('ul', { class: 'games' });
+  const badge = h('span.dim', '◌ connecting');
+  const facts = h('span.dim');
+  const reason = h('p.dim');
+  const score = h('b.score');
+  const list = h('ul.games');
   const listTitle = h('h2');
-  const best = h('ol', { class: 'best' });
+  const best = h('ol.best');
   const bestTitle = h('h2');
   const caption = h('div', name, h('p', badge, facts), reason);
-  const play = h('a', { class: 'button primary large', href: '/play/classic' }, 'Play');
+  const play = h('a.button.primary.large', { href: '/play/classic' }, 'Play');
   const rules = 'Slide the tiles; two equal ones merge. How far do you get?';
   root.append(
     h(
-      'div',
-      { class: 'tv' },
-      h('section', { class: 'stack' }, stage, h('div', { class: 'caption' }, caption, score)),
-      h(
-        'section',
-        { class: 'stack' },
-        play,
-        h('p', { class: 'dim' }, rules),
-        listTitle,
-        list,
-        bestTitle,
-        best,
-      ),
+      'div.tv',
+      h('section.stack', stage, h('div.caption', caption, score)),
+      h('section.stack', play, h('p.dim', rules), listTitle, list, bestTitle, best),
     ),
   );
 
@@ -157,7 +147,7 @@ export default function show(root) {
   /** @param {'twenty48' | 'tribolo'} kind */
   function place(kind) {
     if (board?.kind === kind) return;
-    board = { kind, ...createBoard(kind) };
+    board = createBoard(kind);
     stage.replaceChildren(board.element);
   }
   function draw() {
@@ -231,12 +221,9 @@ export default function show(root) {
       ['ALL_TIME', 'Best of all time'],
     ]) {
       const request = { variant: 'classic', window: `WINDOW_${window}`, pageSize: 8 };
-      const { entries = [] } = await call('LeaderboardService', 'ListScores', request, {
-        anonymous: true,
-      });
+      const { entries = [] } = await look('ListScores', request);
       bestTitle.textContent = entries.length ? title : '';
-      const line = (/** @type {any} */ e) =>
-        h('li', h('small', e.rank), link(e), h('a', { href: `/g/${e.gameId}` }, comma(e.score)));
+      const line = (/** @type {any} */ e) => h('li', h('small', e.rank), link(e), scoreLink(e));
       best.replaceChildren(...entries.map(line));
       if (entries.length) return;
     }
@@ -264,6 +251,6 @@ export default function show(root) {
 
   keys([
     ['n', 'next game', () => find(true)],
-    ['Enter', '', () => location.assign('/play/classic')],
+    ['Enter', '', () => play.click()],
   ]);
 }

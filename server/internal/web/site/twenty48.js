@@ -10,9 +10,9 @@ export const variants = {
   '3x3': { ...classic, side: 3 },
   '5x5': { ...classic, side: 5 },
   '6x6': { ...classic, side: 6 },
-  twos: { side: 4, start: 0, startFours: 0, fours: 0, ends: true, half: true },
-  restless: { side: 4, start: 2, startFours: 0, fours: 5, ends: true, lastTile: true, idle: true },
-  vt100: { side: 4, start: 2, startFours: 6, fours: 6, ends: true, lastTile: true },
+  twos: { ...classic, start: 0, startFours: 0, fours: 0, ends: true, half: true },
+  restless: { ...classic, startFours: 0, fours: 5, ends: true, lastTile: true, idle: true },
+  vt100: { ...classic, startFours: 6, fours: 6, ends: true, lastTile: true },
 };
 export const seats = 1;
 
@@ -51,7 +51,7 @@ export function slide(tiles, rows, columns, direction, variant = '') {
 /**
  * @param {number[]} tiles @param {number} rows @param {number} columns @param {string} [variant]
  */
-export function legalMoves(tiles, rows, columns, variant = '') {
+function legalMoves(tiles, rows, columns, variant = '') {
   const idle = variants[variant]?.idle && tiles.includes(0);
   return directions.filter(
     (way) => idle || slide(tiles, rows, columns, way).moves.some(({ from, to }) => from !== to),

@@ -16,16 +16,19 @@ function need(condition, problem, unknown = false) {
   if (!condition) throw { problem, unknown };
 }
 
+/** @param {string | number} seconds @param {string} [fraction] @returns the nanoseconds */
+const nano = (seconds, fraction = '') => BigInt(seconds + fraction.padEnd(9, '0'));
+
 /** @param {string} text */
 function time(text) {
-  const [, date, fraction = ''] = /^(.+T[\d:]+)(?:\.(\d+))?Z$/.exec(text) ?? [];
-  return BigInt(Date.parse(`${date}Z`) / 1000 + fraction.padEnd(9, '0')); // in nanoseconds
+  const [, date, fraction] = /^(.+T[\d:]+)(?:\.(\d+))?Z$/.exec(text) ?? [];
+  return nano(Date.parse(`${date}Z`) / 1000, fraction);
 }
 
 /** @param {string} text */
 function duration(text) {
-  const [, seconds, fraction = ''] = /^(-?\d+)(?:\.(\d+))?s$/.exec(text) ?? [];
-  return BigInt(seconds + fraction.padEnd(9, '0'));
+  const [, seconds, fraction] = /^(-?\d+)(?:\.(\d+))?s$/.exec(text) ?? [];
+  return nano(seconds, fraction);
 }
 
 /** @param {any} item @returns {any} what sorts the lists that may have any order */
@@ -45,7 +48,7 @@ function difference(got, want, name = '') {
   if (Array.isArray(want)) {
     got ??= [];
     if (got.length !== want.length) return ` has ${got.length} entries, recomputed ${want.length}`;
-    if (['legalMoves', 'taken', 'winners'].includes(name)) {
+    if (/^(legalMoves|taken|winners)$/.test(name)) {
       [got, want] = [got.toSorted(byRank), want.toSorted(byRank)];
     }
   }
@@ -139,14 +142,15 @@ function actions(next, past, seat, draw, seed) {
       need(made, 'the move is illegal');
       next.board = made.board;
       if (held(here)) next.ranked &&= !byBot;
-      const none = {
+      return {
         direction: undefined,
         cell: undefined,
         spawned: undefined,
         gained: 0,
         taken: [],
+        ...made.moved,
+        byBot,
       };
-      return { ...none, ...made.moved, byBot };
     },
     undone({ toVersion }) {
       const back = past[toVersion - 1];

@@ -17,6 +17,7 @@ import (
 
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
@@ -38,8 +39,12 @@ func TestProtocols(t *testing.T) {
 // TestProtocols_long runs all tests, the long ones too, with every protocol but gRPC.
 func TestProtocols_long(t *testing.T) {
 	longtest.Skip(t)
+	var args []string
+	if process.Race { // They take minutes then.
+		args = []string{"-test.short"}
+	}
 	for _, name := range connecttest.Protocols() {
-		runWith(t, name)
+		runWith(t, name, args...)
 	}
 }
 

@@ -64,11 +64,12 @@ test: ## Run all but the long tests; they use redis-server and tmux if installed
 test-short: ## Run the quickest tests
 	go test -short ./...
 
-# Their names end in _long; see internal/testkit/longtest. make vet runs vet.
+# Their names end in _long; see internal/testkit/longtest. make vet runs vet. Two packages
+# at a time: the floods of one leave little of a machine to the others.
 .PHONY: test-long
 test-long: export TEST_LONG := 1
 test-long: ## Run the long tests only, which make test skips
-	go test -vet=off -run '_long$$' -parallel=2 -timeout=$(LONG_TIMEOUT) $$(grep -rl --include='*_test.go' 'longtest\.Skip(' . | xargs -n 1 dirname | sort -u)
+	go test -vet=off -run '_long$$' -p=2 -parallel=2 -timeout=$(LONG_TIMEOUT) $$(grep -rl --include='*_test.go' 'longtest\.Skip(' . | xargs -n 1 dirname | sort -u)
 
 .PHONY: race
 race: ## Run make test under the race detector (needs a C compiler), without vet

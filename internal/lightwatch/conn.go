@@ -199,12 +199,14 @@ func (c *Conn) Close() {
 }
 
 // Break cuts the connection without waiting for anything.
-func (c *Conn) Break() {
-	raw := c.conn
-	if encrypted, ok := raw.(*tls.Conn); ok {
-		raw = encrypted.NetConn() // whose Close waits to say goodbye
+func (c *Conn) Break() { cut(c.conn) }
+
+// cut closes a connection without waiting. With TLS, Close would wait to say goodbye.
+func cut(conn net.Conn) {
+	if encrypted, ok := conn.(*tls.Conn); ok {
+		conn = encrypted.NetConn()
 	}
-	_ = raw.Close()
+	_ = conn.Close()
 }
 
 // write calls to and flushes what it wrote.

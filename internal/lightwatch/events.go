@@ -96,13 +96,7 @@ func (e *Events) Close() {
 }
 
 // Break cuts the connection without waiting for anything.
-func (e *Events) Break() {
-	raw := e.conn
-	if encrypted, ok := raw.(*tls.Conn); ok {
-		raw = encrypted.NetConn()
-	}
-	_ = raw.Close()
-}
+func (e *Events) Break() { cut(e.conn) }
 
 func (e *Events) run() {
 	defer close(e.done)

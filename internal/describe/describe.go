@@ -1,5 +1,5 @@
-// Package describe says in words what a game is and how it stands, for the pictures and
-// titles of link previews. The words are those of the terminal client.
+// Package describe says in words what a game is and how it stands, for the terminal client
+// and for the pictures and titles of link previews.
 package describe
 
 import (
@@ -79,6 +79,11 @@ func Stage(g *pb.Game) string {
 	case pb.GameStatus_GAME_STATUS_ACTIVE:
 		return "Live"
 	}
+	return Ending(g)
+}
+
+// Ending says how a game ended: "No moves left".
+func Ending(g *pb.Game) string {
 	switch g.GetResult().GetReason() {
 	case pb.Result_REASON_GOAL_REACHED:
 		return "2048!"

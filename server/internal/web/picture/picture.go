@@ -10,9 +10,9 @@ import (
 	"io"
 	"sync"
 
+	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/palette"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/web/describe"
 )
 
 // The size of a picture in pixels, which is what sites and messengers expect of the

@@ -3,9 +3,9 @@ package picture
 import (
 	"image"
 
+	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/palette"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/web/describe"
 )
 
 // drawTribolo draws a game of Tribolo: the board at the left, the seats at the right.

@@ -4,8 +4,8 @@ import (
 	"image"
 	"strconv"
 
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/web/describe"
 )
 
 // drawTwenty48 draws a game of 2048: the board at the left, the text at the right.

@@ -13,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -39,16 +40,7 @@ func PlayerName(g *pb.Game) string {
 }
 
 // SeatName returns the name of a seat's occupant, safe for a terminal.
-func SeatName(seat *pb.Seat) string {
-	switch who := seat.GetOccupant().(type) {
-	case *pb.Seat_Player:
-		return client.CleanName(who.Player.GetName())
-	case *pb.Seat_Bot:
-		return client.CleanName(who.Bot)
-	default:
-		return "open"
-	}
-}
+func SeatName(seat *pb.Seat) string { return client.CleanName(describe.Seat(seat)) }
 
 // Seat returns a seat by its index, nil if there is none.
 func (s *State) Seat(i int) *pb.Seat { return s.Game.SeatAt(int32(i)) }
@@ -139,22 +131,7 @@ func (s *State) Unranked() string {
 }
 
 // Ending is a title for the end of the game.
-func (s *State) Ending() string {
-	switch s.Game.GetResult().GetReason() {
-	case pb.Result_REASON_GOAL_REACHED:
-		return "2048!"
-	case pb.Result_REASON_NO_MOVES:
-		return "No moves left"
-	case pb.Result_REASON_RESIGNED:
-		return "Given up"
-	case pb.Result_REASON_TIMED_OUT:
-		return "Out of time"
-	case pb.Result_REASON_ABANDONED:
-		return "Abandoned"
-	default:
-		return "Game over"
-	}
-}
+func (s *State) Ending() string { return describe.Ending(s.Game.Game) }
 
 // Standing is the game in one line.
 func (s *State) Standing() string {

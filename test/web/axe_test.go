@@ -129,10 +129,7 @@ func (s *testServer) checkPages(device browsertest.Device, program string, pages
 	tab.Wait(`document.querySelector("dialog[open]")`)
 	check("keys")
 
-	tab.Visit("/play/classic")
-	tab.Wait(`document.querySelector(".offer button")`)
-	tab.Press(kb.Enter)
-	tab.Wait(`document.querySelectorAll(".tile").length === 2`)
+	begin(tab, "/play/classic")
 	s.move(withToken(s.t.Context(), stored(s.t, tab).Token), s.newest(tab))
 	tab.Wait(`document.querySelector(".moves li")`)
 	check("play")

@@ -70,10 +70,7 @@ func TestPages(t *testing.T) {
 			require.LessOrEqual(t, width, device.Width, "%s on %s is wider than its window", p.name, name)
 			s.draw(tab, p.name+"-"+name)
 		}
-		tab.Visit("/play/classic")
-		tab.Wait(`document.querySelector(".offer button")`)
-		tab.Press(kb.Enter)
-		tab.Wait(`document.querySelectorAll(".tile").length === 2`)
+		begin(tab, "/play/classic")
 		for range 60 {
 			for _, key := range []string{kb.ArrowLeft, kb.ArrowDown, kb.ArrowRight} {
 				if *pictures != "" {

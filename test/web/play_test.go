@@ -38,6 +38,14 @@ func (s *testServer) newest(tab *browsertest.Tab) *pb.Game {
 	return s.game(listed.GetGames()[0].GetId())
 }
 
+// begin starts a game of 2048 with two tiles at a path by keys.
+func begin(tab *browsertest.Tab, path string) {
+	tab.Visit(path)
+	tab.Wait(`document.querySelector(".offer button")`)
+	tab.Press(kb.Enter)
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+}
+
 // playToEnd slides tiles until the game is over, whose board the page shows at each move.
 func (s *testServer) playToEnd(tab *browsertest.Tab, slide func(pb.Direction)) *pb.Game {
 	s.t.Helper()
@@ -72,10 +80,7 @@ func TestPlay_Keys(t *testing.T) {
 	tab.Press(keyOf(first.GetPosition().GetTwenty48().GetLegalMoves()[0]))
 	tab.Wait(fmt.Sprintf("%s.getAttribute('aria-label') !== %q", board, label(first.GetPosition())))
 
-	tab.Visit("/play/3x3")
-	tab.Wait(`document.querySelector(".offer button")`)
-	tab.Press(kb.Enter)
-	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	begin(tab, "/play/3x3")
 	g := s.playToEnd(tab, func(d pb.Direction) { tab.Press(keyOf(d)) })
 	tab.Wait(says("Play again"))
 	tab.Wait(says("Verified in this browser"))
@@ -175,10 +180,7 @@ func TestPlay_Resume(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)
-	tab.Visit("/play/classic")
-	tab.Wait(`document.querySelector(".offer button")`)
-	tab.Press(kb.Enter)
-	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	begin(tab, "/play/classic")
 	g := s.newest(tab)
 	elsewhere := withToken(t.Context(), stored(t, tab).Token)
 	for range 3 {

@@ -1,10 +1,10 @@
-// Package game defines what the service needs from any grid game: positions, moves,
-// rules and the random draws of a game. It has no knowledge of networks, clocks or
-// storage, and all its values are immutable.
+// Package game defines what the service needs from any grid game: positions, moves, rules and
+// the random draws of a game. It does not depend on networks, clocks or storage, and all its
+// values are immutable.
 //
-// The games themselves live in folders of their own (game/twenty48, …), the
-// list of variants that can be played in game/variants, and the life of a game
-// around its board (seats, joining, resigning, results) in game/replay.
+// Each game has its own package (game/twenty48, …). Package game/variants lists the variants
+// that can be played, and package game/replay handles everything about a game except its
+// board: seats, joining, resigning and results.
 package game
 
 import (
@@ -12,24 +12,22 @@ import (
 	"errors"
 )
 
-// Rules are the rules of one variant: a pure function from a position, a move
-// and the draws of a version to the next position. Implementations hold no
-// state and are safe for concurrent use.
+// Rules defines how one variant is played: a position, a move and a version's draws determine
+// the next position. Implementations have no state and are safe for concurrent use.
 type Rules interface {
-	// Start returns the position of a new game, drawn from the stream of
-	// version 1.
+	// Start returns the position of a new game, using draws from the stream of version 1.
 	Start(d *Draws) Position
 
-	// Move plays m for seat, which the caller has checked to be to move, and
-	// draws what the move needs from d. If the rules forbid m in p, it returns an
-	// error that wraps ErrIllegalMove, and draws nothing.
+	// Move plays m for seat, and takes the draws that the move needs from d. The caller has
+	// checked that it is seat's turn. If the rules forbid m in p, Move returns an error that
+	// wraps ErrIllegalMove, and draws nothing.
 	Move(p Position, seat int, m Move, d *Draws) (Position, Change, error)
 
-	// Resign returns p with seat skipped from now on. Its score stays.
+	// Resign returns p with seat's turns skipped from now on. The seat keeps its score.
 	Resign(p Position, seat int) Position
 
-	// Decode reads what Position.AppendBinary wrote. It checks everything it
-	// reads: b may come from a damaged store.
+	// Decode reads what Position.AppendBinary wrote. It validates all its input, because b may
+	// come from a damaged store.
 	Decode(b []byte) (Position, error)
 
 	// Recordable reports whether the scores of a game that ended for the given
@@ -37,42 +35,41 @@ type Rules interface {
 	Recordable(r Reason) bool
 }
 
-// Position is a board with everything that the rules need to continue from it.
-// Positions are immutable: the slices they return belong to the caller.
+// Position is a board with everything that the rules need to continue from it. Positions are
+// immutable: the caller owns the slices that their methods return.
 type Position interface {
-	// AppendBinary appends the position in the rules' own fixed bytes: equal
-	// positions give equal bytes, in every release.
+	// AppendBinary appends the position in a fixed encoding defined by the rules: in every
+	// release, equal positions give equal bytes.
 	encoding.BinaryAppender
 
-	// MoveCount is the number of moves that led here.
+	// MoveCount returns the number of moves played so far.
 	MoveCount() int32
 
-	// Scores are the points of each seat.
+	// Scores returns the points of each seat.
 	Scores() []int32
 
-	// Turn is the seat to move, or NoSeat if no seat can move.
+	// Turn returns the seat to move, or NoSeat if no seat can move.
 	Turn() int
 
-	// LegalMoves lists the legal moves of the seat to move, in a fixed order.
+	// LegalMoves returns the legal moves of the seat to move, in a fixed order.
 	LegalMoves() []Move
 
-	// Ended is the reason for which the rules end the game here, or ReasonNone if
-	// they do not.
+	// Ended returns the reason why the rules end the game at this position, or ReasonNone if it
+	// goes on.
 	Ended() Reason
 
-	// Winners lists the seats that win if the game ends here for the given reason.
-	// It may be empty.
+	// Winners returns the seats that win if the game ends here for the given reason. It may be
+	// empty.
 	Winners(r Reason) []int
 }
 
-// NoSeat is the index of no seat.
+// NoSeat is the seat index that means "no seat".
 const NoSeat = -1
 
-// ErrIllegalMove is returned, wrapped with the reason, for a move that the
-// rules forbid.
+// ErrIllegalMove is returned, wrapped with the reason, for a move that the rules forbid.
 var ErrIllegalMove = errors.New("illegal move")
 
-// Direction is the direction of a slide. The zero Direction is none.
+// Direction is the direction of a slide. The zero Direction is not a direction.
 type Direction uint8
 
 // The four directions.
@@ -83,10 +80,10 @@ const (
 	Right
 )
 
-// String is the direction in lower case, as players write it.
+// String returns the direction in lower case, as players type it.
 func (d Direction) String() string { return nameOf(d, "no direction", "up", "down", "left", "right") }
 
-// nameOf is the name of an enum's value, that of 0 for an unknown value.
+// nameOf returns the name of an enum value, or the first name if the value is unknown.
 func nameOf[E ~uint8](e E, names ...string) string {
 	if int(e) < len(names) {
 		return names[e]
@@ -94,47 +91,47 @@ func nameOf[E ~uint8](e E, names ...string) string {
 	return names[0]
 }
 
-// Cell is a place on the board: x counts columns from the left, y rows from
-// the top, both from 0.
+// Cell is a position on the board: x counts columns from the left and y counts rows from the
+// top, both from 0.
 type Cell struct{ X, Y int32 }
 
 // Move is a slide in a direction, or a jump to a cell. Moves are comparable with ==.
 type Move struct {
-	// Direction of a slide; zero if the move names a cell.
+	// Direction is the direction of a slide, or zero if the move names a cell.
 	Direction Direction
-	// Cell that the move goes to, if Direction is zero.
+	// Cell is the cell that the move goes to, if Direction is zero.
 	Cell Cell
 }
 
-// Slide is the move of all tiles towards d.
+// Slide returns the move that slides all tiles in direction d.
 func Slide(d Direction) Move { return Move{Direction: d} }
 
-// To is the move to a cell.
+// To returns the move to the given cell.
 func To(c Cell) Move { return Move{Cell: c} }
 
 // Spawn is a tile that appeared after a move.
 type Spawn struct {
-	// Index of the cell, row-major.
+	// Index is the index of the cell, row-major.
 	Index int32
-	// Value on the tile's face.
+	// Value is the face value of the tile.
 	Value int32
 }
 
-// Change is the effect of a move, besides the next position.
+// Change describes what a move did, in addition to the next position.
 type Change struct {
-	// Spawned is the tile that appeared, nil if none did.
+	// Spawned is the tile that appeared, or nil if none did.
 	Spawned *Spawn
 	// Gained is the score that the move earned.
 	Gained int32
-	// Taken are the cells that changed their owner, without the destination.
+	// Taken lists the cells that changed owners, excluding the move's destination.
 	Taken []Cell
 }
 
-// Reason is why a game ended.
+// Reason says why a game ended.
 type Reason uint8
 
-// The reasons. GoalReached and NoMoves are decided by the rules, the others by what
-// happens around the board.
+// Reasons for the end of a game. The rules decide on GoalReached and NoMoves; the others have
+// causes outside the board.
 const (
 	ReasonNone Reason = iota
 	GoalReached
@@ -144,16 +141,16 @@ const (
 	Abandoned
 )
 
-// String names the reason for people.
+// String returns a human-readable name for the reason.
 func (r Reason) String() string {
 	return nameOf(r, "not ended", "goal reached", "no moves left", "resigned", "timed out", "abandoned")
 }
 
-// Kind is the family of games of a variant; all variants of a kind share one board
+// Kind is the family of games that a variant belongs to. All variants of a kind share one board
 // type.
 type Kind uint8
 
-// The kinds.
+// Kinds of games.
 const (
 	Twenty48 Kind = iota + 1
 	Tribolo
@@ -163,23 +160,23 @@ const (
 type Variant struct {
 	// ID is the short name that players type, such as "classic".
 	ID string
-	// Title is the name on the screen.
+	// Title is the name that players see.
 	Title string
-	// Summary is one line for lists.
+	// Summary describes the variant in one line, for lists.
 	Summary string
-	// Manual is the rules in a paragraph, for players.
+	// Manual explains the rules to players in one paragraph.
 	Manual string
-	// Kind of game.
+	// Kind is the family of games that the variant belongs to.
 	Kind Kind
-	// Rows and Columns of the board.
+	// Rows and Columns are the size of the board.
 	Rows, Columns int
 	// Seats is the number of players.
 	Seats int
-	// Bots are the names of the bots that may sit in a seat.
+	// Bots lists the names of the bots that can take a seat.
 	Bots []string
-	// Revision of the rules. A change of the rules that would alter the board of a
-	// stored game is a new revision beside the old one.
+	// Revision is the revision of the rules. A rule change that would alter the board of a
+	// stored game gets a new revision, alongside the old one.
 	Revision int32
-	// Rules of the board.
+	// Rules determines the variant's legal moves and their effects.
 	Rules Rules
 }

@@ -12,12 +12,12 @@ import (
 	"sync"
 )
 
-// Seed is the secret from which a game draws everything random. It reveals what every
-// coming move will draw, so it prints as [seed] with every verb and in logs; only
-// SeedBytes returns its content. The zero Seed is none.
+// Seed is the secret from which a game derives all of its random draws. Because it reveals all
+// future draws, it prints as [seed] with every verb and in logs; only SeedBytes returns its
+// content. The zero Seed contains no secret.
 type Seed struct {
-	// Closures, since fmt cannot call Format on an unexported field of another
-	// struct: it prints their addresses then.
+	// The content is in closures because fmt cannot call Format on an unexported field of
+	// another struct. For a function, fmt prints only the address.
 	reveal func() [SeedSize]byte
 	block  func(version uint64, n uint32, block *[sha256.Size]byte)
 }
@@ -30,12 +30,13 @@ const hiddenSeed = "[seed]"
 // NewSeed draws a seed from the operating system's source of randomness.
 func NewSeed() Seed {
 	var b [SeedSize]byte
-	// Documented never to fail: it ends the program instead.
+	// Read is documented never to fail: it crashes the program instead.
 	_, _ = rand.Read(b[:])
 	return seedOf(b)
 }
 
-// SeedFromBytes makes a seed of exactly SeedSize bytes.
+// SeedFromBytes returns the seed with the given content, which must have exactly SeedSize
+// bytes.
 func SeedFromBytes(b []byte) (Seed, error) {
 	if len(b) != SeedSize {
 		return Seed{}, fmt.Errorf("a seed has %d bytes, not %d", SeedSize, len(b))
@@ -44,8 +45,8 @@ func SeedFromBytes(b []byte) (Seed, error) {
 }
 
 func seedOf(b [SeedSize]byte) Seed {
-	// Setting the key costs more than computing a block, and replaying a game from
-	// its log needs ten thousand blocks.
+	// Reuse keyed hashes, because setting the key costs more than computing a block, and
+	// replaying a game from its log needs ten thousand blocks.
 	keyed := sync.Pool{New: func() any { return &blockMAC{Hash: hmac.New(sha256.New, b[:])} }}
 	return Seed{
 		reveal: func() [SeedSize]byte { return b },
@@ -67,11 +68,11 @@ type blockMAC struct {
 	message [12]byte
 }
 
-// IsZero reports whether there is no seed.
+// IsZero reports whether s is the zero Seed, which contains no secret.
 func (s Seed) IsZero() bool { return s.reveal == nil }
 
-// SeedBytes returns a copy of the seed, nil for the zero Seed. Only the log and the
-// last event of a finished game may contain it.
+// SeedBytes returns a copy of the seed's content, or nil for the zero Seed. Only the log and
+// the last event of a finished game may contain it.
 func (s Seed) SeedBytes() []byte {
 	if s.IsZero() {
 		return nil
@@ -80,11 +81,11 @@ func (s Seed) SeedBytes() []byte {
 	return b[:]
 }
 
-// Commitment is SHA-256 of the seed. It is published when the game is created, so that
-// the seed that is revealed at the end can be checked. The seed must not be zero.
+// Commitment returns the SHA-256 hash of the seed. It is published when the game is created, so
+// that players can check the seed that is revealed at the end. The seed must not be zero.
 func (s Seed) Commitment() [SeedSize]byte { return sha256.Sum256(s.SeedBytes()) }
 
-// Format implements fmt.Formatter: no verb shows the content.
+// Format implements fmt.Formatter. No verb prints the content.
 func (s Seed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hiddenSeed) }
 
 // LogValue implements slog.LogValuer.
@@ -110,14 +111,14 @@ func (s Seed) Draws(version int32) *Draws {
 	return &Draws{seed: s, version: uint64(version), used: sha256.Size}
 }
 
-// Draw returns a number from 0 to n−1, each equally likely. n must be above 0.
-// Values that would favour small numbers are dropped and drawn again.
+// Draw returns a number from 0 to n−1, each equally likely. n must be above 0. Values that
+// would favor small numbers are rejected and drawn again.
 func (d *Draws) Draw(n int) int {
 	if n <= 0 {
 		panic(fmt.Sprintf("game: Draw(%d)", n))
 	}
 	m := uint64(n)
-	// The highest 2⁶⁴ mod n values would favour small remainders. 2⁶⁴ itself does
+	// The highest 2⁶⁴ mod n values would favor small remainders. 2⁶⁴ itself does
 	// not fit into a uint64.
 	excess := -m % m
 	for {

@@ -33,7 +33,7 @@ func TestSeedVectors(t *testing.T) {
 
 	for _, tc := range []struct {
 		version int32
-		draws   [][2]int // bound, drawn
+		draws   [][2]int // bound and expected draw
 	}{
 		{1, [][2]int{{16, 0}, {10, 6}, {15, 2}, {10, 0}, {1000, 316}, {1000, 14}}},
 		{2, [][2]int{{14, 1}, {10, 7}}},

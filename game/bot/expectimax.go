@@ -8,30 +8,30 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// expectimax looks some moves ahead, weights every tile that can spawn in between by
-// its probability, and judges the boards at the end by a heuristic.
+// expectimax looks several moves ahead, weights every tile that may spawn in between by its
+// probability, and rates the resulting boards with a heuristic.
 type expectimax struct {
 	odds
-	depth int // spawns to look ahead at most
+	depth int // maximum number of spawns to look ahead
 
-	// free is set if the options bound neither depth nor work: the default work
-	// bounds the search.
+	// free is set if the options limit neither depth nor work. In that case, defaultWork limits
+	// the search.
 	free bool
 }
 
 const (
-	// maxDepth bounds the spawns to look ahead: it is reached only if there are
-	// few legal moves.
+	// maxDepth limits the number of spawns to look ahead. The search reaches it only if there
+	// are few legal moves.
 	maxDepth = 15
 
-	// Work for a decision if the options bound neither depth nor work. A search
-	// does a third of it on average, since it does not begin a step that would
-	// exceed it.
+	// defaultWork and defaultWorkGrid limit the work of a decision if the options limit neither
+	// depth nor work. On average a search uses a third of its limit, because it does not start
+	// a step that would exceed the limit.
 	defaultWork     = 100_000
 	defaultWorkGrid = 20_000
 
-	// worthWon is the worth of a won game, more than that of any board, and
-	// worthLost that of a lost game, less than that of any board.
+	// worthWon is the value of a won game, which is higher than that of any board. worthLost is
+	// the value of a lost game, which is lower than that of any board.
 	worthWon  = 10_000_000
 	worthLost = 0
 )
@@ -68,16 +68,16 @@ func (e *expectimax) choose(m *meter, p game.Position) (game.Move, error) {
 	return e.deepen(m, own.Legal(), s, defaultWorkGrid), nil
 }
 
-// search values the moves of one position.
+// search rates the moves of one position.
 type search interface {
-	// value is the worth of moving towards d, which must be legal, looking ahead
-	// depth spawns. It is meaningless if the meter's work is done.
+	// value returns the value of moving in direction d, which must be legal, looking depth
+	// spawns ahead. The result is meaningless once the meter's work limit is reached.
 	value(d game.Direction, depth int) float32
 }
 
-// deepen looks no spawn ahead, then one, and so on, so that there is an answer whenever
-// the work is done. It does not begin a step that it cannot finish: it assumes that
-// work grows by the same factor from step to step.
+// deepen looks 0 spawns ahead, then 1, and so on, so that it always has a move to return when
+// it reaches the work limit. It assumes that the work grows by a constant factor from step to
+// step, and does not start a step that it could not finish.
 func (e *expectimax) deepen(m *meter, legal twenty48.Directions, s search, work int64) game.Move {
 	if bits.OnesCount8(uint8(legal)) == 1 {
 		best, _ := e.best(m, legal, s, 0)
@@ -103,7 +103,7 @@ func (e *expectimax) deepen(m *meter, legal twenty48.Directions, s search, work 
 	return best
 }
 
-// best returns the best move at one depth, and whether the search finished.
+// best returns the best move at the given depth, and reports whether the search finished.
 func (e *expectimax) best(m *meter, legal twenty48.Directions, s search, depth int) (best game.Move, whole bool) {
 	highest := float32(math.Inf(-1))
 	for _, d := range directions {

@@ -7,17 +7,17 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// The worth of a board of 2048 is the sum of the worths of its rows and columns. The
-// features and their weights are those of Robert Xiao's 2048-ai.
+// The value of a 2048 board is the sum of the values of its rows and columns. The features and
+// their weights come from Robert Xiao's 2048-ai.
 const (
-	worthAlive    = 200_000 // a line's, so that any board is worth more than a lost game
-	worthEmpty    = 270     // of each empty cell
-	worthMerge    = 700     // of each tile that equals the one before it, and of the first such pair
-	worthDisorder = -47     // of the fourth powers by which a line falls or rises, whichever is less
-	worthTile     = -11     // of each tile's exponent to the power of 3.5: few large ones are better
+	worthAlive    = 200_000 // per line, so that any board is worth more than a lost game
+	worthEmpty    = 270     // per empty cell
+	worthMerge    = 700     // per tile that equals the previous one, plus once per run of equal tiles
+	worthDisorder = -47     // times the smaller of two sums along a line: decreases and increases of power4
+	worthTile     = -11     // times each tile's exponent to the power of 3.5; favors few large tiles
 )
 
-// The powers of all exponents.
+// power4 and power35 hold every exponent raised to the 4th and to the 3.5th power.
 var power4, power35 = func() (fourth, threeAndAHalf [twenty48.MaxExponent + 1]float32) {
 	for e := range fourth {
 		fourth[e] = float32(math.Pow(float64(e), 4))
@@ -26,12 +26,12 @@ var power4, power35 = func() (fourth, threeAndAHalf [twenty48.MaxExponent + 1]fl
 	return fourth, threeAndAHalf
 }()
 
-// lineWorth is the worth of the line of length cells that begins at first, step cells
-// apart.
+// lineWorth returns the value of the line cells[first], cells[first+step], …, which has length
+// cells.
 func lineWorth(cells []uint8, first, step, length int) float32 {
 	var tiles, falls, rises float32
 	empty, merges, run := 0, 0, 0
-	previous := uint8(0) // the tile before; gaps do not count
+	previous := uint8(0) // the previous tile, skipping empty cells
 	for i := range length {
 		e := cells[first+i*step]
 		tiles += power35[e]
@@ -61,7 +61,7 @@ func lineWorth(cells []uint8, first, step, length int) float32 {
 		worthDisorder*min(falls, rises) + worthTile*tiles
 }
 
-// gridWorth is the worth of a board of any size.
+// gridWorth returns the value of a board of any size.
 func gridWorth(g twenty48.Grid) float32 {
 	var sum float32
 	for first := 0; first < len(g.Cells); first += g.Columns {
@@ -73,8 +73,7 @@ func gridWorth(g twenty48.Grid) float32 {
 	return sum
 }
 
-// rowWorths are the worths of all rows of four, a quarter of a megabyte that
-// all searches share.
+// rowWorths holds the values of all rows of four cells: 256 KiB that all searches share.
 type rowWorths [1 << 16]float32
 
 var newRowWorths = sync.OnceValue(func() *rowWorths {
@@ -89,10 +88,10 @@ var newRowWorths = sync.OnceValue(func() *rowWorths {
 	return w
 })
 
-// rows is the worth of the rows of b alone.
+// rows returns the total value of b's rows.
 func (w *rowWorths) rows(b twenty48.Board64) float32 {
 	return w[uint16(b)] + w[uint16(b>>16)] + w[uint16(b>>32)] + w[b>>48]
 }
 
-// board is the worth of b.
+// board returns the value of b.
 func (w *rowWorths) board(b twenty48.Board64) float32 { return w.rows(b) + w.rows(b.Transposed()) }

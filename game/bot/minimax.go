@@ -9,29 +9,29 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// minimax plays Tribolo by alpha-beta search, one move deeper at a time. It assumes
-// that both others play against it ("paranoid" search), which allows a deeper search
-// than if each plays for itself.
+// minimax plays Tribolo by alpha-beta search with iterative deepening. It assumes that both
+// opponents cooperate against the bot ("paranoid" search), which allows a deeper search than if
+// each opponent played for itself.
 type minimax struct {
-	depth int // moves to look ahead at most
+	depth int // maximum number of moves to look ahead
 
-	// free is set if the options bound neither depth nor work: the default work
-	// bounds the search.
+	// free is set if the options limit neither depth nor work. In that case, defaultWorkJump
+	// limits the search.
 	free bool
 }
 
-// defaultWorkJump is the work for a decision if the options bound neither depth nor
-// work: about ten milliseconds, and five moves ahead.
+// defaultWorkJump is the work limit of a decision if the options limit neither depth nor work.
+// It allows about 10 ms and five moves ahead.
 const defaultWorkJump = 50_000
 
-// The worth of a board on which the game goes on, for each cell and each legal move
-// more than the best opponent has. Moves count because a seat without moves can only
-// lose cells.
+// These weights rate a board on which the game continues: points for each cell and each legal move
+// that the bot has over its best opponent. Moves count because a seat without moves can only lose
+// cells.
 const (
 	worthCell = 2
 	worthMove = 3
 
-	// worthEnd is the worth of a win, more than that of any other board.
+	// worthEnd is the value of a win, which is higher than that of any other board.
 	worthEnd = 1_000_000
 )
 
@@ -65,18 +65,18 @@ func (mm minimax) choose(m *meter, p game.Position) (game.Move, error) {
 	return jumpTo(moves.first().to), nil
 }
 
-// jumpSearch is a search of minimax.
+// jumpSearch is the state of one search by minimax.
 type jumpSearch struct {
 	meter    *meter
 	me       int
 	resigned tribolo.SeatSet
-	plies    []*jumpList // the moves at each step on the way from the root
+	plies    []*jumpList // the moves at each step from the root
 }
 
-// jumpSearches reuses the searches with their lists.
+// jumpSearches is a pool of searches and their lists.
 var jumpSearches = sync.Pool{New: func() any { return new(jumpSearch) }}
 
-// jumpList are moves and the boards after them.
+// jumpList holds moves and the boards that they lead to.
 type jumpList struct {
 	jumps []jump
 	order []int32 // indices of jumps in the low byte, the sort key above it
@@ -91,7 +91,7 @@ func (l *jumpList) at(i int) *jump { return &l.jumps[l.order[i]&0xff] }
 
 func (l *jumpList) first() *jump { return l.at(0) }
 
-// expand lists the moves of seat, those that take most cells first.
+// expand lists seat's moves, starting with those that take the most cells.
 func (s *jumpSearch) expand(ply int, b *tribolo.Board, seat int, moves tribolo.Set) *jumpList {
 	if ply == len(s.plies) {
 		s.plies = append(s.plies, new(jumpList))
@@ -111,9 +111,9 @@ func (s *jumpSearch) expand(ply int, b *tribolo.Board, seat int, moves tribolo.S
 	return l
 }
 
-// rank moves the best of the moves at the root to the front. If the work ends early,
-// the result is still valid: the first move is the best one of the previous search,
-// and only a better one takes its place.
+// rank moves the best of the root's moves to the front. If the work runs out, the result
+// is still valid: the first move is the best one of the previous search unless a better one was
+// found.
 func (s *jumpSearch) rank(moves *jumpList, depth int) {
 	alpha := math.MinInt
 	for i := range moves.order {
@@ -130,8 +130,8 @@ func (s *jumpSearch) rank(moves *jumpList, depth int) {
 	}
 }
 
-// after is the value of b after a move of mover, looking depth more moves ahead. It is
-// meaningless if the meter's work is done.
+// after returns the value of b after a move by mover, looking depth more moves ahead. The
+// result is meaningless once the meter's work limit is reached.
 func (s *jumpSearch) after(ply int, b *tribolo.Board, mover, depth, alpha, beta int) int {
 	if depth == 0 {
 		return s.worth(b)
@@ -158,7 +158,7 @@ func (s *jumpSearch) after(ply int, b *tribolo.Board, mover, depth, alpha, beta 
 	return beta
 }
 
-// margin is the score minus the best opponent's score.
+// margin returns the bot's score minus the best opponent's score.
 func (s *jumpSearch) margin(score func(seat int) int) int {
 	rival := math.MinInt
 	for i := 1; i < tribolo.Seats; i++ {
@@ -169,7 +169,7 @@ func (s *jumpSearch) margin(score func(seat int) int) int {
 	return score(s.me) - rival
 }
 
-// worth judges a board on which the game may go on.
+// worth rates a board on which the game may continue.
 func (s *jumpSearch) worth(b *tribolo.Board) int {
 	over := true
 	moves := s.margin(func(seat int) int {
@@ -183,8 +183,8 @@ func (s *jumpSearch) worth(b *tribolo.Board) int {
 	return worthCell*s.margin(b.Score) + worthMove*moves
 }
 
-// end is the worth of a board on which no seat can move: a win is worth more than a
-// shared win, and that more than a loss.
+// end returns the value of a board on which no seat can move. A win is worth more than a shared
+// win, which is worth more than a loss.
 func (s *jumpSearch) end(b *tribolo.Board) int {
 	cells := s.margin(b.Score)
 	switch {

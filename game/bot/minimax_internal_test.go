@@ -13,17 +13,16 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo/tribolotest"
 )
 
-// gridSearch is the search of minimax, step by step, on a plain grid: it looks
-// at the same boards in the same order, and works all jumps out anew by the
-// rules' wording.
+// gridSearch is minimax's search, step by step, on a plain grid. It visits the same boards in
+// the same order, and computes every jump by following the text of the rules.
 type gridSearch struct {
 	me       int
 	resigned tribolo.SeatSet
 	plies    []*gridList
-	moves    []game.Cell // to count them
+	moves    []game.Cell // scratch list for counting moves
 }
 
-// gridList is a jumpList.
+// gridList is the counterpart of jumpList for plain grids.
 type gridList struct {
 	moves []game.Cell
 	grids []tribolotest.Grid
@@ -57,7 +56,7 @@ func (s *gridSearch) choose(p *tribolo.Position, depth int) game.Move {
 	return first()
 }
 
-// list is the empty list of a ply.
+// list clears the list for a ply and returns it.
 func (s *gridSearch) list(ply int) *gridList {
 	if ply == len(s.plies) {
 		s.plies = append(s.plies, new(gridList))
@@ -67,7 +66,7 @@ func (s *gridSearch) list(ply int) *gridList {
 	return l
 }
 
-// expand plays the moves of a list, and sorts them as minimax does.
+// expand plays the moves of a list and sorts them as minimax does.
 func (s *gridSearch) expand(l *gridList, g *tribolotest.Grid, seat int) {
 	for i, to := range l.moves {
 		l.grids = append(l.grids, *g)
@@ -134,8 +133,8 @@ func (s *gridSearch) end(g *tribolotest.Grid) int {
 	}
 }
 
-// TestMinimax_ChoosesAsOnPlainGrid lets both decide on positions such as the
-// benchmark's.
+// TestMinimax_ChoosesAsOnPlainGrid compares the choices of the two searches on positions like
+// those in BenchmarkMinimax.
 func TestMinimax_ChoosesAsOnPlainGrid(t *testing.T) {
 	t.Parallel()
 	var plain gridSearch

@@ -6,19 +6,20 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// monteCarlo plays many random games after each legal move, and takes the move whose
-// games score most on average.
+// monteCarlo plays many random games after each legal move and chooses the move whose games
+// have the highest average score.
 type monteCarlo struct {
 	odds
 	rollouts int
-	cut      int64 // moves after which a random game is cut short
+	cut      int64 // number of moves after which a random game is cut short
 }
 
 const (
 	defaultRollouts = 200
 
-	// cutMoves ends the random games on boards larger than 4×4, which last more
-	// than a thousand moves: the worth of a move shows sooner.
+	// cutMoves limits the length of random games on boards larger than 4×4, which would
+	// otherwise last more than a thousand moves. The value of the first move becomes clear much
+	// sooner.
 	cutMoves = 100
 )
 
@@ -44,8 +45,8 @@ func (mc *monteCarlo) choose(m *meter, p game.Position) (game.Move, error) {
 	}
 	games := newRollout(&mc.odds, m, own, mc.cut)
 	legal := own.Legal()
-	// Each round plays one game for every move, so that all moves have the same
-	// number of games; an unfinished round does not count.
+	// Each round plays one game for every move, so that all moves have the same number of
+	// games. An unfinished round does not count.
 	var sums [len(directions)]int64
 round:
 	for range mc.rollouts {

@@ -7,14 +7,13 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// A rollout plays random games of 2048 from one position, each beginning with
-// a given move.
+// rollout plays random games of 2048 from one position, each starting with a given move.
 type rollout struct {
 	*odds
 	meter *meter
-	cut   int64 // moves after which a game is cut short
+	cut   int64 // number of moves after which a game is cut short
 
-	// A board of 4×4 is played in one word, any other in grid.
+	// Games on a 4×4 board use board, packed into one word. Games on other boards use grid.
 	slider *twenty48.Slider
 	board  twenty48.Board64
 
@@ -33,8 +32,8 @@ func newRollout(o *odds, m *meter, p *twenty48.Position, cut int64) rollout {
 	return r
 }
 
-// play plays a game and returns what it scored from the position on, counting all
-// merges in full. It also ends if the meter's work is done.
+// play plays a game and returns the points scored after the starting position, counting all
+// merges in full. It also stops when the meter's work limit is reached.
 func (r *rollout) play(first game.Direction) int64 {
 	if r.slider != nil {
 		return r.play64(first)
@@ -42,7 +41,7 @@ func (r *rollout) play(first game.Direction) int64 {
 	return r.playGrid(first)
 }
 
-// orders are all orders of four things, two bits for each.
+// orders holds all orders of four items, two bits per item.
 var orders = func() (all [24]uint8) {
 	n := 0
 	for a := range uint8(4) {
@@ -78,9 +77,9 @@ func (r *rollout) play64(first game.Direction) int64 {
 		}
 		b |= spawned
 
-		// The first legal direction in random order is a random legal direction.
-		// A board and its transpose are worth the same, so the board stays
-		// transposed after a move up or down.
+		// The first legal direction in random order is a random legal direction. A board and
+		// its transpose have the same value, so the board stays transposed after a move up or
+		// down.
 		t := b.Transposed()
 		order := orders[chance.next()>>32*24>>32]
 		idle := r.idle && b.Empty() != 0

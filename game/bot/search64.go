@@ -7,8 +7,8 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// search64 is a search on a board of 4×4 in one word. A board and its transpose are
-// worth the same, so a move up is searched as a move to the left on the transpose.
+// search64 searches a 4×4 board packed into one word. A board and its transpose have the same
+// value, so it searches a move up as a move to the left on the transpose.
 type search64 struct {
 	*odds
 	meter  *meter
@@ -18,7 +18,7 @@ type search64 struct {
 	root   twenty48.Board64
 }
 
-// searches64 reuses the searches with their tables.
+// searches64 is a pool of searches and their tables.
 var searches64 = sync.Pool{New: func() any {
 	return &search64{slider: twenty48.NewSlider(), worths: newRowWorths(), table: newTable()}
 }}
@@ -29,7 +29,7 @@ func (s *search64) value(d game.Direction, depth int) float32 {
 	return s.after(b, depth)
 }
 
-// after is the value of b after a move, before a tile spawns: the mean over all tiles
+// after returns the value of b after a move and before a tile spawns: the mean over all tiles
 // that can spawn.
 func (s *search64) after(b twenty48.Board64, depth int) float32 {
 	if s.goal > 0 && b.Has(s.goal) {
@@ -46,7 +46,7 @@ func (s *search64) after(b twenty48.Board64, depth int) float32 {
 	var twos, fours float32
 	for ; empty != 0; empty &= empty - 1 {
 		if s.meter.over {
-			return 0 // any value: the search is over
+			return 0 // any value will do, because the result is discarded
 		}
 		spawned := empty & -empty
 		twos += s.before(b|spawned, depth-1)
@@ -59,10 +59,10 @@ func (s *search64) after(b twenty48.Board64, depth int) float32 {
 	return value
 }
 
-// before is the value of b with the player to move: that of the best move, or of a lost
-// game if there is none.
+// before returns the value of b with the player to move: the value of the best move, or of a
+// lost game if no move is legal.
 func (s *search64) before(b twenty48.Board64, depth int) float32 {
-	// If no move can make the goal, last is faster.
+	// If no move can reach the goal, last is faster.
 	if depth == 0 && (s.goal == 0 || !b.Has(s.goal-1)) {
 		return s.last(b)
 	}
@@ -82,8 +82,8 @@ func (s *search64) before(b twenty48.Board64, depth int) float32 {
 	return value
 }
 
-// last is before with depth 0 if no move can make the goal. A search spends nearly all
-// of its time here.
+// last is equivalent to before with depth 0, for boards on which no move can reach the goal. A
+// search spends nearly all of its time here.
 func (s *search64) last(b twenty48.Board64) float32 {
 	idle := s.idle && b.Empty() != 0
 	value, tried := float32(worthLost), int64(0)

@@ -9,7 +9,7 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// searchGrid is the same search as search64 by the plain engine, for boards that do
+// searchGrid performs the same search as search64 but with the plain engine, for boards that do
 // not fit into one word.
 type searchGrid struct {
 	*odds
@@ -17,15 +17,14 @@ type searchGrid struct {
 	table table
 	root  twenty48.Grid
 
-	// Scratch boards: with d spawns left to look ahead, moves are tried on
-	// boards[d].
+	// boards holds scratch boards: with d spawns left to look ahead, moves are tried on boards[d].
 	boards [maxDepth + 1][]uint8
 }
 
-// searchGrids reuses the searches with their tables.
+// searchGrids is a pool of searches and their tables.
 var searchGrids = sync.Pool{New: func() any { return &searchGrid{table: newTable()} }}
 
-// begin searches from root.
+// begin prepares a search from root.
 func (s *searchGrid) begin(root twenty48.Grid) {
 	s.root = root
 	for i := range s.boards {
@@ -33,7 +32,7 @@ func (s *searchGrid) begin(root twenty48.Grid) {
 	}
 }
 
-// try slides cells towards d on the board kept for that depth.
+// try slides a copy of cells in direction d, on the scratch board for that depth.
 func (s *searchGrid) try(cells []uint8, d game.Direction, depth int) twenty48.Grid {
 	g := twenty48.Grid{Columns: s.columns, Cells: s.boards[depth]}
 	copy(g.Cells, cells)
@@ -46,7 +45,7 @@ func (s *searchGrid) value(d game.Direction, depth int) float32 {
 	return s.after(s.try(s.root.Cells, d, depth), depth)
 }
 
-// after is the value of g after a move, before a tile spawns: the mean over all tiles
+// after returns the value of g after a move and before a tile spawns: the mean over all tiles
 // that can spawn.
 func (s *searchGrid) after(g twenty48.Grid, depth int) float32 {
 	if s.goal > 0 && slices.Contains(g.Cells, s.goal) {
@@ -82,8 +81,8 @@ func (s *searchGrid) after(g twenty48.Grid, depth int) float32 {
 	return value
 }
 
-// before is the value of g with the player to move: that of the best move, or of a lost
-// game if there is none.
+// before returns the value of g with the player to move: the value of the best move, or of a
+// lost game if no move is legal.
 func (s *searchGrid) before(g twenty48.Grid, depth int) float32 {
 	changing := g.Changing()
 	idle := s.idle && slices.Contains(g.Cells, 0)
@@ -98,8 +97,7 @@ func (s *searchGrid) before(g twenty48.Grid, depth int) float32 {
 	return value
 }
 
-// hash is a key for a board. A collision is possible, but rare enough to ignore: there
-// are 2⁶⁴ keys.
+// hash returns a key for a board. With 2⁶⁴ keys, a collision is rare enough to ignore.
 func hash(cells []uint8) uint64 {
 	h := uint64(len(cells))
 	for len(cells) > 0 {

@@ -2,16 +2,16 @@ package replay
 
 import "time"
 
-// clock is the clock of the seat to move. The zero clock does not run.
+// clock is the turn clock of the seat to move. The zero clock is not running.
 type clock struct {
 	from     time.Time
-	version  int32 // of the event that started it
+	version  int32 // version of the event that started it
 	extended time.Duration
 }
 
-// windClock starts the clock of a new turn: after a move, and if another seat is to
-// move, or its player has taken it back. Otherwise a running clock runs on. Bots and
-// stand-ins have none.
+// windClock starts the clock of the seat to move after a move or an undo, if it has become
+// another seat's turn, or if no clock was running, for example because the seat's player has
+// just returned. Otherwise a running clock continues. Bots and stand-ins have no clock.
 func (s *State) windClock(prev *State, moved bool) {
 	turn := s.Turn()
 	switch {
@@ -22,7 +22,8 @@ func (s *State) windClock(prev *State, moved bool) {
 	}
 }
 
-// Deadline is when the seat to move runs out of time; zero if no clock runs.
+// Deadline returns the time at which the seat to move runs out of time, or zero if no clock is
+// running.
 func (s *State) Deadline() time.Time {
 	if s.clock.version == 0 {
 		return time.Time{}
@@ -30,8 +31,9 @@ func (s *State) Deadline() time.Time {
 	return s.clock.from.Add(s.TurnLimit + s.clock.extended)
 }
 
-// SetTime sets the time of the event: an entry is applied before the store says when it
-// was stored. It must be called before the event or its state is shared.
+// SetTime sets the event's time to the time at which the store says it stored the entry, which
+// is known only after the entry has been applied. SetTime must be called before the event or
+// its state is shared.
 func (e *Event) SetTime(at time.Time) {
 	state := e.State
 	state.UpdateTime = at
@@ -43,27 +45,27 @@ func (e *Event) SetTime(at time.Time) {
 	}
 }
 
-// Memory is the unexported part of a state but for its seed, for stores that keep a
-// state rather than its history.
+// Memory holds the unexported fields of a State other than its seed. It is for stores that save
+// states instead of histories.
 type Memory struct {
-	// UndoTo is State.UndoTo.
+	// UndoTo is the version that State.UndoTo returns.
 	UndoTo int32
-	// ClockFrom is when the running clock started, zero for none; ClockVersion is
-	// the version of the event that started it, and ClockExtended the time that it
-	// was credited since.
+	// ClockFrom is the time at which the running clock started, or zero if no clock is running.
+	// ClockVersion is the version of the event that started it, and ClockExtended is the time
+	// credited to it since.
 	ClockFrom     time.Time
 	ClockVersion  int32
 	ClockExtended time.Duration
 }
 
-// Memory returns what WithMemory takes.
+// Memory returns the unexported fields of s, for WithMemory.
 func (s *State) Memory() Memory {
 	return Memory{
 		UndoTo: s.before, ClockFrom: s.clock.from, ClockVersion: s.clock.version, ClockExtended: s.clock.extended,
 	}
 }
 
-// WithMemory returns a copy of s with m.
+// WithMemory returns a copy of s with its unexported fields set from m.
 func (s State) WithMemory(m Memory) *State {
 	s.before = m.UndoTo
 	s.clock = clock{from: m.ClockFrom, version: m.ClockVersion, extended: m.ClockExtended}

@@ -12,10 +12,10 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// at is a moment in the life of a game, in seconds.
+// at returns the time that is the given number of seconds after the start of a game.
 func at(second int) time.Time { return time.Unix(int64(second), 0).UTC() }
 
-// seed returns one of 256 seeds.
+// seed returns one of 256 fixed seeds.
 func seed(t testing.TB, first byte) game.Seed {
 	t.Helper()
 	b := make([]byte, game.SeedSize)
@@ -29,12 +29,12 @@ var (
 	ann = replay.Player{ID: "ann", Name: "Ann"}
 	bob = replay.Player{ID: "bob", Name: "Bob"}
 	eve = replay.Player{ID: "eve", Name: "Eve"}
-	// deep is an account under which a program plays.
+	// deep is a program's account.
 	deep = replay.Player{ID: "deep", Name: "Deep", Bot: true}
 )
 
-// created is how Ann creates a game of a variant for herself, against bots where
-// there are more seats.
+// created returns the entry with which Ann creates a game of a variant for herself, with bots
+// in the remaining seats.
 func created(t testing.TB, variant string, s game.Seed) replay.Created {
 	t.Helper()
 	v, ok := variants.Current(variant)
@@ -54,7 +54,7 @@ func begin(t testing.TB, c replay.Created, s game.Seed) *replay.State {
 	return event.State
 }
 
-// apply applies an entry that fits, a second after the last.
+// apply applies a valid entry, one second after the last.
 func apply(t testing.TB, s *replay.State, seat int, a replay.Action) *replay.State {
 	t.Helper()
 	event, err := s.Apply(replay.Entry{Seat: seat, Action: a}, s.UpdateTime.Add(time.Second))
@@ -62,7 +62,7 @@ func apply(t testing.TB, s *replay.State, seat int, a replay.Action) *replay.Sta
 	return event.State
 }
 
-// playOut plays the first legal move until the game is over.
+// playOut keeps playing the first legal move until the game is over.
 func playOut(t testing.TB, s *replay.State) *replay.State {
 	t.Helper()
 	for s.Status != replay.Finished {
@@ -78,11 +78,11 @@ func board(t testing.TB, p game.Position) []byte {
 	return b
 }
 
-// onBoard is s with another board of 2048: the exponents of its first cells,
-// row-major, the others empty.
+// onBoard returns a copy of s with its 2048 board replaced. The exponents are those of the first
+// cells, row-major; the other cells are empty.
 func onBoard(t testing.TB, s *replay.State, exponents ...byte) *replay.State {
 	t.Helper()
-	const header = 11 // of a position's bytes, before the cells
+	const header = 11 // number of bytes before the cells
 	b := board(t, s.Position)
 	clear(b[header:])
 	copy(b[header:], exponents)

@@ -7,8 +7,8 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// played are the positions of the counting seed's game in which each seat takes
-// the first of its moves.
+// played returns the positions of the counting seed's game in which each seat makes its first
+// legal move.
 func played() []*tribolo.Position {
 	var positions []*tribolo.Position
 	p := start(countingSeed())
@@ -35,7 +35,7 @@ func BenchmarkMove(b *testing.B) {
 	}
 }
 
-// BenchmarkBoard takes the parts of a search one by one.
+// BenchmarkBoard measures each board operation that a search uses.
 func BenchmarkBoard(b *testing.B) {
 	positions := played()
 	boards := make([]tribolo.Board, len(positions))

@@ -6,7 +6,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// The bytes of a position:
+// The encoding of a position:
 //
 //	0      format, 1
 //	1      seat to move, 3 for none
@@ -14,9 +14,9 @@ import (
 //	3      number of moves
 //	4–179  one byte per cell, row-major: the number of its Owner
 //
-// Every field has a fixed place, so equal positions give equal bytes. The number of
-// moves follows from the cells, and that there is no turn from the rest: they are stored
-// to detect damage.
+// Every field has a fixed place, so equal positions give equal bytes. The number of moves
+// follows from the cells, and whether any seat is to move follows from the rest. Both are
+// stored to detect damage.
 const (
 	formatV1     = 1
 	headerSize   = 4
@@ -37,7 +37,7 @@ func (p *Position) AppendBinary(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// Decode implements game.Rules. It refuses positions that NewPosition refuses.
+// Decode implements game.Rules. It returns an error for positions that NewPosition refuses.
 func (r *Rules) Decode(b []byte) (game.Position, error) {
 	if len(b) < headerSize {
 		return nil, fmt.Errorf("tribolo: %d bytes are too few for a position", len(b))

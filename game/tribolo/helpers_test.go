@@ -11,7 +11,7 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// countingSeed is 00 01 02 … 1f.
+// countingSeed returns the seed 00 01 02 … 1f.
 func countingSeed() game.Seed {
 	b := make([]byte, game.SeedSize)
 	for i := range b {
@@ -20,7 +20,7 @@ func countingSeed() game.Seed {
 	return seedOf(b)
 }
 
-// seed returns one of 256 seeds.
+// seed returns one of 256 fixed seeds.
 func seed(first byte) game.Seed {
 	b := make([]byte, game.SeedSize)
 	b[0] = first
@@ -39,7 +39,6 @@ func start(s game.Seed) *tribolo.Position {
 	return tribolo.New().Start(s.Draws(1)).(*tribolo.Position)
 }
 
-// to is the move to a cell.
 func to(x, y int32) game.Move { return game.To(game.Cell{X: x, Y: y}) }
 
 func cell(x, y int32) game.Cell { return game.Cell{X: x, Y: y} }
@@ -48,8 +47,8 @@ var owners = map[string]tribolo.Owner{
 	".": tribolo.Empty, "#": tribolo.Wall, "B": tribolo.Blue, "R": tribolo.Red, "G": tribolo.Green,
 }
 
-// corner reads the top left corner of a board as it is drawn, rows divided by a
-// slash. The rest is empty.
+// corner parses a drawing of a board's top left corner, with rows separated by slashes. The
+// rest of the board is empty.
 func corner(t *testing.T, drawn string) tribolo.Board {
 	t.Helper()
 	cells := make([]tribolo.Owner, tribolo.Size)
@@ -64,9 +63,9 @@ func corner(t *testing.T, drawn string) tribolo.Board {
 	return b
 }
 
-// lane returns a board on which there are empty cells in the ten leftmost of the
-// top row only, which are as drawn. The twelve walls are around these, and the
-// letters of others, over and over, own the rest: they make scores.
+// lane returns a board whose only empty cells are among the ten leftmost of the top row, which
+// are as drawn. The twelve walls surround them. The remaining cells go to the owners in others,
+// in rotation, which sets the scores.
 func lane(t *testing.T, drawn, others string) tribolo.Board {
 	t.Helper()
 	row := strings.Fields(drawn)
@@ -90,7 +89,7 @@ func lane(t *testing.T, drawn, others string) tribolo.Board {
 	return b
 }
 
-// laneOf returns the ten cells of a lane, drawn.
+// laneOf returns the ten cells of a lane, as drawn.
 func laneOf(p game.Position) string {
 	return p.(*tribolo.Position).Board().String()[:len(". . . . . . . . . .")]
 }
@@ -112,8 +111,8 @@ func bytesOf(t require.TestingT, p game.Position) []byte {
 	return b
 }
 
-// randomBoards returns boards of all densities, with as many walls as it
-// happens: most of them in no game.
+// randomBoards returns boards of all densities with a random number of walls. Most of them cannot
+// occur in a game.
 func randomBoards(n int) []tribolo.Board {
 	r := rand.New(rand.NewPCG(1, 2))
 	boards := make([]tribolo.Board, n)

@@ -7,19 +7,18 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// Square is the number of a cell on a Board, x*12 + y: columns one after the
-// other from the left, each from the top down. Going up through the squares is
-// going through the cells by the lowest x, then y.
+// Square is the number of a cell on a Board, x*12 + y: columns are numbered from left to right, and
+// the cells of each from top to bottom. Ascending order is therefore by x, then y.
 //
-// A column takes 12 numbers for its 11 cells. The twelfth is no cell, so that a step off
-// the top or the bottom of the board does not lead into the next column. A step off the
-// sides leaves the numbers, which end at 191.
+// A column takes 12 numbers for its 11 cells. The twelfth is not a cell, so that a step off the
+// top or the bottom of the board does not lead into the next column. A step off the sides leads
+// to a number outside the range, which ends at 191.
 type Square uint8
 
 const (
-	// stride is how far the squares of neighbouring columns are apart.
+	// stride is the difference between the squares of neighboring columns.
 	stride = Rows + 1
-	// squares is how many numbers there are: as many as three words have bits.
+	// squares is the number of squares, which is also the number of bits in three words.
 	squares = Columns * stride
 )
 
@@ -31,17 +30,16 @@ func SquareOf(c game.Cell) (Square, bool) {
 	return Square(c.X*stride + c.Y), true
 }
 
-// Cell is the place of q on the board.
+// Cell returns the position of q on the board.
 func (q Square) Cell() game.Cell {
 	return game.Cell{X: int32(q / stride), Y: int32(q % stride)}
 }
 
-// Set is a set of squares, a small value that can be compared with ==. The
-// zero Set is empty.
+// Set is a set of squares, a small value that can be compared with ==. The zero Set is empty.
 //
-// It is three words rather than an array, which the compiler would not keep in
+// It has three words instead of an array because the compiler would not keep an array in
 // registers.
-type Set struct{ lo, mid, hi uint64 } // squares from 0, from 64 and from 128
+type Set struct{ lo, mid, hi uint64 } // squares from 0 to 63, 64 to 127, and 128 to 191
 
 // everywhere is the set of all cells.
 var everywhere = func() (all Set) {
@@ -53,9 +51,9 @@ var everywhere = func() (all Set) {
 	return all
 }()
 
-// bit is the set of q alone, empty for a number beyond the last square. A shift by 64 or
-// more leaves nothing, as in the words that do not hold q; if q is below 64 or 128, the
-// difference wraps around to such a shift.
+// bit returns the set that contains only q. It is empty for a number beyond the last square. A
+// shift by 64 or more yields 0, which is right for the words that do not contain q; if q is
+// below 64 or 128, the difference wraps around to such a shift.
 func bit(q Square) Set { return Set{1 << q, 1 << (q - 64), 1 << (q - 128)} }
 
 // Has reports whether q is in the set.
@@ -63,16 +61,15 @@ func (s Set) Has(q Square) bool {
 	return (s.lo>>q|s.mid>>(q-64)|s.hi>>(q-128))&1 != 0
 }
 
-// Len is the number of squares in the set.
+// Len returns the number of squares in the set.
 func (s Set) Len() int {
 	return bits.OnesCount64(s.lo) + bits.OnesCount64(s.mid) + bits.OnesCount64(s.hi)
 }
 
-// IsEmpty reports whether no square is in the set.
+// IsEmpty reports whether the set has no squares.
 func (s Set) IsEmpty() bool { return s.lo|s.mid|s.hi == 0 }
 
-// Pop takes the lowest square out of the set, which must not be empty, and
-// returns it.
+// Pop removes the lowest square from the set, which must not be empty, and returns it.
 func (s *Set) Pop() Square {
 	word, first := &s.lo, 0
 	switch {
@@ -87,7 +84,7 @@ func (s *Set) Pop() Square {
 	return Square(q)
 }
 
-// All ranges over the squares of the set, going up.
+// All returns an iterator over the squares of the set in ascending order.
 func (s Set) All() iter.Seq[Square] {
 	return func(yield func(Square) bool) {
 		for rest := s; !rest.IsEmpty(); {
@@ -102,14 +99,15 @@ func (s Set) or(t Set) Set      { return Set{s.lo | t.lo, s.mid | t.mid, s.hi | 
 func (s Set) and(t Set) Set     { return Set{s.lo & t.lo, s.mid & t.mid, s.hi & t.hi} }
 func (s Set) without(t Set) Set { return Set{s.lo &^ t.lo, s.mid &^ t.mid, s.hi &^ t.hi} }
 
-// up adds n, from 1 to 63, to every square of the set, and drops those that leave the
-// numbers.
+// up adds n, from 1 to 63, to every square of the set, and drops squares that leave the range.
 func (s Set) up(n uint) Set {
-	// The masks change nothing; they save the check for shifts of 64 or more.
+	// The masks do not change the result; they let the compiler omit the check for shifts of 64
+	// or more.
 	return Set{s.lo << (n & 63), s.mid<<(n&63) | s.lo>>(-n&63), s.hi<<(n&63) | s.mid>>(-n&63)}
 }
 
-// down subtracts n, from 1 to 63, from every square of the set, likewise.
+// down subtracts n, from 1 to 63, from every square of the set, and drops squares that leave
+// the range.
 func (s Set) down(n uint) Set {
 	return Set{s.lo>>(n&63) | s.mid<<(-n&63), s.mid>>(n&63) | s.hi<<(-n&63), s.hi >> (n & 63)}
 }

@@ -1,16 +1,14 @@
-// Package tribolo plays Tribolo, a game for three seats on a board of 16 columns and 11
-// rows, in which players take each other's cells by jumping over them. It follows the
-// version in ClojureScript, Quentin Duval's Triboard, which takes the board and the
-// jumps from a game for DOS.
+// Package tribolo implements Tribolo, a game for three seats on a board of 16 columns and 11 rows,
+// in which players take each other's cells by jumping over them. It follows Quentin Duval's
+// Triboard, a version in ClojureScript, which took the board and the jumps from a DOS game.
 //
-// All functions are pure. Only the start board is random, drawn from the game.Draws
-// that the caller passes. Games use Rules and Position; Board, below them, is for
-// programs that search.
+// All functions are pure. Only the start board is random, drawn from the game.Draws that the caller
+// passes. Games use Rules and Position; the lower-level Board is for search programs.
 package tribolo
 
 import "github.com/gridstand/gridstand/game"
 
-// The board of Tribolo, and its seats, in turn order blue, red, green.
+// The size of the board, and the number of seats. The turn order is blue, red, green.
 const (
 	Rows    = 11
 	Columns = 16
@@ -20,22 +18,22 @@ const (
 	Seats = 3
 )
 
-// Owner is the owner of a cell. The numbers are stored.
+// Owner is the owner of a cell. The numeric values are stored and must not change.
 type Owner uint8
 
-// The owners.
+// Owners of a cell.
 const (
 	Empty Owner = iota
 	Wall        // never owned
-	Blue        // seat 0's
-	Red         // seat 1's
-	Green       // seat 2's
+	Blue        // seat 0
+	Red         // seat 1
+	Green       // seat 2
 )
 
-// OwnerOf is seat as an owner of cells. A seat is 0 to 2.
+// OwnerOf returns the owner of seat's cells. The seat must be from 0 to 2.
 func OwnerOf(seat int) Owner { return Blue + Owner(seat) }
 
-// Seat is the seat of the owner, game.NoSeat for an empty cell and a wall.
+// Seat returns the owner's seat, or game.NoSeat for an empty cell or a wall.
 func (o Owner) Seat() int {
 	if o < Blue || o > Green {
 		return game.NoSeat
@@ -43,7 +41,7 @@ func (o Owner) Seat() int {
 	return int(o - Blue)
 }
 
-// String names the owner for people.
+// String returns a human-readable name for the owner.
 func (o Owner) String() string {
 	switch o {
 	case Empty:
@@ -67,8 +65,8 @@ type SeatSet uint8
 // allSeats is the set of all seats.
 const allSeats SeatSet = 1<<Seats - 1
 
-// Has reports whether seat is in the set. A seat is 0 to 2.
+// Has reports whether seat, from 0 to 2, is in the set.
 func (s SeatSet) Has(seat int) bool { return s>>uint(seat)&1 != 0 }
 
-// With is the set with seat added, which is 0 to 2.
+// With returns the set with seat, from 0 to 2, added.
 func (s SeatSet) With(seat int) SeatSet { return s | 1<<seat }

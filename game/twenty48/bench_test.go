@@ -9,9 +9,9 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// BenchmarkMove plays the moves of one game of every variant over and over.
-// "served" starts the stream of each version as the server does; "engine" draws
-// all from one stream, which leaves more of the board's own part.
+// BenchmarkMove plays the moves of one game of every variant over and over. The case "served"
+// creates a stream for each version, as the server does. The case "engine" draws everything
+// from one stream, so that board operations take up a larger share of the time.
 func BenchmarkMove(b *testing.B) {
 	for _, v := range variants.All() {
 		if v.Kind != game.Twenty48 {

@@ -7,17 +7,16 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// Board64 is a board of 4×4 in one word, for programs that try millions of
-// moves: a nibble for each cell, row-major from the low end, with the exponent
-// of its tile, 0 when it is empty.
+// Board64 is a 4×4 board in one word, for search programs that try millions of moves. Each cell is
+// a nibble, row-major from the low end, that holds the exponent of its tile, or 0 if it is empty.
 //
-// A nibble ends at 15, which is a tile of 32,768. Two of those do not merge
-// here although the rules merge them, so a board that has one already must be
-// played on as a Grid: Position.Board64 refuses it.
+// The largest nibble, 15, is a tile of 32,768. Two of these do not merge here, although the
+// rules merge them. A board that already has one must therefore be played as a Grid:
+// Position.Board64 refuses it.
 type Board64 uint64
 
-// Board64 returns the board in one word. It reports false for a board of
-// another size, and for one with a tile of 32,768 or more.
+// Board64 returns the board in one word. It returns false if the board is not 4×4, or has a
+// tile of 32,768 or more.
 func (p *Position) Board64() (Board64, bool) {
 	if p.rows != 4 || p.columns != 4 {
 		return 0, false
@@ -35,44 +34,44 @@ func (p *Position) Board64() (Board64, bool) {
 // ones has a 1 in every nibble.
 const ones Board64 = 0x1111_1111_1111_1111
 
-// Empty returns the empty cells: the lowest bit of their nibbles.
+// Empty returns the set of empty cells: the lowest bit of each empty cell's nibble is set.
 func (b Board64) Empty() Board64 {
 	taken := b | b>>1
 	taken |= taken >> 2
 	return ^taken & ones
 }
 
-// Count is the number of cells in a set such as Empty returns.
+// Count returns the number of cells in a set such as one returned by Empty.
 func (b Board64) Count() int { return bits.OnesCount64(uint64(b)) }
 
-// Has reports whether a tile of that exponent, from 1 to 15, is on the board.
+// Has reports whether a tile with the given exponent, from 1 to 15, is on the board.
 func (b Board64) Has(exponent uint8) bool {
-	// A nibble that becomes 0 borrows when 1 is taken from it.
+	// A nibble that is 0 borrows when 1 is subtracted from it.
 	x := b ^ ones*Board64(exponent)
 	return (x-ones)&^x&(ones<<3) != 0
 }
 
-// Transposed swaps rows and columns.
+// Transposed returns the board with rows and columns swapped.
 func (b Board64) Transposed() Board64 {
-	// The two nibbles beside the diagonal of every block of 2×2, then the two
-	// blocks beside the diagonal.
+	// Swap the two nibbles off the diagonal of every 2×2 block, then the two blocks off the
+	// diagonal.
 	x := (b ^ b>>12) & 0x0000_F0F0_0000_F0F0
 	b ^= x ^ x<<12
 	x = (b ^ b>>24) & 0x0000_0000_FF00_FF00
 	return b ^ x ^ x<<24
 }
 
-// Slider slides a Board64 by looking up its rows. It is never written to after
-// it is made, and safe for concurrent use.
+// Slider slides a Board64 by looking up its rows. It does not change after it is created, and
+// is safe for concurrent use.
 type Slider struct {
 	rows [1 << 16]struct {
-		left, right uint16 // the row, slid
-		made        uint32 // sum of the tiles that a merge makes, either way
+		left, right uint16 // the row after a slide
+		made        uint32 // sum of the tiles that merges create, equal in both directions
 	}
 }
 
-// NewSlider returns the one Slider that there is, half a megabyte of tables;
-// the first call makes it.
+// NewSlider returns the shared Slider, which has half a megabyte of tables. The first call
+// creates it.
 var NewSlider = sync.OnceValue(func() *Slider {
 	s := new(Slider)
 	for row := range 1 << 16 {
@@ -89,7 +88,7 @@ func slideRow(row, first, step int) (slid uint16, made uint32) {
 	for i := range cells {
 		cells[i] = uint8(row >> (4 * i) & 15)
 		if cells[i] == 15 {
-			cells[i] = MaxExponent // which does not merge either
+			cells[i] = MaxExponent // so that two of these do not merge
 		}
 	}
 	made = uint32(slideLine(cells, first, step, len(cells)))
@@ -99,29 +98,29 @@ func slideRow(row, first, step int) (slid uint16, made uint32) {
 	return slid, made
 }
 
-// Left slides all tiles to the left. Slid up, a board is its transpose slid
-// left and transposed back.
+// Left slides all tiles to the left. To slide a board up, transpose it, slide it left and
+// transpose it back.
 func (s *Slider) Left(b Board64) Board64 {
 	return Board64(s.rows[uint16(b)].left) | Board64(s.rows[uint16(b>>16)].left)<<16 |
 		Board64(s.rows[uint16(b>>32)].left)<<32 | Board64(s.rows[b>>48].left)<<48
 }
 
-// Right slides all tiles to the right. Slid down, a board is its transpose
-// slid right and transposed back.
+// Right slides all tiles to the right. To slide a board down, transpose it, slide it right and
+// transpose it back.
 func (s *Slider) Right(b Board64) Board64 {
 	return Board64(s.rows[uint16(b)].right) | Board64(s.rows[uint16(b>>16)].right)<<16 |
 		Board64(s.rows[uint16(b>>32)].right)<<32 | Board64(s.rows[b>>48].right)<<48
 }
 
-// Made returns the sum of the face values of all tiles that a slide to the
-// left makes; to the right it is the same.
+// Made returns the sum of the face values of all tiles that a slide to the left would create. A
+// slide to the right creates the same sum.
 func (s *Slider) Made(b Board64) int64 {
 	return int64(s.rows[uint16(b)].made) + int64(s.rows[uint16(b>>16)].made) +
 		int64(s.rows[uint16(b>>32)].made) + int64(s.rows[b>>48].made)
 }
 
-// Slide moves all tiles towards d and returns the board and the sum of the
-// face values of all tiles that a merge made.
+// Slide slides all tiles in direction d. It returns the board and the sum of the face values of
+// all tiles created by merges.
 func (s *Slider) Slide(b Board64, d game.Direction) (Board64, int64) {
 	switch d {
 	case game.Left:

@@ -7,8 +7,8 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// A game on a small board. Each version of a game draws from a stream of its
-// own: the start from that of version 1, the first move from that of version 2.
+// This example plays on a small board. Each version of a game draws from its own stream: the
+// start from the stream of version 1, and the first move from the stream of version 2.
 func Example() {
 	rules := twenty48.New(twenty48.Config{
 		Rows: 2, Columns: 3, Start: twenty48.StartMiddleTwo, Goal: 2048,

@@ -12,12 +12,12 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// classic is a config to vary in tests.
+// classic returns the base config that tests modify.
 func classic(rows, columns int) twenty48.Config {
 	return twenty48.Config{Rows: rows, Columns: columns, Start: twenty48.StartSpawned, FoursIn: 10, Goal: 2048}
 }
 
-// seed returns one of 256 seeds.
+// seed returns one of 256 fixed seeds.
 func seed(first byte) game.Seed {
 	b := make([]byte, game.SeedSize)
 	b[0] = first
@@ -28,8 +28,8 @@ func seed(first byte) game.Seed {
 	return s
 }
 
-// tiles reads a board as it is drawn: cells divided by spaces, rows by a slash,
-// a dot for an empty cell.
+// tiles parses a drawing of a board: cells separated by spaces, rows by slashes, and a dot for an
+// empty cell.
 func tiles(t require.TestingT, board string) []int32 {
 	var faces []int32
 	for _, field := range strings.Fields(strings.ReplaceAll(board, "/", " ")) {
@@ -63,7 +63,7 @@ func draw(faces []int32, columns int) string {
 	return b.String()
 }
 
-// position makes a position with score 0.
+// position returns a position with score 0.
 func position(t *testing.T, c twenty48.Config, board string) (*twenty48.Rules, *twenty48.Position) {
 	t.Helper()
 	r := twenty48.New(c)

@@ -6,19 +6,19 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// Position is a board of 2048 with its score and its number of moves. It is
-// immutable, and two positions of the same rules that are equal in these three
-// are equal in everything. Rules make it; the zero Position is none.
+// Position is a board of 2048 with its score and its number of moves. It is immutable; two
+// positions are equal if they belong to the same rules and have the same values of these three.
+// Rules create positions. The zero Position is not valid.
 type Position struct {
 	rows, columns int
-	cells         []uint8 // exponents, row-major; never written after it is made
+	cells         []uint8 // exponents, row-major; never modified
 	score         int32
 	moves         int32
 
-	// The following is derived from the above and the rules when the position is
-	// made, since nearly all callers need it.
+	// The following fields are derived from the ones above and the rules when the position is
+	// created, because nearly all callers need them.
 
-	legal   Directions // none if the game has ended
+	legal   Directions // empty if the game has ended
 	reached bool
 	ended   game.Reason
 }
@@ -28,14 +28,14 @@ var _ game.Position = (*Position)(nil)
 // order is the fixed order in which legal moves are listed.
 var order = [...]game.Direction{game.Up, game.Right, game.Down, game.Left}
 
-// Rows is the number of rows of the board.
+// Rows returns the number of rows of the board.
 func (p *Position) Rows() int { return p.rows }
 
-// Columns is the number of columns of the board.
+// Columns returns the number of columns of the board.
 func (p *Position) Columns() int { return p.columns }
 
-// Tiles are the face values of the cells, row-major from the top left, 0 for
-// an empty cell. The slice belongs to the caller.
+// Tiles returns the face values of the cells, row-major from the top left, with 0 for an empty
+// cell. The caller owns the slice.
 func (p *Position) Tiles() []int32 {
 	tiles := make([]int32, len(p.cells))
 	for i, e := range p.cells {
@@ -44,20 +44,19 @@ func (p *Position) Tiles() []int32 {
 	return tiles
 }
 
-// Score is the points of all merges so far.
+// Score returns the points of all merges so far.
 func (p *Position) Score() int32 { return p.score }
 
-// GoalReached reports whether the goal's tile was made. It stays true after that tile
-// merges.
+// GoalReached reports whether the goal tile has been reached. It stays true after that tile merges.
 func (p *Position) GoalReached() bool { return p.reached }
 
 // MoveCount implements game.Position.
 func (p *Position) MoveCount() int32 { return p.moves }
 
-// Scores implements game.Position: one seat, one score.
+// Scores implements game.Position. There is one seat, so there is one score.
 func (p *Position) Scores() []int32 { return []int32{p.score} }
 
-// Turn implements game.Position: seat 0 until the game has ended.
+// Turn implements game.Position. It returns seat 0 until the game has ended.
 func (p *Position) Turn() int {
 	if p.ended != game.ReasonNone {
 		return game.NoSeat
@@ -80,12 +79,12 @@ func (p *Position) LegalMoves() []game.Move {
 	return moves
 }
 
-// Ended implements game.Position: game.GoalReached if the rules end the game at the goal
-// and it was reached, game.NoMoves if there is no legal move.
+// Ended implements game.Position. It returns game.GoalReached if the rules end the game at the
+// goal and the goal was reached, and game.NoMoves if there is no legal move.
 func (p *Position) Ended() game.Reason { return p.ended }
 
-// Winners implements game.Position. A game of 2048 is won if the goal was reached, for
-// any reason that it ends.
+// Winners implements game.Position. A game of 2048 is won if the goal was reached, no matter why it
+// ended.
 func (p *Position) Winners(game.Reason) []int {
 	if !p.reached {
 		return nil
@@ -93,7 +92,7 @@ func (p *Position) Winners(game.Reason) []int {
 	return []int{0}
 }
 
-// derive sets what follows from the cells, which must be set before.
+// derive sets the derived fields. The cells must already be set.
 func (p *Position) derive(c Config) *Position {
 	p.reached = faceOf(slices.Max(p.cells)) >= c.Goal
 	if p.reached && c.EndsAtGoal {

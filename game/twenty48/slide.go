@@ -6,19 +6,19 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// A board is held as one exponent per cell, row-major: 0 for an empty cell and
-// n for a tile that shows 2ⁿ.
+// A board is stored as one exponent per cell, row-major: 0 for an empty cell and n for a tile
+// that shows 2ⁿ.
 
-// MaxExponent is the exponent of MaxTile. It keeps every face value within an int32. Two
-// such tiles do not merge; no game gets near, since it takes hundreds of millions of
+// MaxExponent is the exponent of MaxTile. It keeps every face value within an int32. Two such
+// tiles do not merge, but no game gets that far, because it would take hundreds of millions of
 // moves.
 const MaxExponent = 30
 
-// MaxTile is the greatest value that a tile can have.
+// MaxTile is the largest face value of a tile.
 const MaxTile int32 = 1 << MaxExponent
 
-// exponentOf returns n for a face value of 2ⁿ and 0 for an empty cell. It reports false
-// for any other value.
+// exponentOf returns n for a face value of 2ⁿ and 0 for an empty cell. It returns false for any
+// other value.
 func exponentOf(face int32) (uint8, bool) {
 	if face == 0 {
 		return 0, true
@@ -37,12 +37,12 @@ func faceOf(exponent uint8) int32 {
 	return 1 << exponent
 }
 
-// slide moves all tiles of cells, in place, towards d, and returns the sum of
-// the face values of all tiles that a merge made.
+// slide slides all tiles in direction d, modifying cells in place. It returns the sum of the
+// face values of all tiles created by merges.
 func slide(cells []uint8, columns int, d game.Direction) int64 {
 	rows := len(cells) / columns
-	// A line begins at the edge towards which tiles move: first is the first cell of
-	// line 0, next the distance of lines, step the distance of cells along a line.
+	// A line begins at the edge toward which tiles move. first is the first cell of line 0,
+	// next is the distance between lines, and step is the distance between cells along a line.
 	var first, next, step, lines, length int
 	switch d {
 	case game.Up:
@@ -61,11 +61,11 @@ func slide(cells []uint8, columns int, d game.Direction) int64 {
 	return made
 }
 
-// slideLine moves the tiles of one line towards its first cell.
+// slideLine moves the tiles of one line toward its first cell.
 func slideLine(cells []uint8, first, step, length int) int64 {
 	var made int64
-	free := first // the next cell to fill; never beyond the one that is read
-	open := false // the tile before free was not made by a merge in this move
+	free := first // the next cell to fill; never beyond the cell being read
+	open := false // the tile before free was not created by a merge in this move
 	for i := range length {
 		at := first + i*step
 		e := cells[at]
@@ -94,9 +94,9 @@ const allDirections = Directions(1<<game.Up | 1<<game.Down | 1<<game.Left | 1<<g
 // Has reports whether d is in the set.
 func (s Directions) Has(d game.Direction) bool { return s&(1<<d) != 0 }
 
-// changing returns the directions in which a slide changes the board. A slide changes
-// the board if and only if, seen from the edge towards which tiles move, a tile follows
-// directly after a gap or an equal tile.
+// changing returns the directions in which a slide changes the board. A slide changes the board if
+// some tile directly follows a gap or an equal tile, counting from the edge toward which tiles
+// move.
 func changing(cells []uint8, columns int) Directions {
 	var s Directions
 	compare := func(a, b uint8, towardsA, towardsB game.Direction) {

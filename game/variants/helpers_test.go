@@ -10,7 +10,7 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// countingSeed is the seed 000102…1f, for which the rules give vectors.
+// countingSeed returns the seed 000102…1f, for which the rules list test vectors.
 func countingSeed(t *testing.T) game.Seed {
 	t.Helper()
 	b := make([]byte, game.SeedSize)
@@ -22,7 +22,7 @@ func countingSeed(t *testing.T) game.Seed {
 	return s
 }
 
-// rules returns the rules of a current variant of 2048.
+// rules returns the current rules of a variant of 2048.
 func rules(t *testing.T, id string) *twenty48.Rules {
 	t.Helper()
 	v, ok := variants.Current(id)
@@ -30,8 +30,8 @@ func rules(t *testing.T, id string) *twenty48.Rules {
 	return v.Rules.(*twenty48.Rules)
 }
 
-// board makes a position whose first cells, row-major, show these faces; the
-// others are empty.
+// board returns a position whose first cells, row-major, have these face values. The other cells
+// are empty.
 func board(t *testing.T, r *twenty48.Rules, first ...int32) *twenty48.Position {
 	t.Helper()
 	faces := make([]int32, r.Config().Rows*r.Config().Columns)
@@ -50,7 +50,7 @@ func slid(p game.Position, change game.Change) []int32 {
 	return faces
 }
 
-// empties lists the empty cells.
+// empties returns the indices of the empty cells.
 func empties(faces []int32) []int32 {
 	var cells []int32
 	for i, face := range faces {

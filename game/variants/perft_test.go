@@ -10,10 +10,9 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// TestPerft counts the games of one and of two moves from the start board of
-// the counting seed, with every tile that could spawn, as chess programs count
-// theirs. The numbers were worked out by another program, written from the
-// rules alone.
+// TestPerft counts the games of one and of two moves from the start board of the counting seed,
+// with every tile that could spawn, like the perft test of a chess engine. The expected numbers
+// come from an independent program, written only from the rules.
 func TestPerft(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string][2]int{
@@ -37,8 +36,8 @@ func TestPerft(t *testing.T) {
 	}
 }
 
-// perft counts the ways to go on from p for a number of moves. What the moves
-// draw from d is taken off again.
+// perft returns the number of ways to play the given number of moves from p. It discards the tile
+// that Move draws from d, and tries every possible tile instead.
 func perft(t *testing.T, r *twenty48.Rules, p *twenty48.Position, d *game.Draws, moves int) int {
 	t.Helper()
 	values := []int32{2, 4}

@@ -9,13 +9,12 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// maxMoves ends a record of a game that would not.
+// maxMoves limits the number of recorded moves, because some games would not end.
 const maxMoves = 3000
 
-// playOn plays a game for the record and returns its moves. 2048 is played
-// well until the goal is reached, so that the record has large tiles in it, and
-// badly from there, so that it has an end. It takes a while, which is why the
-// moves are kept in the record and not found again by every test.
+// playOn plays a game to be recorded, and returns its moves. It plays 2048 well until the goal is
+// reached, so that the record contains large tiles, and badly from there on, so that the game ends.
+// This is slow, so the moves are kept in the record instead of being computed by every test.
 func playOn(t *testing.T, v game.Variant, s game.Seed) []string {
 	t.Helper()
 	var names []string
@@ -33,8 +32,8 @@ func playOn(t *testing.T, v game.Variant, s game.Seed) []string {
 	return names
 }
 
-// goodMove looks two slides ahead, with a 2 spawning in each empty cell in
-// between, for the boards that are best in order on average.
+// goodMove looks two slides ahead, with a 2 spawning in each empty cell in between, and chooses
+// the move whose boards have the best order on average.
 func goodMove(t *testing.T, r *twenty48.Rules, p *twenty48.Position) game.Move {
 	t.Helper()
 	var best game.Move
@@ -55,7 +54,7 @@ func goodMove(t *testing.T, r *twenty48.Rules, p *twenty48.Position) game.Move {
 	return best
 }
 
-// bestOrder is the best that one slide can make of a board.
+// bestOrder returns the highest rating by inOrder of any board that one slide can produce.
 func bestOrder(t *testing.T, r *twenty48.Rules, faces []int32) int64 {
 	t.Helper()
 	p, err := r.Position(faces, 0, 0)
@@ -73,14 +72,14 @@ func bestOrder(t *testing.T, r *twenty48.Rules, faces []int32) int64 {
 // afterSlide returns the board after m, before a tile spawns.
 func afterSlide(t *testing.T, r *twenty48.Rules, p *twenty48.Position, m game.Move) []int32 {
 	t.Helper()
-	// It does not matter what these draw, as it is taken off again.
+	// The draws do not matter, because the spawned tile is removed again.
 	next, change, err := r.Move(p, 0, m, countingSeed(t).Draws(1))
 	require.NoError(t, err)
 	return slid(next, change)
 }
 
-// inOrder is the higher, the more of the tiles' value lies early on a path that
-// winds through the board from the top left, row by row, there and back.
+// inOrder rates a board. The rating is higher if more of the tiles' value is near the start of
+// a path that winds from the top left through the rows, alternating in direction.
 func inOrder(board []int32, columns int) int64 {
 	var sum int64
 	for i, face := range board {

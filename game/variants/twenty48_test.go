@@ -12,17 +12,16 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// table says again what the rules say of each variant, for the tests to hold
-// the engine against.
+// table restates the rules of each variant, so that tests can compare the engine with them.
 var table = []struct {
 	id            string
 	rows, columns int
 	startTiles    int
 	foursAtStart  bool
-	foursIn       int // 0: never
+	foursIn       int // 0 means never
 	ends          bool
 	spawnsOnWin   bool
-	twoTwos       int32 // the score of merging two 2s
+	twoTwos       int32 // score of merging two 2s
 	idle          bool
 }{
 	{"classic", 4, 4, 2, true, 10, false, true, 4, false},
@@ -52,8 +51,8 @@ func TestTable_EveryVariantOf2048(t *testing.T) {
 	assert.Len(t, table, i)
 }
 
-// TestStartBoards pins the boards that every other program which follows the
-// rules has to begin with, given the same seed.
+// TestStartBoards checks the start boards that any correct implementation of the rules must produce
+// from the same seed.
 func TestStartBoards(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]map[int]int32{
@@ -76,7 +75,7 @@ func TestStartTiles(t *testing.T) {
 	t.Parallel()
 	for _, row := range table {
 		fours := 0
-		// The stream of another version serves as that of another game.
+		// Use the stream of a different version for each game.
 		for version := range int32(100) {
 			p := rules(t, row.id).Start(countingSeed(t).Draws(version)).(*twenty48.Position)
 			assert.Len(t, empties(p.Tiles()), row.rows*row.columns-row.startTiles, row.id)
@@ -169,7 +168,7 @@ func TestMove_ChangesNothing(t *testing.T) {
 	}
 }
 
-// stuckBoard is full and has no two equal neighbours.
+// stuckBoard returns the faces of a full board without equal neighbors.
 func stuckBoard(rows, columns int) []int32 {
 	faces := make([]int32, rows*columns)
 	for i := range faces {
@@ -188,7 +187,8 @@ func TestFullBoard(t *testing.T) {
 		assert.Equal(t, game.NoSeat, p.Turn(), row.id)
 		assert.Empty(t, p.Winners(game.NoMoves), row.id)
 
-		// One pair along the top row, and not even restless can wait.
+		// If the only pair of a full board is in its top row, even restless does not allow
+		// moving up or down.
 		pair := slices.Clone(stuck)
 		pair[0], pair[1] = 8, 8
 		p = board(t, r, pair...)
@@ -198,15 +198,15 @@ func TestFullBoard(t *testing.T) {
 	}
 }
 
-// TestLosingMove gets stuck by the tile that spawns after a move.
+// TestLosingMove checks a move whose spawned tile leaves no legal move.
 func TestLosingMove(t *testing.T) {
 	t.Parallel()
 	for _, row := range table {
 		r := rules(t, row.id)
 		faces := make([]int32, row.rows*row.columns)
 		for i := range faces {
-			// Other tiles in each row than in the one above, so that none
-			// meets its equal when the first row shifts; and none is a 2 or a 4.
+			// Adjacent rows have no values in common, so no equal tiles meet when the first row
+			// shifts. None of the tiles is a 2 or a 4.
 			faces[i] = 8 << (i/row.columns%2*2 + i%row.columns%2)
 		}
 		faces[0] = 0

@@ -1,5 +1,5 @@
-// Package variants lists the variants that can be played, each with its rules, its texts
-// for players and its revision. A new game is added here; the server, clients' lists and
+// Package variants lists the variants that can be played, each with its rules, its descriptions for
+// players and its revision. New games are added here; the server and the clients' lists and
 // leaderboards follow this list.
 package variants
 
@@ -9,15 +9,14 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// current are the variants in the order of display, each in the revision of new games.
+// current lists the variants in display order, each in the revision that new games use.
 var current = append(twenty48s(), triboloVariant)
 
-// retired are earlier revisions, by which stored games are still replayed. A change of
-// the rules that would alter a stored board moves the previous revision here.
+// retired lists earlier revisions, which are needed to replay stored games. If a rule change
+// would alter a stored board, the previous revision moves here.
 var retired []game.Variant
 
-// All returns the current variants in the order in which they are displayed.
-// The slice belongs to the caller.
+// All returns the current variants in display order. The caller owns the slice.
 func All() []game.Variant {
 	all := slices.Clone(current)
 	for i := range all {
@@ -26,14 +25,14 @@ func All() []game.Variant {
 	return all
 }
 
-// Current returns the variant of that id in the revision of new games. It reports false
-// if there is none. Ids are case-sensitive.
+// Current returns the variant with the given ID in the revision that new games use. It returns
+// false if there is no such variant. IDs are case-sensitive.
 func Current(id string) (game.Variant, bool) {
 	return find(current, func(v game.Variant) bool { return v.ID == id })
 }
 
-// Lookup returns the variant of that id in that revision, current or retired: stored
-// games name both. It reports false if there is none.
+// Lookup returns the variant with the given ID and revision, current or retired. Stored games
+// record both the ID and the revision. It returns false if there is no such variant.
 func Lookup(id string, revision int32) (game.Variant, bool) {
 	is := func(v game.Variant) bool { return v.ID == id && v.Revision == revision }
 	if v, ok := find(current, is); ok {
@@ -50,7 +49,7 @@ func find(in []game.Variant, is func(game.Variant) bool) (game.Variant, bool) {
 	return own(in[i]), true
 }
 
-// own returns v with slices of its own, so that no caller can change the list.
+// own returns a copy of v with its own slices, so that callers cannot change the list.
 func own(v game.Variant) game.Variant {
 	v.Bots = slices.Clone(v.Bots)
 	return v

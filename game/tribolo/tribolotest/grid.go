@@ -1,5 +1,5 @@
-// Package tribolotest is Tribolo on a plain grid, with the rules word by word: tests
-// and benchmarks compare the fast board with it. Only tests import it.
+// Package tribolotest implements Tribolo on a plain grid, following the text of the rules.
+// Tests and benchmarks compare the fast board with it. Only tests import it.
 package tribolotest
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// Grid is a plain board, by x and then y.
+// Grid is a plain board, indexed by x and then y.
 type Grid [tribolo.Columns][tribolo.Rows]tribolo.Owner
 
-// Of is the grid with these cells, row-major from the top left.
+// Of returns the grid with the given cells, row-major from the top left.
 func Of(cells []tribolo.Owner) Grid {
 	var g Grid
 	for i, owner := range cells {
@@ -22,7 +22,8 @@ func Of(cells []tribolo.Owner) Grid {
 	return g
 }
 
-// at is what lies on a cell. The edge stops a jump as a wall does.
+// at returns the owner of a cell. Outside the board it returns Wall, because the edge stops a jump
+// just like a wall.
 func (g *Grid) at(x, y int) tribolo.Owner {
 	if x < 0 || x >= tribolo.Columns || y < 0 || y >= tribolo.Rows {
 		return tribolo.Wall
@@ -32,8 +33,8 @@ func (g *Grid) at(x, y int) tribolo.Owner {
 
 var directions = [...]struct{ x, y int }{{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}, {0, 1}, {1, -1}, {1, 0}, {1, 1}}
 
-// jump is how many cells the mover jumps over from a destination in one direction, 0 if
-// there is no jump.
+// jump returns the number of cells that mover jumps over by moving to x, y, looking from there
+// in the direction dx, dy. It returns 0 if there is no jump.
 func (g *Grid) jump(mover tribolo.Owner, x, y, dx, dy int) int {
 	opponent := g.at(x+dx, y+dy)
 	if opponent == mover || opponent == tribolo.Empty || opponent == tribolo.Wall {
@@ -49,7 +50,8 @@ func (g *Grid) jump(mover tribolo.Owner, x, y, dx, dy int) int {
 	return n
 }
 
-// Taken are the cells of all jumps of seat to a destination, by x and then y.
+// Taken returns the cells that seat would jump over by moving to the given cell, ordered by x, then
+// y.
 func (g *Grid) Taken(seat int, to game.Cell) []game.Cell {
 	var cells []game.Cell
 	if g.at(int(to.X), int(to.Y)) != tribolo.Empty {
@@ -64,7 +66,7 @@ func (g *Grid) Taken(seat int, to game.Cell) []game.Cell {
 	return cells
 }
 
-// Moves appends the destinations of seat to a list, by x and then y.
+// Moves appends the destinations of seat's legal moves to list, ordered by x, then y.
 func (g *Grid) Moves(list []game.Cell, seat int) []game.Cell {
 	mover := tribolo.OwnerOf(seat)
 	for x := range g {
@@ -84,8 +86,8 @@ func (g *Grid) Moves(list []game.Cell, seat int) []game.Cell {
 	return list
 }
 
-// Play makes a move, and returns how many cells it took besides the destination. If the
-// rules forbid the move, it does nothing.
+// Play moves seat to the given cell, and returns the number of cells taken, not counting the
+// destination. If the rules forbid the move, it does nothing and returns 0.
 func (g *Grid) Play(seat int, to game.Cell) int {
 	x, y := int(to.X), int(to.Y)
 	if g.at(x, y) != tribolo.Empty {
@@ -93,8 +95,8 @@ func (g *Grid) Play(seat int, to game.Cell) int {
 	}
 	mover := tribolo.OwnerOf(seat)
 	taken := 0
-	// No two directions share cells, so that jumping one after the other is the
-	// same as jumping all at once.
+	// No two directions share cells, so jumping in one direction after another is the same
+	// as jumping in all of them at the same time.
 	for _, d := range directions {
 		n := g.jump(mover, x, y, d.x, d.y)
 		for i := 1; i <= n; i++ {
@@ -108,8 +110,8 @@ func (g *Grid) Play(seat int, to game.Cell) int {
 	return taken
 }
 
-// Next is the seat that moves after mover, game.NoSeat for none, and its moves, appended
-// to a list.
+// Next returns the seat that moves after mover, and list with that seat's moves appended. If no
+// seat can move, it returns game.NoSeat and list.
 func (g *Grid) Next(list []game.Cell, mover int, resigned tribolo.SeatSet) (int, []game.Cell) {
 	for _, seat := range [][tribolo.Seats]int{{1, 2, 0}, {2, 0, 1}, {0, 1, 2}}[mover] {
 		if resigned.Has(seat) {
@@ -122,7 +124,7 @@ func (g *Grid) Next(list []game.Cell, mover int, resigned tribolo.SeatSet) (int,
 	return game.NoSeat, list
 }
 
-// Score is how many cells seat owns.
+// Score returns the number of cells that seat owns.
 func (g *Grid) Score(seat int) int {
 	n, owner := 0, tribolo.OwnerOf(seat)
 	for x := range g {

@@ -7,19 +7,18 @@ import (
 	"net"
 )
 
-// Endpoint is the address of a server, for a program that makes its own
-// connections.
+// Endpoint is a server's address, for programs that make their own connections.
 type Endpoint struct {
-	// Address to connect to, "host:port".
+	// Address is the address to connect to, in the form "host:port".
 	Address string
-	// Authority is the server's name, which its certificate carries, and port.
+	// Authority is the server's name, as in its certificate, followed by its port.
 	Authority string
-	// TLS is the configuration of the connection, nil for clear text.
+	// TLS is the TLS configuration, or nil for clear text.
 	TLS *tls.Config
 }
 
-// Endpoints returns the addresses of a Config's servers, at least one. It looks up
-// a dns:///name.
+// Endpoints returns the addresses of the Config's servers, at least one. It resolves a
+// dns:///name.
 func (c Config) Endpoints(ctx context.Context) ([]Endpoint, error) {
 	t, err := parseTarget(c.Target)
 	if err != nil {

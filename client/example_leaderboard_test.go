@@ -10,8 +10,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ask the leaderboard who is best and where a player stands. Calls for which
-// the library has no method of its own are made through the fields of Client.
+// Ask the leaderboard for the best score and for a player's rank. Calls without a method
+// of their own in this package are made through the fields of Client.
 func Example_leaderboard() {
 	target, stop := startServer()
 	defer stop()
@@ -24,14 +24,14 @@ func Example_leaderboard() {
 		return
 	}
 	defer c.Close()
-	game, err := playedGame(ctx, c, 20) // enough for a score
+	game, err := playedGame(ctx, c, 20) // enough moves for a score
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	ada := game.SeatAt(0).GetPlayer()
 
-	// A result is recorded a moment after the end of its game.
+	// Results are recorded shortly after the end of a game.
 	rank := &pb.GetRankRequest{Variant: "classic", Window: pb.Window_WINDOW_ALL_TIME, PlayerId: ada.GetId()}
 	mine, err := c.Leaderboard.GetRank(ctx, rank)
 	for errors.Is(err, client.ErrNoScore) {

@@ -7,9 +7,9 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// Play a game: create an account and a game, make a few moves, and leave it.
+// Play a game: create an account and a game, make a few moves, and resign.
 func ExampleSeat() {
-	target, stop := startServer() // else the address of a server, such as "localhost:2048"
+	target, stop := startServer() // or use the address of a server, such as "localhost:2048"
 	defer stop()
 	ctx := context.Background()
 
@@ -20,7 +20,7 @@ func ExampleSeat() {
 	}
 	defer c.Close()
 
-	// A program that comes back keeps its token: see LogIn.
+	// A program that will run again must store its token: see LogIn.
 	player, token, err := c.CreatePlayer(ctx, "ada", false)
 	if err != nil {
 		fmt.Println(err)

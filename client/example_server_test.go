@@ -10,14 +10,14 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// startServer starts a server in this process, with its games in memory, at a
-// free port. In a test, stop is a t.Cleanup.
+// startServer starts a server in this process, on a free port and with its games in
+// memory. In a test, pass stop to t.Cleanup.
 func startServer() (target string, stop func()) {
 	config := server.DefaultConfig().Unlimited()
 	config.Store = server.Memory
 	config.Listen = "127.0.0.1:0"
 	config.Logger = slog.New(slog.DiscardHandler)
-	config.BotPace = 0 // the server's bots move at once
+	config.BotPace = 0 // the server's bots move immediately
 	config.Exhibition = false
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -33,8 +33,8 @@ func startServer() (target string, stop func()) {
 	}
 }
 
-// Test a program against a server of the test's own: two players and one of the
-// server's bots meet in a game of Tribolo.
+// Test a program against its own server: two players and one of the server's bots play
+// Tribolo.
 func Example_server() {
 	target, stop := startServer()
 	defer stop()

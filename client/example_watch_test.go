@@ -9,8 +9,8 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// Watch a game, stop, and resume later without a gap or a repeat. A lost
-// connection needs none of this: Next reconnects and goes on by itself.
+// Watch a game, stop, and resume later without gaps or repeats. After a lost connection,
+// none of this is necessary: Next reconnects and resumes automatically.
 func ExampleClient_Watch() {
 	target, stop := startServer()
 	defer stop()
@@ -22,13 +22,13 @@ func ExampleClient_Watch() {
 		return
 	}
 	defer c.Close()
-	game, err := playedGame(ctx, c, 3) // of versions 1 to 5
+	game, err := playedGame(ctx, c, 3) // a game with versions 1 to 5
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 
-	// From the first event on, and only as far as version 3.
+	// Start with the first event and stop at version 3.
 	var seen client.Game
 	beginning := int32(0)
 	watch := c.Watch(ctx, client.WatchOptions{GameID: game.GetId(), AfterVersion: &beginning})
@@ -44,7 +44,7 @@ func ExampleClient_Watch() {
 	}
 	watch.Close()
 
-	// Resume: all that the program has to remember is the game's id and version.
+	// To resume, the program needs only the game's id and version.
 	last := seen.GetVersion()
 	watch = c.Watch(ctx, client.WatchOptions{GameID: game.GetId(), AfterVersion: &last})
 	defer watch.Close()
@@ -74,7 +74,7 @@ func ExampleClient_Watch() {
 	// the game is over: REASON_RESIGNED
 }
 
-// playedGame plays some moves of a game and resigns.
+// playedGame creates a game, makes some moves and resigns.
 func playedGame(ctx context.Context, c *client.Client, moves int) (client.Game, error) {
 	_, token, err := c.CreatePlayer(ctx, "ada", false)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a session whose key is linked to no account can watch: until there is an
-// account, only the calls that ask for it and create it carry the key.
+// Ensure that a session whose key is not linked to an account can watch: until an account
+// exists, only the calls that look up or create the account carry the key.
 func TestForSession_KeyNotLinked(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

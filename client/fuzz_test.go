@@ -11,8 +11,8 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// FuzzStore reads any file as credentials: it is refused and stays as it is, or
-// takes one more credential and keeps the others.
+// FuzzStore reads arbitrary files as credentials. The store must either reject the file
+// and leave it unchanged, or add a credential and keep the others.
 func FuzzStore(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", "null", "[]", `{"servers":null}`, `{"servers":{"localhost:2048":{"name":"ada","token":"a.b"}}}`,
@@ -43,7 +43,7 @@ func FuzzStore(f *testing.F) {
 	})
 }
 
-// FuzzTarget normalises any server: what comes out is its own normal form.
+// FuzzTarget normalizes arbitrary targets. Normalization must be idempotent.
 func FuzzTarget(f *testing.F) {
 	for _, seed := range []string{"", "localhost", "A:1,b", "dns:///Name", "[::1]:2048", "::1", "a:b:c", "x@y", "a,,b"} {
 		f.Add(seed)

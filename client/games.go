@@ -10,24 +10,24 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// GameOptions say what a new game is like, besides its variant. The zero value
-// is a public game with the variant's usual seats and no clock.
+// GameOptions are the settings of a new game apart from its variant. The zero value is a
+// public game with the variant's default seats and no turn limit.
 type GameOptions struct {
-	// Seats as in CreateGameRequest; nil for the usual ones.
+	// Seats are the seats, as in CreateGameRequest, or nil for the default seats.
 	Seats []*pb.SeatRequest
 	// Private keeps the game out of lists and off the leaderboard.
 	Private bool
-	// TurnLimit is the time for a move; 0 for none.
+	// TurnLimit is the time limit for each move, or 0 for no limit.
 	TurnLimit time.Duration
-	// RequestID makes a repeated NewGame return the game of the first one; empty
-	// for a new game. Draw it with NewSecret.
+	// RequestID makes a repeated NewGame return the game that the first call created. If
+	// it is empty, each call creates a new game. Use NewSecret to generate one.
 	RequestID string
 }
 
-// NewGame creates a game. A lost reply does not create a second one.
+// NewGame creates a game. Even if a reply is lost, NewGame creates only one game.
 //
-// The errors are ErrVariantNotFound, ErrInvalid for options that the variant does
-// not allow, ErrTooManyGames and ErrBadToken.
+// The errors are ErrVariantNotFound, ErrInvalid if the variant does not allow the
+// options, ErrTooManyGames and ErrBadToken.
 func (c *Client) NewGame(ctx context.Context, variant string, opts GameOptions) (Game, error) {
 	request := &pb.CreateGameRequest{
 		Variant: variant, Seats: opts.Seats, Private: opts.Private, RequestId: opts.RequestID,
@@ -47,8 +47,8 @@ func (c *Client) NewGame(ctx context.Context, variant string, opts GameOptions) 
 	return checkedGame(response.GetGame(), response.GetGame().GetId())
 }
 
-// Game returns a game as it is now. The error is ErrGameNotFound for an id that
-// the server does not know.
+// Game returns the current state of a game. The error is ErrGameNotFound if the server
+// does not know the id.
 func (c *Client) Game(ctx context.Context, gameID string) (Game, error) {
 	response, err := c.Games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
 	if err != nil {
@@ -57,13 +57,13 @@ func (c *Client) Game(ctx context.Context, gameID string) (Game, error) {
 	return checkedGame(response.GetGame(), gameID)
 }
 
-// latestGames is how many of a player's latest games CurrentGame looks at.
+// latestGames is the number of a player's latest games that CurrentGame examines.
 const latestGames = 20
 
-// CurrentGame returns the game that a player plays now, by the player's id: of the
-// public games in which the player has a seat and that are being played, the one with
-// the latest event. It looks at the player's 20 latest games, and returns false if it
-// finds none. The game may be idle for long: see its update_time.
+// CurrentGame returns the game that a player is playing now: of the public, active games
+// in which the player has a seat, the one with the latest event. It examines the player's
+// 20 latest games and returns false if none qualifies. The game may have been idle for a
+// long time: see its update_time.
 func (c *Client) CurrentGame(ctx context.Context, playerID string) (Game, bool, error) {
 	response, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: playerID, PageSize: latestGames})
 	if err != nil {
@@ -83,10 +83,10 @@ func (c *Client) CurrentGame(ctx context.Context, playerID string) (Game, bool, 
 	return Game{}, false, nil
 }
 
-// Join takes a seat of a game, by its index, and returns the game with it. A nil
-// seat is the account's own, taken back from a stand-in if one moves for it, else
-// the first that is open. A seat that the account has already is no error. The
-// call is repeated like Seat.Move.
+// Join takes the seat with the given index and returns the game. If seat is nil, Join
+// takes the account's own seat back from its stand-in, if it has one, and otherwise the
+// first open seat. Joining a seat that the account already has is not an error. The call
+// is retried like Seat.Move.
 //
 // The errors are ErrSeatTaken, ErrGameOver, ErrGameNotFound and ErrTooManyGames.
 func (c *Client) Join(ctx context.Context, gameID string, seat *int32) (Game, error) {
@@ -100,10 +100,10 @@ func (c *Client) Join(ctx context.Context, gameID string, seat *int32) (Game, er
 	return checkedGame(response.GetGame(), gameID)
 }
 
-// Resign gives up all seats of the account in a game, one after the other, and
-// returns the last event of that. After an error, seats may already have been given
-// up. A game of the account that still waits for
-// players is called off.
+// Resign gives up all seats of the account in a game, one at a time, and returns the
+// event for the last one. If it returns an error, some seats may already have been given
+// up. If the account created the game and it is still waiting for players, Resign cancels
+// it.
 func (c *Client) Resign(ctx context.Context, game Game) (*pb.Event, error) {
 	var last *pb.Event
 	for _, seat := range game.GetSeats() {
@@ -127,7 +127,7 @@ func (c *Client) Resign(ctx context.Context, game Game) (*pb.Event, error) {
 	return c.Seat(game).Resign(ctx)
 }
 
-// owns reports whether the account sits in a seat.
+// owns reports whether the seat belongs to the account.
 func (c *Client) owns(seat *pb.Seat) bool {
 	me := c.PlayerID()
 	return me != "" && seat.GetPlayer().GetId() == me

@@ -9,14 +9,14 @@ import (
 	"google.golang.org/grpc"
 )
 
-// wire is what a client knows of its connections, from which it tells why one could
-// not be made.
+// wire records what a client has learned about its connections, to explain why a
+// connection could not be made.
 type wire struct {
 	encrypted bool
-	answered  atomic.Bool // a server has answered, if only with an error
+	answered  atomic.Bool // whether a server has answered, possibly with an error
 }
 
-// unary makes the errors of all calls *Error.
+// unary converts the errors of all calls to *Error.
 func (w *wire) unary(
 	ctx context.Context, method string, request, reply any,
 	conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
@@ -24,7 +24,7 @@ func (w *wire) unary(
 	return w.explain(invoke(ctx, method, request, reply, conn, opts...))
 }
 
-// stream makes the errors of all streams *Error.
+// stream converts the errors of all streams to *Error.
 func (w *wire) stream(
 	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn,
 	method string, open grpc.Streamer, opts ...grpc.CallOption,
@@ -44,8 +44,8 @@ type errorStream struct {
 func (s errorStream) RecvMsg(m any) error { return s.wire.explain(s.ClientStream.RecvMsg(m)) }
 func (s errorStream) SendMsg(m any) error { return s.wire.explain(s.ClientStream.SendMsg(m)) }
 
-// explain is FromError with the cause of a failed connection. It returns a nil error
-// and io.EOF, the end of a stream, as they are.
+// explain is like FromError but adds the cause of a failed connection. It returns nil and
+// io.EOF, which ends a stream, unchanged.
 func (w *wire) explain(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		w.noteAnswer()
@@ -64,8 +64,8 @@ func (w *wire) explain(err error) error {
 	return out
 }
 
-// noteAnswer notes that a server answered. Most calls only read the note, so that they
-// do not contend for it.
+// noteAnswer records that a server answered. Most calls only read the flag, which avoids
+// contention.
 func (w *wire) noteAnswer() {
 	if !w.answered.Load() {
 		w.answered.Store(true)

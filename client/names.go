@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// maxName is the largest length of a name.
+// maxName is the maximum length of a name.
 const maxName = 24
 
-// fallbackName is what FitName returns if nothing is left.
+// fallbackName is what FitName returns if no usable character remains.
 const fallbackName = "player"
 
 func inName(r rune) bool {
@@ -17,12 +17,12 @@ func inName(r rune) bool {
 		strings.ContainsRune(" -_.", r)
 }
 
-// FitName turns any text, such as the user's name on this machine, into a name that a
-// server accepts: 1 to 24 characters out of a–z, A–Z, 0–9, space and "-_.", the first
-// a letter or a digit, with no two spaces in a row and none at the end. If nothing is
-// left it is "player".
+// FitName turns any string, such as the user's name on this machine, into a name that
+// servers accept: 1 to 24 characters from a–z, A–Z, 0–9, space and "-_.", starting with a
+// letter or a digit, without consecutive or trailing spaces. If no usable character
+// remains, it returns "player".
 func FitName(s string) string {
-	// A Windows login reads DOMAIN\name.
+	// A Windows login name has the form DOMAIN\name.
 	s = s[strings.LastIndexByte(s, '\\')+1:]
 	s = strings.Join(strings.Fields(filter(s, '-')), " ")
 	s = strings.TrimSpace(cut(strings.TrimRight(strings.TrimLeft(s, " -_."), " -"), maxName))
@@ -32,8 +32,8 @@ func FitName(s string) string {
 	return s
 }
 
-// filter replaces every run of characters that no name may contain with one
-// stand-in, or removes it if that is 0.
+// filter replaces every run of characters that are not allowed in names with a single
+// standIn, or removes the run if standIn is 0.
 func filter(s string, standIn rune) string {
 	var b strings.Builder
 	run := false
@@ -49,18 +49,18 @@ func filter(s string, standIn rune) string {
 	return b.String()
 }
 
-// cut shortens an ASCII string.
+// cut shortens an ASCII string to at most limit characters.
 func cut(s string, limit int) string { return s[:min(len(s), limit)] }
 
-// WithNumber returns the name with a number after it, shortened if needed so that it
-// still fits: "ada" and 2 give "ada-2".
+// WithNumber returns the name followed by a number, shortened to the maximum length of a
+// name: "ada" and 2 give "ada-2".
 func WithNumber(name string, n int) string {
 	suffix := "-" + strconv.Itoa(n)
 	return strings.TrimRight(cut(FitName(name), maxName-len(suffix)), " ") + suffix
 }
 
-// CleanName makes a name from a server fit for a terminal: it removes what a name
-// must not contain. If nothing is left it is "?".
+// CleanName makes a name from a server safe to print on a terminal: it removes characters
+// that are not allowed in names. If nothing remains, it returns "?".
 func CleanName(s string) string {
 	s = strings.TrimSpace(cut(strings.TrimSpace(filter(s, 0)), maxName))
 	if s == "" {
@@ -69,8 +69,8 @@ func CleanName(s string) string {
 	return s
 }
 
-// CleanText makes a text from a server fit for a terminal: one line of at most limit
-// characters, without control and formatting characters.
+// CleanText makes a string from a server safe to print on a terminal: it returns one line
+// of at most limit characters, without control and formatting characters.
 func CleanText(s string, limit int) string {
 	var b strings.Builder
 	n := 0
@@ -78,8 +78,8 @@ func CleanText(s string, limit int) string {
 		if unicode.IsSpace(r) {
 			r = ' '
 		}
-		// Marks that reorder text are not printable either. U+FFFD stands for
-		// bytes that are not UTF-8.
+		// IsPrint also rejects marks that reorder text. Invalid UTF-8 is decoded as
+		// U+FFFD.
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
 			continue
 		}

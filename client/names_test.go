@@ -13,7 +13,8 @@ import (
 
 var validName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9 ._-]{0,22}[a-zA-Z0-9._-])?$`)
 
-// shownName is what any name is drawn as, also one that no new account gets.
+// shownName matches everything that CleanName returns, except "?". That includes names
+// that a server would refuse for a new account, such as "-ada".
 var shownName = regexp.MustCompile(`^[a-zA-Z0-9._-]([a-zA-Z0-9 ._-]{0,22}[a-zA-Z0-9._-])?$`)
 
 func TestFitName(t *testing.T) {

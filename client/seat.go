@@ -9,25 +9,25 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Move is a move that a player asks for: make it with Slide or Jump.
+// Move is a move in a game, made with Slide or Jump.
 type Move struct {
 	direction pb.Direction
 	cell      *pb.Cell
 }
 
-// Slide is a move of 2048.
+// Slide returns a 2048 move in the given direction.
 func Slide(d pb.Direction) Move { return Move{direction: d} }
 
-// Jump is a move of Tribolo, to a cell.
+// Jump returns a Tribolo move to the given cell.
 func Jump(to *pb.Cell) Move { return Move{cell: to} }
 
-// Seat is the account's seat in a game. Its calls take effect once, even if replies
-// are lost. It keeps no state of the game: a call names the version that the player
-// saw. Its methods are safe for concurrent use.
+// Seat is the account's seat in a game. Its calls take effect at most once, even if
+// replies are lost. It does not keep the state of the game: each call names the version
+// that the player saw. Its methods are safe for concurrent use.
 type Seat struct {
-	// OnRetry, if set, is called before each wait for another try of a call, with
-	// the number of tries so far, the wait and the error. It runs in the
-	// goroutine of the call. Set it before the first call.
+	// OnRetry, if set, is called before each wait for another try, with the number of
+	// tries so far, the wait and the error. It runs in the goroutine of the call. Set it
+	// before the first call.
 	OnRetry func(attempt int, wait time.Duration, err error)
 
 	client *Client
@@ -35,12 +35,12 @@ type Seat struct {
 	index  int32
 }
 
-// noSeat is the index of a Seat of an account that has none.
+// noSeat is the index of a Seat if the account has no seat in the game.
 const noSeat = -1
 
-// Seat returns the account's seat in a game, the lowest if it has several. It
-// asks the server nothing: if the account has no seat, the server says so at the
-// first move.
+// Seat returns the account's seat in a game, or the one with the lowest index if it has
+// several. It does not call the server. If the account has no seat, the first move
+// returns an error.
 func (c *Client) Seat(game Game) *Seat {
 	for _, seat := range game.GetSeats() {
 		if c.owns(seat) {
@@ -50,26 +50,27 @@ func (c *Client) Seat(game Game) *Seat {
 	return c.SeatAt(game.GetId(), noSeat)
 }
 
-// SeatAt returns a seat by its index, for an account that has several in a game.
+// SeatAt returns the seat with the given index, for an account with several seats in a
+// game.
 func (c *Client) SeatAt(gameID string, index int32) *Seat {
 	return &Seat{client: c, gameID: gameID, index: index}
 }
 
-// Index is the seat's index in the game, -1 if the account has none.
+// Index returns the seat's index in the game, or -1 if the account has no seat.
 func (s *Seat) Index() int32 { return s.index }
 
-// GameID is the id of the game.
+// GameID returns the id of the game.
 func (s *Seat) GameID() string { return s.gameID }
 
-// Move makes a move at the version that the player saw and returns its event.
-// byBot declares that a program chose it; the game is not ranked from then on.
+// Move makes a move at the version that the player saw and returns its event. byBot
+// declares that a program chose the move; the game is then no longer ranked.
 //
-// It takes effect at most once. If a reply is lost, or the server or its store is
-// unavailable or asks to wait, the same call is made again with growing waits
-// until ctx ends or the client is closed; the error then is also ErrUnsettled, and
-// ctx's. Every other error except ErrBadStream means that the move did not take
-// effect: ErrVersionConflict if the game has moved on,
-// ErrIllegalMove, ErrNotYourTurn, ErrGameOver, ErrGameNotStarted or ErrNotSeated.
+// The move takes effect at most once. If a reply is lost, or if the server or its store is
+// unavailable, or the server asks the client to wait, the call is repeated with increasing
+// delays until ctx is done or the client is closed. The error then also matches
+// ErrUnsettled and ctx.Err(). Any other error except ErrBadStream means that the move did
+// not take effect: ErrVersionConflict if the game has moved on, ErrIllegalMove,
+// ErrNotYourTurn, ErrGameOver, ErrGameNotStarted or ErrNotSeated.
 func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb.Event, error) {
 	request := &pb.MoveRequest{GameId: s.gameID, Version: version, ByBot: byBot}
 	if m.cell != nil {
@@ -86,10 +87,10 @@ func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb
 	return s.next(response.GetEvent(), version)
 }
 
-// Undo takes moves back, in a game that no other account plays, at the version
-// that the player saw: to an earlier version, or to the one before the player's
-// last move that still stands if that is nil. It returns the event and is repeated
-// like Move. The error is ErrUndoNotAllowed if there is nothing to take back.
+// Undo takes back moves at the version that the player saw, in a game without other
+// accounts. If to is not nil, it restores version *to; otherwise it restores the version
+// before the player's last move that has not been undone. It returns the event and is
+// retried like Move. The error is ErrUndoNotAllowed if there is nothing to undo.
 func (s *Seat) Undo(ctx context.Context, version int32, to *int32) (*pb.Event, error) {
 	request := &pb.UndoRequest{GameId: s.gameID, Version: version, ToVersion: to}
 	response, err := retry(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.UndoResponse, error) {
@@ -101,7 +102,7 @@ func (s *Seat) Undo(ctx context.Context, version int32, to *int32) (*pb.Event, e
 	return s.next(response.GetEvent(), version)
 }
 
-// next checks that an event is the one that a call at a version became.
+// next checks that the event is the result of a call at the given version.
 func (s *Seat) next(event *pb.Event, version int32) (*pb.Event, error) {
 	if err := checkEvent(event, s.gameID); err != nil {
 		return nil, err
@@ -112,14 +113,13 @@ func (s *Seat) next(event *pb.Event, version int32) (*pb.Event, error) {
 	return event, nil
 }
 
-// Resign gives the seat up, at whatever version the game has, and returns the
-// event. An account without a seat calls off its own game that still waits for
-// players. It is repeated like Move.
+// Resign gives up the seat, regardless of the game's version, and returns the event. If
+// the account has no seat but created the game, and the game is still waiting for
+// players, Resign cancels it. The call is retried like Move.
 func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) {
 	request := &pb.ResignRequest{GameId: s.gameID}
 	if s.index != noSeat {
-		// Named, since a repeat without it would give up the account's next
-		// seat.
+		// A retry without the seat would give up the account's next seat.
 		request.Seat = &s.index
 	}
 	response, err := retry(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.ResignResponse, error) {
@@ -131,15 +131,15 @@ func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) {
 	return response.GetEvent(), checkEvent(response.GetEvent(), s.gameID)
 }
 
-// Play lets a bot play from game on and returns the game when it is over. Each
-// time that it is the account's turn, in any of its seats, it calls choose and
-// makes the move, declared as a program's. In between it watches the game. If the
-// game moves on before the move arrives, choose is called again, with the newer
-// game. If the server has no newer one, Play waits before it tries again. A seat that
-// timed out is taken back from its stand-in.
+// Play lets a bot play the rest of a game and returns the game when it is over. Whenever
+// it is the account's turn, in any of its seats, Play calls choose and makes the move,
+// declared as a program's move. Between turns, it watches the game. If the game moves on
+// before the move arrives, Play calls choose again with the newer game. If the server has
+// no newer game, Play waits before it tries again. If the seat timed out, Play takes it
+// back from its stand-in.
 //
-// The error is that of choose, ErrNotSeated, or one of Seat.Move, Client.Join and
-// Watch.Next that trying again does not help; the game is then the newest known.
+// The error comes from choose, or is ErrNotSeated or a permanent error of Seat.Move,
+// Client.Join or Watch.Next. Play then returns the newest known game.
 func (s *Seat) Play(ctx context.Context, game Game, choose func(context.Context, Game) (Move, error)) (Game, error) {
 	if s.index == noSeat {
 		return game, ErrNotSeated
@@ -168,8 +168,8 @@ func (s *Seat) Play(ctx context.Context, game Game, choose func(context.Context,
 	return game, nil
 }
 
-// playTurn makes the move of a seat of the account, or takes the seat back from its
-// stand-in. If the game has moved on, it only fetches the newer one.
+// playTurn makes a move for one of the account's seats, or takes the seat back from its
+// stand-in. If the game has moved on, it only fetches the newer version.
 func (s *Seat) playTurn(
 	ctx context.Context, game *Game, turn *pb.Seat, choose func(context.Context, Game) (Move, error),
 ) error {

@@ -14,36 +14,37 @@ import (
 
 // Credential is an account on one server.
 type Credential struct {
-	// PlayerID of the account.
+	// PlayerID is the id of the account.
 	PlayerID string `json:"player_id,omitempty"`
-	// Name of the account.
+	// Name is the name of the account.
 	Name string `json:"name"`
-	// Token that acts for it.
+	// Token is the current token of the account.
 	Token string `json:"token,omitempty"`
-	// TLS says that the token, or the Pending secret, was used over TLS. It is then
-	// never sent in clear text: see ErrClearText.
+	// TLS is set if the token or the Pending secret was used over TLS. It is then never
+	// sent in clear text: see ErrClearText.
 	TLS bool `json:"tls,omitempty"`
-	// Bot says that it is the account of a program.
+	// Bot is set if the account belongs to a program.
 	Bot bool `json:"bot,omitempty"`
-	// Durable says that the server keeps accounts across restarts.
+	// Durable is set if the server keeps accounts across restarts.
 	Durable bool `json:"durable,omitempty"`
-	// Pending is a secret that the server was asked to accept and has not confirmed
-	// yet: that of a new account if there is no Token, else a new one for this account.
+	// Pending is a secret that was sent to the server but has not been confirmed yet. If
+	// Token is empty, Pending is the secret of a new account; otherwise it is the
+	// account's next secret.
 	Pending string `json:"pending,omitempty"`
-	// Previous is the account on another server with a durable store that was at the
-	// same target before. It may have a Previous in turn.
+	// Previous is an account on another server with a durable store that previously had
+	// the same target. It may have a Previous of its own.
 	Previous *Credential `json:"kept,omitempty"`
 }
 
-// Store keeps one credential per server in a file that only its owner can read.
-// Methods are safe for concurrent use. Several processes may use one file: each
-// replaces it as a whole, and the last one wins.
+// Store keeps one credential per server in a file that only its owner can read. Its
+// methods are safe for concurrent use. Several processes may use one file: each replaces
+// the entire file, and the last write wins.
 type Store struct {
 	path string
-	mu   sync.Mutex // held while the file is read and replaced
+	mu   sync.Mutex // held while the file is read or replaced
 }
 
-// content is what the file holds, as JSON.
+// content is the JSON content of the file.
 type content struct {
 	Servers map[string]Credential `json:"servers"`
 }
@@ -54,14 +55,14 @@ func DefaultStore() *Store {
 	return NewStore(filepath.Join(xdg.ConfigHome, "gridstand", "credentials.json"))
 }
 
-// NewStore returns a store in the given file, which need not exist.
+// NewStore returns a store that uses the given file, which need not exist.
 func NewStore(path string) *Store { return &Store{path: path} }
 
 // Path returns the path of the file.
 func (s *Store) Path() string { return s.path }
 
-// Load returns the credential for a target in its NormalTarget form, false if there is
-// none.
+// Load returns the credential for a target in its NormalTarget form, and false if there
+// is none.
 func (s *Store) Load(target string) (Credential, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,12 +74,12 @@ func (s *Store) Load(target string) (Credential, bool, error) {
 	return c, ok, nil
 }
 
-// Save stores the credential for a target, in place of the one before.
+// Save stores the credential for a target, replacing the previous one.
 func (s *Store) Save(target string, c Credential) error {
 	return s.change(func(servers map[string]Credential) { servers[target] = c })
 }
 
-// Delete removes the credential for a target, if there is one.
+// Delete removes the credential for a target, if any.
 func (s *Store) Delete(target string) error {
 	return s.change(func(servers map[string]Credential) { delete(servers, target) })
 }
@@ -97,8 +98,8 @@ func (s *Store) change(edit func(map[string]Credential)) error {
 	return nil
 }
 
-// read returns an error for a file that it cannot parse, so that Save does not
-// overwrite accounts that cannot be created again.
+// read returns an error for a file that it cannot parse, so that Save does not overwrite
+// accounts that cannot be recovered.
 func (s *Store) read() (content, error) {
 	all := content{Servers: map[string]Credential{}}
 	data, err := os.ReadFile(s.path)
@@ -117,8 +118,8 @@ func (s *Store) read() (content, error) {
 	return all, nil
 }
 
-// write replaces the file in one step, so that a reader, or a crash, finds either the
-// old one or the new one. os.CreateTemp gives it mode 0600.
+// write replaces the file atomically: readers see either the old or the new content, even
+// after a crash. os.CreateTemp creates the file with mode 0600.
 func (s *Store) write(all content) error {
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {

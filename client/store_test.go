@@ -56,7 +56,7 @@ func TestStore_ReadableByOwnerOnly(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o700), d)
 	assert.Equal(t, os.FileMode(0o600), f)
 
-	// The next Save makes a file private that others could read.
+	// The next Save makes a file private even if others could read it before.
 	require.NoError(t, os.Chmod(path, 0o644))
 	require.NoError(t, client.NewStore(path).Save("y:1", client.Credential{Name: "ada"}))
 	_, f = modes()
@@ -93,7 +93,7 @@ func TestStore_ConcurrentWriters(t *testing.T) {
 			target := fmt.Sprintf("x:%d", i+1)
 			assert.NoError(t, one.Save(target, client.Credential{Name: target}))
 		})
-		wg.Go(func() { // another process
+		wg.Go(func() { // as another process would
 			other := client.NewStore(path)
 			assert.NoError(t, other.Save("y:1", client.Credential{Name: "ada"}))
 			_, _, err := other.Load("y:1")

@@ -11,7 +11,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// act is one thing that a fake server does with a stream; an error ends it.
+// act is a step that a fake server takes with a stream; an error ends the stream.
 type act func(f *fake, s watchStream) error
 
 func send(m *pb.WatchResponse) act {
@@ -47,11 +47,11 @@ func finished(version int32) act {
 
 func fail(err error) act { return func(*fake, watchStream) error { return err } }
 
-// header says that the server listens, before it has anything to say.
+// header sends the response headers before there is any message to send.
 func header(_ *fake, s watchStream) error { return s.SendHeader(metadata.MD{}) }
 
-// cut breaks the connection once all that was sent has been read, and stays
-// until the break is noticed.
+// cut breaks the connection once everything that was sent has been read, and waits until
+// the break is noticed.
 func cut(f *fake, s watchStream) error {
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
@@ -79,7 +79,7 @@ func after(versions ...int32) []*int32 {
 	return list
 }
 
-// drain reads a watcher to its end.
+// drain reads from a Watch until it ends.
 func (f *fake) drain(w *client.Watch) ([]string, error) {
 	var got []string
 	for {

@@ -11,8 +11,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// NewSecret returns 128 random bits as 26 characters of lower-case base32, for the
-// secret of an account or a GameOptions.RequestID.
+// NewSecret returns 128 random bits as 26 characters of lower-case base32, for use as an
+// account's secret or a GameOptions.RequestID.
 func NewSecret() string { return id.New() }
 
 func joinToken(playerID, secret string) string { return playerID + "." + secret }
@@ -22,19 +22,19 @@ func idOf(token string) string {
 	return player
 }
 
-// bearer adds the token to calls, or what tells an SSH session, even without TLS: a
-// server on the same machine or behind a proxy has none.
+// bearer adds the token or the SSH session's identity to calls, even without TLS, because
+// a server on the same machine or behind a proxy may not use TLS.
 type bearer struct {
 	token   atomic.Pointer[string]
 	session Session
-	// player is the id of the session's player, nil until it is known.
+	// player is the id of the session's player, or nil if it is not known yet.
 	player atomic.Pointer[string]
 }
 
-// acts reports whether calls act for the player of an SSH key, not of a token.
+// acts reports whether calls act for an SSH key's player rather than for a token's.
 func (b *bearer) acts() bool { return b.session.Credential != "" }
 
-// actFor notes the player of the session's key.
+// actFor records the player of the session's key.
 func (b *bearer) actFor(player *pb.Player) {
 	if id := player.GetId(); b.acts() {
 		b.player.Store(&id)
@@ -43,8 +43,8 @@ func (b *bearer) actFor(player *pb.Player) {
 
 type tokenKey struct{}
 
-// withToken makes calls with this context use another token than the client's, or
-// none.
+// withToken makes calls with this context use the given token instead of the client's; an
+// empty token means none.
 func withToken(ctx context.Context, token string) context.Context {
 	return context.WithValue(ctx, tokenKey{}, token)
 }
@@ -66,7 +66,8 @@ func (b *bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[strin
 	metadata := make(map[string]string, 3)
 	if b.acts() {
 		token = ""
-		// The server refuses other calls while the key is linked to no account.
+		// While the key is not linked to an account, the server rejects calls that carry it,
+		// except those marked by identify. Make all other calls without the key.
 		if b.player.Load() != nil || ctx.Value(identifyKey{}) != nil {
 			token = b.session.Credential
 			metadata["gridstand-ssh-key"] = b.session.Key
@@ -84,7 +85,7 @@ func (b *bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[strin
 // RequireTransportSecurity implements credentials.PerRPCCredentials.
 func (b *bearer) RequireTransportSecurity() bool { return false }
 
-// authorized is a connection on which every call carries the bearer's token.
+// authorized is a connection that adds the bearer's metadata to every call.
 type authorized struct {
 	*grpc.ClientConn
 	bearer *bearer

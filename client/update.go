@@ -6,36 +6,37 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// WatchOptions say what to watch, and from which version on.
+// WatchOptions specify which game to watch, and from which version.
 type WatchOptions struct {
-	// GameID is the whole id of the game.
+	// GameID is the full id of the game.
 	GameID string
-	// AfterVersion is the last version that the caller has: the events after it
-	// follow. 0 asks for all of them; nil starts with the game as it is now.
+	// AfterVersion is the last version that the caller has. Watch starts with the next
+	// event, or with the current state of the game if AfterVersion is nil. 0 requests all
+	// events.
 	AfterVersion *int32
-	// EveryEvent asks for every event even if Next is called too rarely. Without it,
-	// one game may replace the events that a slow caller missed.
+	// EveryEvent asks for every event even if the caller is slow. Without it, a snapshot
+	// of the game may replace events that a slow caller missed.
 	EveryEvent bool
-	// Preview leaves the stream out of the number of watchers: for a small picture of
-	// the game beside others.
+	// Preview excludes the stream from the number of watchers. It is meant for thumbnails
+	// of a game.
 	Preview bool
 }
 
-// ConnectionState says whether a Watch is connected.
+// ConnectionState is the state of a Watch's connection.
 type ConnectionState uint8
 
-// The states of a connection.
+// The possible states of a connection.
 const (
-	// Connecting is the state before the first connection.
+	// Connecting is the state before the first connection is made.
 	Connecting ConnectionState = iota
 	// Live is the state while events arrive as they happen.
 	Live
-	// Reconnecting is the state after the connection was lost or could not be made,
-	// until another try succeeds.
+	// Reconnecting is the state after the connection was lost or could not be made, until
+	// a retry succeeds.
 	Reconnecting
 )
 
-// String returns the state in a word for people.
+// String returns a human-readable name of the state.
 func (s ConnectionState) String() string {
 	switch s {
 	case Live:
@@ -47,11 +48,11 @@ func (s ConnectionState) String() string {
 	}
 }
 
-// Connection is the connection of a Watch at the time of an Update.
+// Connection describes a Watch's connection at the time of an Update.
 type Connection struct {
-	// State of the connection.
+	// State is the state of the connection.
 	State ConnectionState
-	// Attempt counts the tries since a message last arrived, from 1, while
+	// Attempt is the number of tries since the last message arrived, starting at 1, while
 	// Reconnecting.
 	Attempt int
 	// Delay is the wait before that try, while Reconnecting.
@@ -60,17 +61,17 @@ type Connection struct {
 	Err error
 }
 
-// Update is one step of a Watch. At most one of Game, Event and Audience is set; if
-// none is, Connection changed. Game.Update applies it.
+// Update is one step of a Watch. At most one of Game, Event and Audience is set; if none
+// is set, Connection changed. Game.Update applies it.
 type Update struct {
-	// Game is a snapshot, at the beginning or in place of Skipped events.
+	// Game is a snapshot: the first update, or a replacement for Skipped events.
 	Game *pb.Game
-	// Event is the next event, one version above the last.
+	// Event is the next event, whose version is one higher than the last.
 	Event *pb.Event
 	// Audience is the number of watchers.
 	Audience *int32
-	// Skipped is the number of events that Game replaces; 0 with the first Game.
+	// Skipped is the number of events that Game replaces. It is 0 for the first Game.
 	Skipped int32
-	// Connection is the connection as of this update.
+	// Connection is the state of the connection as of this update.
 	Connection Connection
 }

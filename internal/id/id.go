@@ -1,5 +1,5 @@
-// Package id makes and checks the ids of games and players: 128 bits, written
-// as 26 characters of lower-case base32 (RFC 4648, no padding).
+// Package id generates and validates the ids of games and players: 128 bits, written as 26
+// characters of lowercase base32 (RFC 4648, no padding).
 package id
 
 import (
@@ -9,24 +9,24 @@ import (
 	"encoding/binary"
 )
 
-// Length of every id in characters.
+// Length is the length of every id, in characters.
 const Length = 26
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
 var encoding = base32.NewEncoding(alphabet).WithPadding(base32.NoPadding)
 
-// New draws an id. It is unguessable.
+// New returns a random, unguessable id.
 func New() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // It never fails: without randomness it ends the program.
+	_, _ = rand.Read(b[:]) // rand.Read never fails; it crashes the program instead.
 	return encoding.EncodeToString(b[:])
 }
 
-// Derive returns the id that belongs to parts: the same for the same parts in the
-// same order. It cannot be guessed without knowing all of them. The first part should
-// name what the id is for. Each part is hashed with its length, so that "ab", "c"
-// and "a", "bc" differ.
+// Derive returns an id derived from parts: the same parts in the same order always give the
+// same id, which cannot be guessed without knowing all of them. The first part should name
+// the purpose of the id. Each part is hashed with its length, so that "ab", "c" and "a", "bc"
+// differ.
 func Derive(parts ...[]byte) string {
 	hash := sha256.New()
 	for _, part := range parts {
@@ -38,8 +38,8 @@ func Derive(parts ...[]byte) string {
 	return encoding.EncodeToString(hash.Sum(nil)[:16])
 }
 
-// Valid reports whether s has the form of an id. Anything else needs no lookup and
-// must not become part of a key.
+// Valid reports whether s has the form of an id. Callers must reject any other string without
+// looking it up or using it in a key.
 func Valid(s string) bool { return len(s) == Length && IsBase32(s) }
 
 // IsBase32 reports whether s consists only of the characters a–z and 2–7.

@@ -17,8 +17,8 @@ func TestNew(t *testing.T) {
 	assert.NotEqual(t, a, b)
 }
 
-// Ensure that derived ids stay what they are: they name accounts and games in
-// stores that outlive a release.
+// Ensure that derived ids never change: stores that outlive a release use them to identify accounts
+// and games.
 func TestDerive(t *testing.T) {
 	t.Parallel()
 	derive := func(parts ...string) string {
@@ -49,7 +49,7 @@ func TestValid(t *testing.T) {
 		"1bcdefghijklmnopqrstuvwxyz":   false,
 		"8bcdefghijklmnopqrstuvwxyz":   false,
 		"{bcdefghijklmnopqrstuvwxy}":   false,
-		"äbcdefghijklmnopqrstuvwxy":    false, // 26 bytes.
+		"äbcdefghijklmnopqrstuvwxy":    false, // 26 bytes but 25 characters
 		"abcdefghijklm\nopqrstuvwxyz":  false,
 		strings.Repeat("a", 1_000_000): false,
 	} {

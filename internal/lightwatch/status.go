@@ -15,11 +15,11 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// errNoTrailers is worded as by gRPC's client: callers recognize a stream that was
-// cut by its message.
+// errNoTrailers has the message that gRPC's client uses, by which callers recognize a truncated
+// stream.
 var errNoTrailers = status.Error(codes.Internal, "server closed the stream without sending trailers")
 
-// headersStatus is the error in a stream's trailers, nil if it is complete.
+// headersStatus returns the error in a stream's trailers, or nil if the stream is complete.
 func headersStatus(frame *http2.MetaHeadersFrame) error {
 	var code, message, details string
 	for _, f := range frame.RegularFields() {
@@ -33,7 +33,7 @@ func headersStatus(frame *http2.MetaHeadersFrame) error {
 		}
 	}
 	n, err := strconv.ParseUint(code, 10, 32)
-	answer := frame.PseudoValue("status") // trailers have none
+	answer := frame.PseudoValue("status") // set in headers, empty in trailers
 	switch {
 	case err != nil && answer != "" && answer != "200":
 		return httpStatus(answer)
@@ -53,8 +53,8 @@ func headersStatus(frame *http2.MetaHeadersFrame) error {
 	return status.Error(codes.Code(n), message)
 }
 
-// httpStatus is the status that gRPC clients derive from an HTTP status without
-// gRPC's headers, such as a proxy's.
+// httpStatus returns the status that gRPC clients derive from the HTTP status of a response without
+// gRPC's headers, such as one from a proxy.
 func httpStatus(answer string) error {
 	code := codes.Unknown
 	switch answer {
@@ -72,7 +72,7 @@ func httpStatus(answer string) error {
 	return status.Errorf(code, "unexpected HTTP status code received from server: %s", answer)
 }
 
-// resetStatus is the status of a stream that was reset.
+// resetStatus returns the status of a stream that was reset.
 func resetStatus(code http2.ErrCode) error {
 	c := codes.Internal
 	switch code {
@@ -86,7 +86,8 @@ func resetStatus(code http2.ErrCode) error {
 	return status.Errorf(c, "stream terminated by RST_STREAM with error code: %v", code)
 }
 
-// answerStatus is the error in the body of an answer by HTTP.
+// answerStatus returns the error in the body of an HTTP response, or an error derived from the HTTP
+// status if the body contains none.
 func answerStatus(answer int, body []byte) error {
 	var e struct {
 		Code, Message string

@@ -10,21 +10,21 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Update is the place in the game that a message of a Watch tells.
+// Update identifies the game and the version that a message of a Watch stream belongs to.
 type Update struct {
-	// Kind is Game, Event, or Other for an audience and anything newer.
+	// Kind is Game, Event, or Other for audiences and unknown kinds.
 	Kind Kind
-	// GameID of a game or an event, valid until the receiver returns.
+	// GameID is the id of the game. It is valid until the receiver returns.
 	GameID []byte
-	// Version of a game or an event.
+	// Version is the version of the game or event.
 	Version int32
-	// Over reports whether the game ended with it.
+	// Over reports whether the game is over as of this message.
 	Over bool
 
-	seconds, nanos uint64 // when an event was stored
+	seconds, nanos uint64 // time at which the event was stored
 }
 
-// Kind is what a message contains.
+// Kind is the kind of a message.
 type Kind uint8
 
 // The kinds of messages.
@@ -34,10 +34,10 @@ const (
 	Event
 )
 
-// Time is when an event was stored.
+// Time returns when the event was stored.
 func (u *Update) Time() time.Time { return time.Unix(int64(u.seconds), int64(u.nanos)) }
 
-// tag is a field's number and wire type, as they stand before its value.
+// tag is the encoded number and wire type of a field. It precedes the field's value.
 type tag uint64
 
 const (
@@ -45,7 +45,7 @@ const (
 	asBytes  tag = tag(protowire.BytesType)
 )
 
-// The fields that are read; FuzzUpdate_Decode compares them with the contract.
+// The fields that decode reads. FuzzUpdate_Decode compares them with the contract.
 const (
 	responseGame  = 1<<3 | asBytes
 	responseEvent = 2<<3 | asBytes
@@ -65,7 +65,7 @@ const (
 
 var errMalformed = status.Error(codes.Internal, "a message that cannot be decoded")
 
-// decode makes u what a message says.
+// decode sets u to the contents of a message.
 func (u *Update) decode(message []byte) error {
 	*u = Update{}
 	return fields(message, func(field tag, _ uint64, value []byte) error {
@@ -81,7 +81,7 @@ func (u *Update) decode(message []byte) error {
 	})
 }
 
-// set takes in a field of the game or the event.
+// set sets a field of the game or the event.
 func (u *Update) set(field tag, n uint64, value []byte) error {
 	isGame := u.Kind == Game
 	switch {
@@ -109,7 +109,7 @@ func (u *Update) setTime(field tag, n uint64, _ []byte) error {
 	return nil
 }
 
-// fields calls do with every field of a message and its value: a number, or bytes.
+// fields calls do for every field of a message, with the field's value as a number or as bytes.
 func fields(message []byte, do func(field tag, n uint64, value []byte) error) error {
 	for len(message) > 0 {
 		number, kind, size := protowire.ConsumeTag(message)

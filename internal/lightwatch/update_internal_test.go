@@ -12,8 +12,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// FuzzUpdate_Decode compares what is read of a message with what it says. Bytes
-// that are no message must do no harm.
+// FuzzUpdate_Decode compares the result of decode with the decoded protobuf message. Decoding
+// invalid bytes must not panic.
 func FuzzUpdate_Decode(f *testing.F) {
 	for _, m := range []*pb.WatchResponse{
 		{},

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// CSS returns a style sheet with the colors as custom properties of the root element:
-// those of Light, and those of Dark if the reader prefers dark pages. A tile has
-// --tile-2 and --ink-2, the cells of seat 0 have --owner-0, --owner-0-ink
-// and --fresh-0; the letters of all fresh cells share --fresh-ink.
+// CSS returns a style sheet that defines the colors as custom properties of the root element: those
+// of Light, or those of Dark if the user prefers dark pages. Tile 2 has --tile-2 and --ink-2; the
+// cells of seat 0 have --owner-0, --owner-0-ink and --fresh-0; the letters of fresh cells all use
+// --fresh-ink.
 func CSS() string {
 	return ":root{\n" + Light.properties() + "}\n" +
 		"@media (prefers-color-scheme:dark){:root{\n" + Dark.properties() + "}}\n"
 }
 
-// properties returns the palette as declarations of custom properties.
+// properties returns the palette as custom property declarations.
 func (p *Palette) properties() string {
 	var b strings.Builder
 	set := func(name string, c color.RGBA) { fmt.Fprintf(&b, "--%s:%s;", name, Hex(c)) }

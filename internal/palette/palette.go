@@ -1,4 +1,4 @@
-// Package palette has the colors that terminals, the web page and pictures share.
+// Package palette defines the colors that terminals, the web page and pictures share.
 package palette
 
 import (
@@ -9,41 +9,42 @@ import (
 	"strings"
 )
 
-// Tone has the colors of a tile: of its ground, and of its number.
+// Tone is the pair of colors of a tile: its background (Ground) and its number (Ink).
 type Tone struct{ Ground, Ink color.RGBA }
 
-// Palette has the colors for a dark or a light ground.
+// Palette is the set of colors for a dark or a light background.
 type Palette struct {
-	// Tiles from 2 to 131072, by exponent minus one. Small ones are cool, large ones hot,
-	// 2048 is gold. Larger ones have a light ground in the dark palette and a dark one in
-	// the light palette.
+	// Tiles are the tones of the tiles from 2 to 131072, by exponent minus one. Small tiles have
+	// cool colors, large ones have warm colors, and 2048 is gold. Tiles above 2048 have a light
+	// background in the dark palette and a dark one in the light palette.
 	Tiles [17]Tone
-	// Owners are blue, red and green, as a cell's ground and its letter; Fresh is for the
+	// Owners holds the tones of the seats' cells: blue, red and green. Fresh holds the tones of the
 	// cells of the last jump.
 	Owners, Fresh [3]Tone
-	// Ground lies under everything, Text is for text on it. A terminal has its own.
+	// Ground is the page's background, and Text the color of text on it. Terminals use their own
+	// colors instead.
 	Ground, Text color.RGBA
-	// Board fills the gaps between cells, Empty the cells without a tile.
+	// Board fills the gaps between cells, and Empty the cells without a tile.
 	Board, Empty color.RGBA
-	// Card lies under the scores of a terminal. PageCard lies under text of the page,
-	// whose labels are smaller and need more contrast.
+	// Card is the background of the scores in a terminal. PageCard is the background of panels on
+	// the page, whose labels are smaller and need more contrast.
 	Card, PageCard color.RGBA
-	// Dim is for labels, Faint for lines.
+	// Dim is for labels, and Faint for lines.
 	Dim, Faint color.RGBA
-	// Accent is for keys and titles, the others for good news, warnings and errors.
+	// Accent is for keys and titles; Good, Warn and Bad are for good news, warnings and errors.
 	Accent, Good, Warn, Bad color.RGBA
 }
 
-// Tile returns the tone of a tile by its face value. A tile below the first has the
-// tone of the first, and one above the last that of the last.
+// Tile returns the tone of the tile with the given value. Values below the first tile use the tone
+// of the first, and values above the last use that of the last.
 func (p *Palette) Tile(face int32) Tone { return p.Tiles[TileIndex(face)] }
 
-// TileIndex returns the index in Palette.Tiles of a tile by its face value.
+// TileIndex returns the index in Palette.Tiles of the tile with the given value.
 func TileIndex(face int32) int {
 	return min(max(bits.Len32(uint32(face))-2, 0), len(Palette{}.Tiles)-1)
 }
 
-// Dark is for a dark ground.
+// Dark is the palette for a dark background.
 var Dark = Palette{
 	Tiles: [17]Tone{
 		tone("#4b5267", "#e4e8f2"), // 2
@@ -74,7 +75,7 @@ var Dark = Palette{
 	Warn: hex("#f0b44c"), Bad: hex("#f27a76"),
 }
 
-// Light is for a light ground.
+// Light is the palette for a light background.
 var Light = Palette{
 	Tiles: [17]Tone{
 		tone("#f7f8fb", "#3d4559"), // 2
@@ -105,13 +106,13 @@ var Light = Palette{
 	Warn: hex("#9a6200"), Bad: hex("#bf3135"),
 }
 
-// tone makes a tone of two colors in the form #rrggbb.
+// tone returns the Tone with the given colors, in the form #rrggbb.
 func tone(ground, ink string) Tone { return Tone{hex(ground), hex(ink)} }
 
 // Hex returns a color in the form #rrggbb.
 func Hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// hex parses a color in the form #rrggbb. It panics on any other.
+// hex parses a color in the form #rrggbb. It panics if s has another form.
 func hex(s string) color.RGBA {
 	c, err := strconv.ParseUint(strings.TrimPrefix(s, "#"), 16, 24)
 	if err != nil || len(s) != len("#rrggbb") {

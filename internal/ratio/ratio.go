@@ -1,9 +1,8 @@
-// Package ratio measures what the project does beside a bare limit: the same work
-// with nothing around it. Both sides run in turns, in one process or on one machine,
-// so that other load on the machine affects both. Their ratio is comparable between
-// machines.
+// Package ratio compares the performance of the project's code with a baseline: the bare minimum of
+// code that does the same work. Both sides run alternately, in one process or on one machine, so
+// that other load on the machine affects both. Their ratio is comparable across machines.
 //
-// A comparison is a Go benchmark that calls Compare once and is named after what it
+// A comparison is a Go benchmark that calls Compare once and is named for the thing it
 // measures. `make bench` prints all of them as one table.
 package ratio
 
@@ -13,44 +12,44 @@ import (
 	"time"
 )
 
-// Rounds is how often each side of a comparison is measured.
+// Rounds is the number of times that each side of a comparison is measured.
 const Rounds = 5
 
-// Goal is a bound for a ratio; the zero Goal is none.
+// Goal is a bound on a ratio. The zero Goal sets no bound.
 type Goal struct {
 	bound float64
 	most  bool
 }
 
-// AtLeast is a lower bound: for throughput, such as moves a second.
+// AtLeast returns a lower bound, for throughput such as moves per second.
 func AtLeast(bound float64) Goal { return Goal{bound: bound} }
 
-// AtMost is an upper bound: for latency or memory.
+// AtMost returns an upper bound, for latency or memory.
 func AtMost(bound float64) Goal { return Goal{bound: bound, most: true} }
 
-// The metrics of a comparison, beside the medians of both sides, which carry
+// The metrics of a comparison, in addition to the medians of both sides, which are named after
 // their unit: "moves/s" and "bare-moves/s".
 const (
-	// Median, Lowest and Highest of the rounds' ratios, ours to bare.
+	// Median, Lowest and Highest summarize the rounds' ratios of ours to bare.
 	Median  = "ratio"
 	Lowest  = "ratio-lowest"
 	Highest = "ratio-highest"
-	// GoalLeast and GoalMost are the bounds of AtLeast and AtMost.
+	// GoalLeast and GoalMost are the bounds set by AtLeast and AtMost.
 	GoalLeast = "goal-at-least"
 	GoalMost  = "goal-at-most"
 	// Bare is the prefix of the bare side's unit.
 	Bare = "bare-"
 )
 
-// Side measures one side of a comparison once and returns the figure. It ends the
-// benchmark if it fails.
+// Side measures one side of a comparison once and returns the figure. On failure it ends the
+// benchmark.
 type Side func() float64
 
-// span is how long PerSecond works.
+// span is the duration of one measurement by PerSecond.
 const span = 500 * time.Millisecond
 
-// PerSecond is a side that repeats the same work for a while and measures units per
-// second: work returns how many units it did.
+// PerSecond returns a side that calls work repeatedly and measures units per second. work returns
+// the number of units that it completed.
 func PerSecond(work func() int64) Side {
 	return func() float64 {
 		began, done := time.Now(), int64(0)
@@ -61,9 +60,9 @@ func PerSecond(work func() int64) Side {
 	}
 }
 
-// Compare measures both sides in turns and reports the median of each, and the
-// median, lowest and highest ratio of ours to bare in the same round. The sides take
-// turns in going first, so that neither profits from the state that the other left.
+// Compare measures both sides alternately and reports the median of each, and the median, lowest
+// and highest ratio of ours to bare within a round. Each side goes first in every other round, so
+// that neither benefits from the state that the other left behind.
 func Compare(b *testing.B, unit string, goal Goal, ours, bare Side) {
 	b.Helper()
 	var a, c, ratios []float64
@@ -79,12 +78,12 @@ func Compare(b *testing.B, unit string, goal Goal, ours, bare Side) {
 	Report(b, unit, goal, a, c, ratios)
 }
 
-// Report is Compare for figures that were measured elsewhere, one of each slice per
-// round: for several that come from one run, such as percentiles of a latency.
+// Report is like Compare but takes figures that have already been measured. Each slice has one
+// figure per round. Use it if one run yields several figures, such as latency percentiles.
 func Report(b *testing.B, unit string, goal Goal, ours, bare, ratios []float64) {
 	b.Helper()
 	ratios = slices.Sorted(slices.Values(ratios))
-	b.ReportMetric(0, "ns/op") // It means nothing for a comparison.
+	b.ReportMetric(0, "ns/op") // hides the time per operation, which means nothing for a comparison
 	b.ReportMetric(median(ours), unit)
 	b.ReportMetric(median(bare), Bare+unit)
 	b.ReportMetric(median(ratios), Median)

@@ -15,7 +15,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// lines are events as the command prints them, with audiences between.
+// lines formats events as the command prints them, with audiences in between.
 func lines(t testing.TB, events []*pb.Event) string {
 	t.Helper()
 	var b strings.Builder

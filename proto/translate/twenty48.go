@@ -6,7 +6,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Direction returns a direction of the rules, false if they have none such.
+// Direction returns the rules' direction, and false if there is no such direction.
 func Direction(d pb.Direction) (game.Direction, bool) {
 	if d < pb.Direction_DIRECTION_UP || d > pb.Direction_DIRECTION_RIGHT {
 		return 0, false
@@ -14,7 +14,7 @@ func Direction(d pb.Direction) (game.Direction, bool) {
 	return game.Direction(d), true
 }
 
-// The contract numbers directions as package game does.
+// The contract and package game use the same numbers for the directions.
 func twenty48Board(p *twenty48.Position, legal []game.Move) *pb.Position_Twenty48 {
 	made := &struct {
 		position pb.Position_Twenty48

@@ -1,10 +1,10 @@
-// Command table turns the output of benchmarks that compare (see internal/ratio)
-// into one Markdown table:
+// Command table turns the output of comparing benchmarks (see internal/ratio) into one
+// Markdown table:
 //
 //	go test -run '^$' -bench . -benchtime 1x ./... | go run ./internal/ratio/table
 //
-// It copies its input to standard error, so that a long run can be followed. It fails
-// if a benchmark failed or nothing was compared.
+// It copies its input to standard error, so that a long run can be followed. It fails if a
+// benchmark failed or the input contains no comparison.
 package main
 
 import (
@@ -63,8 +63,8 @@ func run(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// parse reads a line of results: the name, how often it ran, and pairs of a figure
-// and its unit. ok means that the line is a comparison's.
+// parse parses a line of benchmark results: the name, the number of iterations, and pairs of
+// a figure and its unit. ok reports whether the line belongs to a comparison.
 func parse(line string) (r row, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 2 || !strings.HasPrefix(fields[0], "Benchmark") {
@@ -85,7 +85,7 @@ func parse(line string) (r row, ok bool) {
 	return r, compared && r.unit != ""
 }
 
-// title is a benchmark's name without the prefix and the number of processors.
+// title returns a benchmark's name without the prefix "Benchmark" and the GOMAXPROCS suffix.
 func title(name string) string {
 	name = strings.TrimPrefix(name, "Benchmark")
 	if i := strings.LastIndexByte(name, '-'); i > 0 {
@@ -117,7 +117,7 @@ func verdict(met bool) string {
 	return "missed"
 }
 
-// number formats a figure: without decimals from 100 on, else with at most two.
+// number formats a figure: without decimals from 100 on, otherwise with at most two.
 func number(figure float64) string {
 	switch {
 	case figure >= 100:

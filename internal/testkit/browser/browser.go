@@ -1,5 +1,5 @@
-// Package browsertest opens pages in a real Chromium and uses them by keys, clicks and
-// touch as people do. Only tests import it.
+// Package browsertest opens pages in a real Chromium and controls them with key presses, clicks and
+// touch, as a user does. Only tests import it.
 package browsertest
 
 import (
@@ -15,11 +15,11 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Host is the name of every server in the browser. A page on http has fewer rights
-// there than on a loopback address: no crypto.subtle and no clipboard.
+// Host is the host name of every server in the browser. Over plain HTTP, a page on this host
+// has fewer permissions than on a loopback address: no crypto.subtle and no clipboard.
 const Host = "gridstand.test"
 
-// browser is the Chromium of all tests, started by the first one.
+// browser is the Chromium that all tests share. The first test starts it.
 var browser struct {
 	sync.Once
 	ctx  context.Context
@@ -27,8 +27,7 @@ var browser struct {
 	err  error
 }
 
-// Run runs a package's tests for its TestMain, ends the browser, and finds the goroutines
-// that were left.
+// Run runs a package's tests for its TestMain, stops the browser and checks for leaked goroutines.
 func Run(m *testing.M, options ...goleak.Option) {
 	goleak.VerifyTestMain(ending{m}, options...)
 }
@@ -45,7 +44,7 @@ func (e ending) Run() int {
 	return e.M.Run()
 }
 
-// chromium returns the path of the browser, empty if there is none.
+// chromium returns the path of the browser, or "" if no browser is installed.
 func chromium() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -55,7 +54,7 @@ func chromium() string {
 	return ""
 }
 
-// start returns the context of the browser. It skips the test if there is none.
+// start returns the context of the browser. It skips the test if no browser is installed.
 func start(t testing.TB) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -70,7 +69,7 @@ func start(t testing.TB) context.Context {
 			chromedp.ExecPath(path),
 			chromedp.WSURLReadTimeout(time.Minute),
 			chromedp.Flag("no-proxy-server", true),
-			// Every other host is unknown, so that the page cannot depend on one.
+			// Don't resolve any other host, so that the page cannot depend on one.
 			chromedp.Flag("host-resolver-rules", "MAP "+Host+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
 			chromedp.Flag("hide-scrollbars", true),
 			chromedp.Flag("disable-gpu", true),
@@ -80,7 +79,7 @@ func start(t testing.TB) context.Context {
 		}
 		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, stopBrowser := chromedp.NewContext(allocator)
-		browser.ctx = ctx //nolint:fatcontext // It is the browser's, which outlives a test.
+		browser.ctx = ctx //nolint:fatcontext // the browser outlives the test, so don't use its context
 		browser.stop = func() {
 			_ = chromedp.Cancel(ctx)
 			stopBrowser()

@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// recorder notes what Skip does to a test.
+// recorder records what Skip does to a test.
 type recorder struct {
 	testing.TB
 

@@ -1,20 +1,19 @@
-// Package process runs other programs for tests: it starts them so that they do
-// not outlive the test binary, pauses them, kills them, and finds ports for
-// them. Only tests import it.
+// Package process runs other programs for tests. It starts, pauses and kills them, finds free ports
+// for them, and makes sure that they do not outlive the test binary. Only tests import it.
 package process
 
 import (
 	"os/exec"
 )
 
-// Process is a program that runs. Its methods may be called concurrently.
+// Process is a running program. Its methods are safe for concurrent use.
 type Process struct {
 	cmd    *exec.Cmd
 	exited chan struct{}
 }
 
-// Start starts a command, which ends with this process at the latest. The
-// caller must Kill it.
+// Start starts a command. The caller must Kill it. On Linux, it is also killed if this
+// process dies.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	endWithParent(cmd)
 	if err := cmd.Start(); err != nil {
@@ -28,22 +27,23 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// Pid is the process's number.
+// Pid returns the process ID.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Exited is closed when the process has ended and all that it wrote was read.
+// Exited returns a channel that is closed when the process has ended and all of its output
+// has been read.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Kill ends the process by SIGKILL, as a power cut would, and waits until it is
-// gone. Killing twice does nothing.
+// Kill ends the process by SIGKILL, as a power failure would, and waits until it has ended. Killing
+// it again is a no-op.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.exited
 }
 
-// Pause stops the process (SIGSTOP): its connections stay open and nothing
-// answers until Resume. On Linux it has stopped when Pause returns.
+// Pause stops the process (SIGSTOP): its connections stay open, but it does not answer until
+// Resume. On Linux, all of its threads have stopped when Pause returns.
 func (p *Process) Pause() error { return pause(p.cmd.Process) }
 
-// Resume lets a paused process go on (SIGCONT).
+// Resume lets a paused process continue (SIGCONT).
 func (p *Process) Resume() error { return resume(p.cmd.Process) }

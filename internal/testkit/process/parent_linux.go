@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// endWithParent has the kernel kill cmd when the test binary dies without its
-// cleanups, as after a panic or go test's time-out.
+// endWithParent makes the kernel kill cmd if the test binary dies without running its
+// cleanups, such as after a panic or go test's timeout.
 func endWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

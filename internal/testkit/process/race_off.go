@@ -2,6 +2,6 @@
 
 package process
 
-// Race says that the race detector watches tests and programs, which take
-// several times the memory and time then.
+// Race reports whether the race detector is enabled. Tests and programs then take several
+// times the memory and time.
 const Race = false

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pause waits until every thread has stopped: on a busy machine one may run on
-// for a while, and answer a request that must not be answered.
+// pause waits until every thread has stopped. Otherwise, on a busy machine a thread may continue
+// for a while and answer a request that should remain unanswered.
 func pause(p *os.Process) error {
 	err := p.Signal(syscall.SIGSTOP)
 	for stopping := err == nil; stopping; stopping = errors.Is(err, syscall.EINTR) {

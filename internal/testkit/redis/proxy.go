@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// Proxy stands between clients and a Redis and does what networks do: it loses
-// answers, keeps them back, and cuts connections. Its methods are safe for
-// concurrent use.
+// Proxy sits between clients and a Redis server and simulates network faults: it loses responses,
+// delays them, and cuts connections. Its methods are safe for concurrent use.
 type Proxy struct {
 	listener net.Listener
 	group    sync.WaitGroup
@@ -17,18 +16,18 @@ type Proxy struct {
 	mu      sync.Mutex
 	target  string
 	pairs   map[*pair]struct{}
-	losing  int           // requests whose answers are still to be lost
-	marker  []byte        // that those requests contain
-	sever   bool          // refuse everything after the next lost answer
-	lost    chan struct{} // gets a token per answer lost
-	held    chan struct{} // nil, or closed when answers may go on
+	losing  int           // number of responses still to lose
+	marker  []byte        // substring of the requests whose responses are lost
+	sever   bool          // refuse everything after the next lost response
+	lost    chan struct{} // receives a token per lost response
+	held    chan struct{} // closed when held responses may continue; nil if none are held
 	refused bool
 }
 
-// pair is one connection of a client and its other half.
+// pair is a client's connection to the proxy and the matching connection to Redis.
 type pair struct {
 	client, server net.Conn
-	doomed         bool // the next answer is lost; guarded by Proxy.mu
+	doomed         bool // lose the next response; guarded by Proxy.mu
 }
 
 func (p *pair) close() {
@@ -36,7 +35,7 @@ func (p *pair) close() {
 	_ = p.server.Close()
 }
 
-// StartProxy starts a proxy to the Redis at addr that ends with the test.
+// StartProxy starts a proxy to the Redis server at addr. It is stopped when the test ends.
 func StartProxy(t testing.TB, addr string) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,12 +53,12 @@ func StartProxy(t testing.TB, addr string) *Proxy {
 	return p
 }
 
-// Addr is where clients find the proxy.
+// Addr returns the address of the proxy.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Lose lets the next n requests that contain marker through to Redis, waits
-// until it has answered, and then cuts the connection instead of passing the
-// answer on. The channel gets a token for each.
+// Lose forwards the next n requests that contain marker to Redis, waits for each response, and then
+// cuts the connection instead of forwarding the response. The returned channel receives a token for
+// each.
 func (p *Proxy) Lose(n int, marker string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,9 +66,8 @@ func (p *Proxy) Lose(n int, marker string) <-chan struct{} {
 	return p.lost
 }
 
-// Sever does to one request what Lose does, and then Refuse: all that the
-// client never learns of, and can do nothing about, is what Redis made of that
-// request and those before it.
+// Sever combines Lose for a single request with Refuse: the client cannot learn the outcome of that
+// request.
 func (p *Proxy) Sever(marker string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +75,7 @@ func (p *Proxy) Sever(marker string) <-chan struct{} {
 	return p.lost
 }
 
-// Hold keeps all answers back until release is called. Redis goes on working.
+// Hold delays all responses until release is called. Redis keeps working.
 func (p *Proxy) Hold() (release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +94,7 @@ func (p *Proxy) release() {
 	}
 }
 
-// Cut closes every connection; clients may reconnect immediately.
+// Cut closes every connection. Clients may reconnect immediately.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,14 +103,14 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Redirect takes new connections to the Redis at another address.
+// Redirect sends new connections to the Redis server at another address.
 func (p *Proxy) Redirect(addr string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.target = addr
 }
 
-// Refuse cuts every connection, and every new one, until Accept.
+// Refuse closes every connection, including new ones, until Accept is called.
 func (p *Proxy) Refuse() {
 	p.mu.Lock()
 	p.refused = true
@@ -120,7 +118,7 @@ func (p *Proxy) Refuse() {
 	p.Cut()
 }
 
-// Accept ends Refuse.
+// Accept accepts connections again after Refuse.
 func (p *Proxy) Accept() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,7 +197,7 @@ func (p *Proxy) answers(c *pair) {
 			}
 			select {
 			case p.lost <- struct{}{}:
-			default: // Nobody counts.
+			default: // No test reads the tokens.
 			}
 			return
 		}

@@ -1,5 +1,5 @@
-// Package servertest starts whole servers for tests: the same as the program
-// runs, with interceptors, start and stop. Only tests import it.
+// Package servertest starts complete servers for tests, with the program's interceptors, startup
+// and shutdown. Only tests import it.
 package servertest
 
 import (
@@ -20,20 +20,21 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Config is the default one, changed for a test: it keeps games in memory, listens on a free local
-// port, logs into the test's output and does not wait long at its end.
+// Config returns the default configuration, adapted for tests: the server keeps games in
+// memory, listens on a free local port, logs to the test's output and stops without a long
+// wait.
 func Config(t testing.TB) server.Config {
 	t.Helper()
 	c := server.DefaultConfig()
 	c.Store = server.Memory
 	c.Listen = "127.0.0.1:0"
 	c.StopTimeout = 2 * time.Second
-	c.Exhibition = false // a test knows all games
+	c.Exhibition = false // no games other than those that the test creates
 	c.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	return c
 }
 
-// Log keeps what is logged into it. It may be used concurrently.
+// Log is an in-memory log. It is safe for concurrent use.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -46,21 +47,20 @@ func (l *Log) Write(b []byte) (int, error) {
 	return l.text.Write(b)
 }
 
-// Logger writes everything into the log.
+// Logger returns a logger that writes all levels to the log.
 func (l *Log) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// String is all that was logged.
+// String returns everything that was logged.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
 }
 
-// Start starts a server that ends with the test, and before it if the caller
-// calls the function returned, which waits for its end. A server that fails
-// fails the test.
+// Start starts a server that is stopped when the test ends. The returned function stops it earlier
+// and waits until it has stopped. The test fails if the server fails.
 func Start(t testing.TB, c server.Config) (*server.Server, func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -77,7 +77,7 @@ func Start(t testing.TB, c server.Config) (*server.Server, func()) {
 	return server, stop
 }
 
-// Dial connects to a server, without TLS. The connection closes with the test.
+// Dial connects to a server without TLS. The connection is closed when the test ends.
 func Dial(t testing.TB, addr net.Addr, options ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
 	options = append([]grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}, options...)
@@ -87,8 +87,8 @@ func Dial(t testing.TB, addr net.Addr, options ...grpc.DialOption) *grpc.ClientC
 	return conn
 }
 
-// Certificate writes a certificate for 127.0.0.1 and localhost, and its key, into
-// files. The first file is also what a client must trust.
+// Certificate writes a certificate for 127.0.0.1 and localhost and its key to files. Clients must
+// trust the certificate.
 func Certificate(t testing.TB) (certFile, keyFile string) {
 	t.Helper()
 	certFile, keyFile = tlstest.Files(t)

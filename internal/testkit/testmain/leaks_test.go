@@ -14,11 +14,10 @@ import (
 
 var looksForLeaks = regexp.MustCompile(`[\t ](goleak\.VerifyTestMain|(testmain|browsertest)\.Run)\(m\b`)
 
-// Ensure that every package that has tests looks for goroutines that they leave
-// behind.
+// Ensure that every package with tests checks for leaked goroutines.
 func TestRun_InEveryPackage(t *testing.T) {
 	t.Parallel()
-	looks := map[string]bool{} // by folder with tests
+	looks := map[string]bool{} // keyed by folder that contains tests
 	err := filepath.WalkDir("../../..", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -1,4 +1,4 @@
-// Package tlstest issues certificates to tests. Only tests import it.
+// Package tlstest issues certificates for tests. Only tests import it.
 package tlstest
 
 import (
@@ -18,16 +18,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Authority is an authority that lives for one test.
+// Authority is a certificate authority for one test.
 type Authority struct {
-	// File is its certificate, PEM, which is what others must trust.
+	// File is the path of the authority's certificate, in PEM, which clients or servers must trust.
 	File string
 
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
 
-// NewAuthority makes an authority.
+// NewAuthority creates an authority.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{}
@@ -39,9 +39,8 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue writes a certificate for 127.0.0.1 and localhost, good for servers and
-// for clients, and its key, into files. Both may be there and are replaced then,
-// one after the other.
+// Issue writes a certificate for 127.0.0.1 and localhost, valid for servers and clients, and its
+// key to files. It replaces existing files, first the key and then the certificate.
 func (a *Authority) Issue(t testing.TB, name, certFile, keyFile string) *x509.Certificate {
 	t.Helper()
 	template := template(name)
@@ -56,7 +55,7 @@ func (a *Authority) Issue(t testing.TB, name, certFile, keyFile string) *x509.Ce
 	return certificate
 }
 
-// Files is where Issue can write a certificate and its key.
+// Files returns paths for a certificate and its key.
 func Files(t testing.TB) (certFile, keyFile string) {
 	dir := t.TempDir()
 	return filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
@@ -69,7 +68,7 @@ func template(name string) *x509.Certificate {
 	}
 }
 
-// sign signs a template; with its own key if parent is nil.
+// sign signs a template. If parent is nil, the certificate is self-signed.
 func sign(t testing.TB, template, parent *x509.Certificate, with *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -84,7 +83,7 @@ func sign(t testing.TB, template, parent *x509.Certificate, with *ecdsa.PrivateK
 	return certificate, key
 }
 
-// write replaces a file in one step, as tools that renew certificates do.
+// write replaces a file atomically, as tools that renew certificates do.
 func write(t testing.TB, file, kind string, der []byte) {
 	t.Helper()
 	fresh := file + ".new"

@@ -11,8 +11,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Reordered returns transcripts, by what was done to them, whose events are not all there
-// or not in their order.
+// Reordered returns variants of a transcript in which events are missing, repeated or out of order,
+// keyed by the kind of change.
 func Reordered(events []*pb.Event) map[string][]*pb.Event {
 	half := len(events) / 2
 	swapped := slices.Clone(events)
@@ -31,16 +31,16 @@ func Reordered(events []*pb.Event) map[string][]*pb.Event {
 	}
 }
 
-// Leaf is a place in a message that can be altered.
+// Leaf is a value within a message. Tests can alter it.
 type Leaf struct {
-	// Path of the field.
+	// Path is the path of the field.
 	Path string
-	// Alter gives it another value.
+	// Alter sets the field to another value.
 	Alter func()
 }
 
-// Leaves returns the places in a message that are set: of a list its length, its first
-// entry and, if it matters, its order.
+// Leaves returns the values that are set in a message. For a list, these are its length, its
+// first entry and, if it matters, its order.
 func Leaves(m proto.Message) []Leaf { return leaves(m.ProtoReflect(), "") }
 
 func leaves(m protoreflect.Message, path string) []Leaf {
@@ -74,7 +74,7 @@ func leaves(m protoreflect.Message, path string) []Leaf {
 	return all
 }
 
-// other is a value that is not v.
+// other returns a value different from v.
 func other(field protoreflect.FieldDescriptor, v protoreflect.Value) protoreflect.Value {
 	switch field.Kind() {
 	case protoreflect.BoolKind:

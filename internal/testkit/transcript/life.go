@@ -1,5 +1,5 @@
-// Package transcript makes transcripts of games in which everything happens that may, and
-// altered ones, for the tests of programs that verify games.
+// Package transcript generates transcripts that contain every kind of event, and altered
+// transcripts, for testing programs that verify games.
 package transcript
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// Life returns the events of a game to its end, drawn at random: with players, bots and
-// open seats, undos, clocks and resignations.
+// Life returns all events of a random, finished game with players, bots, open seats, undos, clocks
+// and resignations.
 func Life(t testing.TB, variant string, random *rand.Rand) []*pb.Event {
 	t.Helper()
 	v, ok := variants.Current(variant)

@@ -6,110 +6,114 @@ import (
 	"time"
 )
 
-// Account is a player as it is stored. All but Secret never change.
+// Account is a player's account as stored. Only Secret ever changes.
 type Account struct {
 	ID, Name string
-	// Secret is the digest of the account's secret, in hexadecimal.
+	// Secret is the hex-encoded digest of the account's secret.
 	Secret string
 	Bot    bool
-	// Created is when it was created, by the store's clock, to the millisecond.
+	// Created is when the account was created, by the store's clock, to the millisecond.
 	Created time.Time
 }
 
-// ErrNameHeld means that a name is held by an account that no longer exists, or that
-// another call is creating.
+// ErrNameHeld means that the name is held by an account that no longer exists, or by an
+// account that another call is creating.
 var ErrNameHeld = errors.New("the name is held")
 
-// Accounts are the players, by id and by name. An account expires when it was not
-// renewed for the time that Create and Renew are given, 0 for never: then it is
-// removed, but its name stays taken.
+// Accounts stores the players' accounts, by ID and by name. An account expires if it is
+// not renewed within the duration passed to Create or Renew; if that is 0, the account
+// never expires. An expired account is removed, but its name stays taken.
 type Accounts interface {
-	// Get returns those of the accounts that exist, by id.
+	// Get returns those of the given accounts that exist, by ID.
 	Get(ctx context.Context, ids []string) (map[string]Account, error)
-	// Holder returns the id that holds a name, "" for none. Names are equal in any
-	// case of their letters.
+	// Holder returns the ID of the account that holds the given name, or "" if the name
+	// is free. Names are case-insensitive.
 	Holder(ctx context.Context, name string) (id string, err error)
 	// Create creates an account unless its name is taken, and returns the account that
-	// holds the name: this one, created now or by an earlier call, or another one. It
-	// is ErrNameHeld if that account does not exist. An account that exists is not
-	// changed or renewed, and one that expired is not created again. Created of a is
-	// not used. A call that fails halfway does no harm: repeating it finishes it, and
-	// without that the name is free again after a while.
+	// holds the name: either a itself, created now or by an earlier call, or a different
+	// account. If that account does not exist, the error is ErrNameHeld. Create neither
+	// changes nor renews an existing account, and does not recreate an expired one. It
+	// ignores a.Created. If a call fails partway, a retry completes it; without a retry,
+	// the name becomes free again after a while.
 	Create(ctx context.Context, a Account, keep time.Duration) (holder Account, err error)
-	// SetSecret replaces the digest of an account's secret, and reports whether the
+	// SetSecret replaces the digest of the account's secret, and reports whether the
 	// account exists.
 	SetSecret(ctx context.Context, id, secret string) (found bool, err error)
-	// Renew has accounts expire after the given time from now. Those that do not
-	// exist are ignored.
+	// Renew sets the given accounts to expire after the duration keep, counted from now.
+	// It ignores accounts that do not exist.
 	Renew(ctx context.Context, keep time.Duration, ids ...string) error
-	// RenewLasting is Renew for all accounts that never expire.
+	// RenewLasting is like Renew, but applies to every account that has no expiry.
 	RenewLasting(ctx context.Context, keep time.Duration) error
 
-	// Reserve counts a game among a player's open ones, and reports whether it counts
-	// now: it does not if limit others do, 0 for any number. A game counts once,
-	// since it was reserved first. What a player has open is forgotten after keep
-	// without another one, 0 for never; an engine may forget each game after keep.
+	// Reserve adds a game to the player's open games, unless the player already has limit
+	// other open games (0 means no limit), and reports whether the game is now one of them.
+	// Reserving a game again does not count it twice or change its age. If keep is not 0,
+	// an engine removes the player's open games once there has been no reservation for the
+	// duration keep, or else removes each game individually after the duration keep.
 	Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (bool, error)
-	// Release takes games off a player's open ones.
+	// Release removes the given games from the player's open games.
 	Release(ctx context.Context, playerID string, gameIDs ...string) error
-	// Open lists a player's open games, the oldest first.
+	// Open lists the player's open games, oldest first.
 	Open(ctx context.Context, playerID string) ([]OpenGame, error)
 }
 
-// OpenGame is a game that counts as open for a player.
+// OpenGame is one of a player's open games.
 type OpenGame struct {
 	ID string
-	// Age is the time since it was reserved, by the store's clock.
+	// Age is the time since the game was reserved, by the store's clock.
 	Age time.Duration
 }
 
-// Secrets are what all servers on a store have to agree on.
+// Secrets stores the secrets that all servers using the store share.
 type Secrets interface {
-	// Secret returns the secret of a name. If it has none, it stores the proposed
-	// one and returns that. Secrets never expire.
+	// Secret returns the secret with the given name. If the store has no such
+	// secret, it stores and returns proposed. Secrets never expire.
 	Secret(ctx context.Context, name string, proposed []byte) ([]byte, error)
 }
 
-// Quotas bound how often each of many keys does something on all servers.
+// Quotas limits how often each key may do something, across all servers.
 type Quotas interface {
-	// Take counts one time of what for a key, which may do it perMinute times in a
-	// minute, at least one, and as many at once. If that exceeds the quota, it counts nothing and
-	// returns how long to wait; otherwise it returns 0.
+	// Take counts one use of a quota: what is the quota's name, and key is the player or
+	// address that it applies to. Each key gets perMinute uses per minute (at least one),
+	// and may take all of them in one burst. If the use would exceed the quota, Take counts
+	// nothing and returns the time to wait; otherwise it returns 0.
 	Take(ctx context.Context, what, key string, perMinute int) (wait time.Duration, err error)
 }
 
-// Exhibitions are the games between bots alone that run, on all servers. A game that
-// is not let run again is paused, so that a server that dies leaves no count behind.
+// Exhibitions tracks the running games with only bots, across all servers. A game pauses
+// at the end of its run unless the run is extended, so a dead server's games soon stop
+// counting toward the limits.
 type Exhibitions interface {
-	// Left returns how long a game still runs, 0 if it is paused.
+	// Left returns the time that a game has left to run, or 0 if it is paused.
 	Left(ctx context.Context, gameID string) (time.Duration, error)
-	// Run lets a game run for a time from now on, unless it is paused and one of the
-	// limits is reached.
+	// Run lets the game run for the duration d from now, unless it is paused and one of
+	// the limits has been reached.
 	Run(ctx context.Context, e Exhibition, d time.Duration, limits ExhibitionLimits) (ExhibitionRun, error)
-	// End forgets a game.
+	// End removes the game from the running games.
 	End(ctx context.Context, gameID string) error
 }
 
-// Exhibition is a game between bots alone.
+// Exhibition describes a game in which bots hold all seats.
 type Exhibition struct {
-	// PlayerID created the game, and Address let it run first.
+	// PlayerID identifies the player who created the game. Address is the address of the
+	// caller that first ran it.
 	GameID, PlayerID, Address string
 }
 
-// ExhibitionLimits are how many games between bots alone may run; 0 for any number.
+// ExhibitionLimits limits how many games with only bots may run; 0 means no limit.
 type ExhibitionLimits struct{ PerPlayer, PerAddress, PerStore int }
 
 // ExhibitionRun is the result of Exhibitions.Run.
 type ExhibitionRun struct {
-	// Resumed reports that the game was paused, or new.
+	// Resumed reports whether this call started a new game or resumed a paused one.
 	Resumed bool
-	// Full is the limit that keeps it paused.
+	// Full is the limit that keeps the game paused, or NoLimit if the game is running.
 	Full ExhibitionLimit
-	// Retry is after which time another try may succeed, if Full is set.
+	// Retry is how long to wait before trying again, if Full is set.
 	Retry time.Duration
 }
 
-// ExhibitionLimit names one of ExhibitionLimits.
+// ExhibitionLimit identifies a field of ExhibitionLimits.
 type ExhibitionLimit int
 
 // The limits, in the order in which they are checked.

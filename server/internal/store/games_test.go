@@ -38,7 +38,7 @@ func TestParseID(t *testing.T) {
 	assert.EqualValues(t, math.MaxInt32, store.Quarantined.Version)
 }
 
-// Ensure that only a log whose end, length and head agree is sound.
+// Ensure that a log is sound only if its last entry, length and head agree.
 func TestTail_Sound(t *testing.T) {
 	t.Parallel()
 	last := store.ID{Version: 4, Digest: 9}

@@ -5,103 +5,113 @@ import (
 	"time"
 )
 
-// Heartbeats are the servers that run, the outages that follow from their heartbeats,
-// and the rollbacks that they noticed. Times are the store's, to the millisecond.
+// Heartbeats stores the heartbeats of the running servers, the outages that follow from
+// them, and the rollbacks that servers noticed. Times are by the store's clock, to the
+// millisecond.
 type Heartbeats interface {
 	// Beat stores a server's heartbeat, and detects outages, rollbacks and missing
 	// servers.
 	Beat(ctx context.Context, b Beat) (BeatResult, error)
-	// Leave stores that a server has stopped in order, with its last heartbeat.
+	// Leave records that a server has shut down cleanly, and stores its last heartbeat,
+	// s.
 	Leave(ctx context.Context, serverID string, s ServerBeat) error
-	// Servers returns what is stored of all servers, the last rollback, and the time.
+	// Servers returns the stored servers, the last rollback, and the store's time.
 	Servers(ctx context.Context) (ServersNow, error)
-	// Outages returns the outages that ended at a moment or later.
+	// Outages returns the outages that ended at the given time or later.
 	Outages(ctx context.Context, since time.Time) ([]Span, error)
 
-	// Resolve records that a rollback has been dealt with.
+	// Resolve marks a rollback as resolved. A rollback is identified by the time at which
+	// it was detected.
 	Resolve(ctx context.Context, rollback time.Time) error
-	// A rollback is named by the time at which it was detected. Vouch records that games are intact after a rollback, and Attest that a server
-	// has vouched for all that it knows. Both are remembered for keep.
+	// Vouch records that games are intact after a rollback, and Attest records that a
+	// server has vouched for all games it knows. Both records expire after the duration
+	// keep.
 	Vouch(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error
 	Attest(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error
-	// Vouched returns those of the games that were vouched for, and Attested the
-	// servers that attested.
+	// Vouched returns those of the given games that a server has vouched for, and
+	// Attested returns the servers that have attested.
 	Vouched(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error)
 	Attested(ctx context.Context, rollback time.Time) (map[string]bool, error)
 
-	// Claim gives a piece of work to one server for a time, and reports whether this
-	// call got it.
+	// Claim assigns the given work to one server for the duration d, and reports whether
+	// this call claimed it.
 	Claim(ctx context.Context, work string, d time.Duration) (bool, error)
 }
 
-// Span is the time between two moments.
+// Span is a period of time.
 type Span struct{ From, To time.Time }
 
 // Beat is a heartbeat to store.
 type Beat struct {
 	ServerID string
-	// Acknowledged is the server's last heartbeat that was acknowledged and Since its
-	// first, zero for none.
+	// Acknowledged is the time of the server's last acknowledged heartbeat, and Since
+	// that of its first. Both are zero before the first heartbeat.
 	Acknowledged, Since time.Time
-	// Lost says that the store lost an entry that it acknowledged after Acknowledged.
+	// Lost reports whether the store lost an entry that it acknowledged after
+	// Acknowledged.
 	Lost bool
-	// MissingAfter is the time without a heartbeat after which a server is missing.
+	// MissingAfter is how long a server may go without a heartbeat before it counts as
+	// missing.
 	MissingAfter time.Duration
-	// OutageAfter is the time without a heartbeat or an append that is an outage.
+	// OutageAfter is how long the store may go without a heartbeat or an append before
+	// that counts as an outage.
 	OutageAfter time.Duration
-	// Keep is how long outages and servers are kept, and MaxServers how many servers.
+	// Keep is how long outages and servers are kept, and MaxServers is the maximum number
+	// of servers to keep.
 	Keep       time.Duration
 	MaxServers int
-	// Appends are the times in which this server's appends succeeded since
-	// Acknowledged, in order.
+	// Appends holds the periods since Acknowledged during which this server's appends
+	// succeeded, in order.
 	Appends []Span
-	// Known are the other servers that had not left, as they were stored at
-	// Acknowledged. After a rollback those that are not stored are stored again.
+	// Known holds the other servers that had not left, as stored at Acknowledged. After a
+	// rollback, the store adds those that it has lost.
 	Known map[string]ServerBeat
 }
 
-// BeatResult is what a heartbeat showed.
+// BeatResult is the result of a heartbeat.
 type BeatResult struct {
 	ServersNow
-	// Outage is how long nothing could be appended, if that ends now.
+	// Outage is the length of the outage that ends now, if any: the time during which
+	// nothing could be appended.
 	Outage time.Duration
-	// At is the heartbeat as it is stored, and Since the server's first one.
+	// At is the heartbeat's time as stored, and Since the time of the server's first one.
 	At, Since time.Time
-	// RolledBack reports that this server is the first to see a rollback.
+	// RolledBack reports whether this server is the first to detect a rollback.
 	RolledBack bool
-	// Missing is how many servers have become missing since the last heartbeat of any
-	// server.
+	// Missing is the number of servers that have become missing since the last heartbeat
+	// of any server.
 	Missing int
-	// Run names the process of the store, "" if unknown: another one may have lost
-	// what the first acknowledged.
+	// Run identifies the store's process; it is "" if unknown. If it changes, the store
+	// may have lost acknowledged writes.
 	Run string
 }
 
-// ServersNow is what is stored of all servers.
+// ServersNow holds the stored servers and the last rollback.
 type ServersNow struct {
 	Now      time.Time
 	Servers  map[string]ServerBeat
 	Rollback Rollback
 }
 
-// ServerBeat is what is stored of a server.
+// ServerBeat is the stored state of a server.
 type ServerBeat struct {
-	// At is its last heartbeat and Since its first.
+	// At is the time of the server's last heartbeat, and Since that of its first.
 	At, Since time.Time
-	// Left reports that it stopped in order.
+	// Left reports whether the server shut down cleanly.
 	Left bool
 }
 
-// Rollback is a time at which the store lost what it had acknowledged.
+// Rollback describes a loss of data that the store had acknowledged.
 type Rollback struct {
-	// At is when it was detected; zero if there never was one.
+	// At is when the rollback was detected, or zero if there has been none.
 	At time.Time
-	// Copied is a moment before the copy was made that the store holds now, zero if
-	// unknown, and Before a later moment that is lost. Both are before At.
+	// After a rollback the store holds an old copy of its data. Copied is a time before
+	// that copy was made, or zero if unknown. Before is a later time: the copy lacks
+	// writes made then. Both precede At.
 	Copied, Before time.Time
-	// Resolved reports that it has been dealt with.
+	// Resolved reports whether the rollback has been resolved.
 	Resolved bool
 }
 
-// Pending reports whether there was a rollback that has not been dealt with.
+// Pending reports whether there is a rollback that has not been resolved.
 func (r Rollback) Pending() bool { return !r.At.IsZero() && !r.Resolved }

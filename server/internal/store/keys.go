@@ -8,65 +8,68 @@ import (
 
 // Key is an SSH key that is linked to an account.
 type Key struct {
-	// Fingerprint names the key: it is derived from the public key.
+	// Fingerprint identifies the key; it is derived from the public key.
 	Fingerprint string
 	PlayerID    string
-	// Comment is what its owner calls it.
+	// Comment is the label that the player gave the key.
 	Comment string
-	// Added is when it was linked, by the store's clock, to the millisecond.
+	// Added is when the key was linked, by the store's clock, to the millisecond.
 	Added time.Time
 }
 
 var (
-	// ErrKeyHeld means that a key is linked to another account, or that another call is
-	// creating an account with it.
+	// ErrKeyHeld means that the key is linked to another account, or that another call is
+	// using it to create an account.
 	ErrKeyHeld = errors.New("the key is held")
-	// ErrTooManyKeys means that an account has as many keys as it may have.
+	// ErrTooManyKeys means that the account has reached its limit of keys.
 	ErrTooManyKeys = errors.New("the account has too many keys")
-	// ErrNoAccount means that the account to link a key to does not exist.
+	// ErrNoAccount means that the account that a key should be linked to does not exist.
 	ErrNoAccount = errors.New("there is no such account")
 )
 
-// Keys are the SSH keys that are linked to accounts, each to one at most. They are
-// removed with their account, and do not count while it does not exist.
+// Keys stores the SSH keys that are linked to accounts. A key is linked to at most one
+// account. Keys are removed with their account, and keys of an account that does not
+// exist are ignored.
 type Keys interface {
-	// Owner returns the account that a key is linked to, false for none.
+	// Owner returns the account that the key is linked to, or false if it is not linked
+	// to any.
 	Owner(ctx context.Context, fingerprint string) (Account, bool, error)
-	// Create is Accounts.Create for an account with a key. Unless the name belongs to
-	// another account, or the secret was replaced since an earlier call, the key is
-	// linked to the account when it returns. It is ErrKeyHeld, and creates nothing, if
-	// the key is held for another account. A call that fails halfway does no harm:
-	// repeating it finishes it, and without that the key is free again after a while.
+	// Create is like Accounts.Create, and also links a key to the account. By the time
+	// Create returns, the key is linked, unless the name belongs to another account or
+	// the secret has been replaced since an earlier call. If the key is held for another
+	// account, the error is ErrKeyHeld and nothing is created. If a call fails partway, a
+	// retry completes it; without a retry, the key becomes free again after a while.
 	Create(ctx context.Context, a Account, keep time.Duration, fingerprint string) (holder Account, err error)
-	// Link links a key to an account, unless the account has limit others, 0 for any
-	// number, and returns it as it is stored. Added of k is not used. A key that is linked to the account
-	// already is not changed. The errors are ErrKeyHeld, ErrTooManyKeys and
-	// ErrNoAccount.
+	// Link links k to its account, unless the account already has limit other keys (0
+	// means no limit), and returns the key as stored. It ignores k.Added. If the key is
+	// already linked to the account, Link changes nothing. It may return ErrKeyHeld,
+	// ErrTooManyKeys or ErrNoAccount.
 	Link(ctx context.Context, k Key, limit int) (Key, error)
-	// Unlink removes a key from an account, and reports whether it was linked to it.
+	// Unlink removes a key from an account, and reports whether it was linked to that
+	// account.
 	Unlink(ctx context.Context, playerID, fingerprint string) (found bool, err error)
-	// Keys lists the keys of an account, the oldest first.
+	// Keys lists the account's keys, oldest first.
 	Keys(ctx context.Context, playerID string) ([]Key, error)
 }
 
 // Credential is a service credential of an SSH host.
 type Credential struct {
-	// Name is what the operator calls it.
+	// Name is the credential's name, chosen by the operator.
 	Name string
-	// Digest of the credential, in hexadecimal.
+	// Digest is the hex-encoded digest of the credential.
 	Digest string
-	// Created is when it was added, by the store's clock, to the millisecond.
+	// Created is when the credential was added, by the store's clock, to the millisecond.
 	Created time.Time
 }
 
-// Credentials are the service credentials of SSH hosts, by name. There are few. They
-// never expire.
+// Credentials stores the service credentials of SSH hosts, by name. There are few of
+// them, and they never expire.
 type Credentials interface {
-	// Add adds a credential, and reports false, and does nothing, if there is one of its
-	// name. Created of c is not used.
+	// Add adds c. If a credential with the same name exists, Add changes nothing and
+	// reports false. It ignores c.Created.
 	Add(ctx context.Context, c Credential) (added bool, err error)
-	// All lists the credentials by name.
+	// All lists the credentials, ordered by name.
 	All(ctx context.Context) ([]Credential, error)
-	// Remove removes a credential, and reports whether there was one.
+	// Remove removes the named credential, and reports whether it existed.
 	Remove(ctx context.Context, name string) (found bool, err error)
 }

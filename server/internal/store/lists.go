@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Status is the stage that a game has reached. It only grows.
+// Status is the stage of a game. It only ever advances.
 type Status uint8
 
-// The statuses. AnyStatus is for lists.
+// The statuses. AnyStatus is used only in List, where it matches all of them.
 const (
 	AnyStatus Status = iota
 	Waiting
@@ -18,48 +18,50 @@ const (
 
 // Listing is what the lists store about a game.
 type Listing struct {
-	// GameID and Variant of the game.
+	// GameID is the game's ID, and Variant the ID of its variant.
 	GameID, Variant string
-	// Status of the game, not AnyStatus.
+	// Status is the game's status, never AnyStatus.
 	Status Status
-	// Score of its highest seat.
+	// Score is the highest score among the seats.
 	Score int32
-	// Updated is the time of its last event.
+	// Updated is the time of the game's last event.
 	Updated time.Time
-	// Watchers on all servers.
+	// Watchers is the number of spectators on all servers.
 	Watchers int
-	// Private games are listed for their players only.
+	// Private reports whether the game is listed only for its players.
 	Private bool
-	// Players who have seats in it, and its creator, once each and in any order.
+	// Players are the players with seats in the game and its creator, without duplicates,
+	// in any order.
 	Players []string
 }
 
-// Order is the order of a list, always descending.
+// Order is the sort order of a list. All orders are descending.
 type Order uint8
 
-// The orders. ByScore and ByWatchers list active games only, and of equally
-// watched games ByWatchers lists the one with the higher score first.
+// The orders. ByScore and ByWatchers list active games only. ByWatchers orders games with
+// the same number of spectators by score.
 const (
 	Recent Order = iota
 	ByScore
 	ByWatchers
 )
 
-// List names a list of games.
+// List identifies a list of games.
 type List struct {
-	// Order of the list. With a player it is Recent.
+	// Order must be Recent if PlayerID is set.
 	Order Order
-	// Status of the games, for the order Recent.
+	// Status is the status of the listed games, used only if Order is Recent.
 	Status Status
-	// Variant of the games, "" for any.
+	// Variant is the variant of the listed games, "" for all variants.
 	Variant string
-	// PlayerID of one of their players, "" for any. The list of a player has all of
-	// the player's games, of every status and variant, also private ones.
+	// PlayerID restricts the list to the games of one player, "" for all players. A
+	// player's list contains all of the player's games: every status and variant, and
+	// private games too.
 	PlayerID string
 }
 
-// Rank is the sort key of a game in the list, which is in descending order of rank,
-// and of games of the same rank in descending order of id.
+// Rank returns the sort key of a game in the list. Lists are ordered by rank, and games
+// with the same rank by ID, both descending.
 func (l List) Rank(g Listing) int64 {
 	switch {
 	case l.PlayerID != "" || l.Order == Recent:
@@ -67,41 +69,41 @@ func (l List) Rank(g Listing) int64 {
 	case l.Order == ByScore:
 		return int64(g.Score)
 	default:
-		// A float64 of Redis holds this exactly up to four million watchers.
+		// A float64 in Redis represents this rank exactly up to four million spectators.
 		const maxWatchers = 1<<22 - 1
 		return int64(max(0, min(g.Watchers, maxWatchers)))<<31 | int64(max(0, g.Score))
 	}
 }
 
-// Place is a position in a list: that of a game when it was read. The zero Place is
-// the top.
+// Place is a position in a list: the rank and ID of a game when it was read. The zero
+// Place is the top of the list.
 type Place struct {
 	Rank   int64
 	GameID string
 }
 
-// Lists are the lists of games that can be paged through. They are hints: a caller
-// looks each game up, and corrects the lists.
+// Lists stores the lists of games, which can be paged through. They may be out of date:
+// callers look up each game, and correct its listing if necessary.
 type Lists interface {
-	// Write writes the listings of different games, in several steps if they are
-	// many. It can be repeated. A listing that is older than what was written before
-	// does not move the game back in time; it may bring it back to lists of an earlier
-	// status, and change its score and watchers. A game is removed without an event
-	// for keep, 0 for never.
+	// Write writes the listings of distinct games, in several steps if there are many.
+	// It is safe to repeat. A listing older than the stored one does not move the game
+	// back in time, but it may put the game back on lists of an earlier status, and
+	// change its score and watchers. A game is removed once it has had no event for
+	// the duration keep, or never if keep is 0.
 	Write(ctx context.Context, listings []Listing, keep time.Duration) error
-	// Remove removes a game from all lists.
+	// Remove removes the game from all lists.
 	Remove(ctx context.Context, l Listing) error
-	// Forget removes games that no longer exist from a list. It may remove them from
-	// other lists, too.
+	// Forget removes the given games, which no longer exist, from the list l. It may also
+	// remove them from other lists.
 	Forget(ctx context.Context, l List, gameIDs ...string) error
-	// Page returns up to n places that follow a place, even if its game was removed
-	// or moved.
+	// Page returns up to n places after the given one. The game at that place may have
+	// been removed or moved since.
 	Page(ctx context.Context, l List, after Place, n int) ([]Place, error)
-	// Moving returns how many public active games had an event within a duration, by
-	// the store's clock.
+	// Moving returns the number of public active games that had an event within the
+	// given duration before now, by the store's clock.
 	Moving(ctx context.Context, within time.Duration) (int, error)
-	// Trim removes games that had no event for keep from all lists; 0 removes none. It
-	// may leave players' lists as they are, and games that are not over. variants are
-	// all that exist.
+	// Trim removes from all lists the games that have had no event for the duration keep.
+	// If keep is 0, it removes none. It may skip players' lists and unfinished games. The
+	// caller passes all existing variants.
 	Trim(ctx context.Context, variants []string, keep time.Duration) error
 }

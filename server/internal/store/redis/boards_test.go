@@ -15,7 +15,7 @@ import (
 
 var board = store.Board{Variant: "classic", Window: "all"}
 
-// Ensure that the keys, members and expirations are what other releases read and write.
+// Ensure that keys, members and expiry times remain compatible with other releases.
 func TestBoards_Keys(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
@@ -44,7 +44,8 @@ func TestBoards_Keys(t *testing.T) {
 	})
 }
 
-// Ensure that a repair removes what a sorted set holds and its hash does not name.
+// Ensure that Repair removes the members of a board's sorted set that are not in its
+// hash.
 func TestBoards_Repair(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
@@ -66,7 +67,7 @@ func TestBoards_Repair(t *testing.T) {
 	})
 }
 
-// Ensure that a failure of Redis is told apart from an empty board.
+// Ensure that an error from Redis is not mistaken for an empty board.
 func TestBoards_RedisAway(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)

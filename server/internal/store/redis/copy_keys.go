@@ -14,8 +14,8 @@ func (s copier) exportCredentials(ctx context.Context, visit func(store.Piece) e
 	return visit(store.Piece{Credentials: all})
 }
 
-// exportKeys leaves out keys of accounts that have expired, and those that are linked
-// halfway.
+// exportKeys exports the SSH keys. It skips keys whose account has expired, and keys that
+// are only partly linked.
 func (s copier) exportKeys(ctx context.Context, visit func(store.Piece) error) error {
 	return scanKeys(ctx, s.client, keysKey("*"), func(names []string) error {
 		var piece store.Piece

@@ -9,28 +9,29 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// clusterFeed follows games on a Redis Cluster. An entry is published on a sharded
-// channel, which is in the slot of its game: only the master of that slot handles it,
-// while a plain channel's messages go to all nodes. So there is a connection to each
-// master that has games to follow.
+// clusterFeed follows games on a Redis Cluster. Entries are published on sharded
+// channels. A sharded channel is in the slot of its game, so only the master of that slot
+// handles it, whereas the messages of a plain channel go to all nodes. clusterFeed
+// therefore has a connection to each master with followed games.
 //
-// go-redis reconnects, but then it subscribes to all channels in one command, which
-// Redis refuses if they are in different slots. So a connection that fails is closed,
-// and its channels are requested again one by one, from the masters that have them then.
+// go-redis reconnects by itself, but then subscribes to all channels in one command,
+// which Redis refuses if they are in different slots. A connection that fails is
+// therefore closed, and its channels are requested again one by one from their current
+// masters.
 type clusterFeed struct {
-	*feed    // its mu guards nodes and what is in them
+	*feed    // its mu guards nodes and their contents
 	client   *goredis.ClusterClient
 	messages chan any
 	group    sync.WaitGroup
 	nodes    map[string]*nodeFeed // by address
-	failing  map[string]bool      // nodes that a warning was logged for
+	failing  map[string]bool      // addresses of nodes for which a warning was logged
 }
 
 // nodeFeed is a connection to one node.
 type nodeFeed struct {
 	addr     string
 	pubsub   *goredis.PubSub
-	channels map[string]bool // requested there; true if the node has confirmed it
+	channels map[string]bool // requested channels; true if the node has confirmed the subscription
 	alive    atomic.Bool     // the node has sent something since the last check
 	ended    chan struct{}
 }
@@ -64,7 +65,7 @@ func (c *clusterFeed) run(ctx context.Context) {
 // leave unsubscribes from channels.
 func (c *clusterFeed) leave(ctx context.Context, channels []string) {
 	for _, channel := range channels {
-		var at []*nodeFeed // several after the slot moved
+		var at []*nodeFeed // more than one if the slot has moved
 		c.mu.Lock()
 		for _, n := range c.nodes {
 			if _, ok := n.channels[channel]; ok {
@@ -98,7 +99,7 @@ func (c *clusterFeed) join(ctx context.Context, channels []string) {
 	}
 }
 
-// joinAt subscribes to channels whose master is given.
+// joinAt subscribes to channels at their master.
 func (c *clusterFeed) joinAt(ctx context.Context, master *goredis.Client, channels []string) {
 	addr := master.Options().Addr
 	c.mu.Lock()
@@ -125,7 +126,7 @@ func (c *clusterFeed) joinAt(ctx context.Context, master *goredis.Client, channe
 	}
 }
 
-// receive passes on what a node sends, until the connection fails or is closed.
+// receive forwards the messages of a node until the connection fails or is closed.
 func (c *clusterFeed) receive(ctx context.Context, n *nodeFeed) {
 	defer close(n.ended)
 	defer c.lost(ctx, n)
@@ -153,7 +154,7 @@ func (c *clusterFeed) receive(ctx context.Context, n *nodeFeed) {
 	}
 }
 
-// answered notes what a node says of a channel.
+// answered records a node's reply to a subscription or its removal.
 func (c *clusterFeed) answered(ctx context.Context, n *nodeFeed, s *goredis.Subscription) {
 	c.mu.Lock()
 	followed := c.listeners[s.Channel] != nil
@@ -163,10 +164,11 @@ func (c *clusterFeed) answered(ctx context.Context, n *nodeFeed, s *goredis.Subs
 		n.channels[s.Channel] = true
 		delete(c.failing, n.addr)
 		if _, newer := c.wanted[s.Channel]; !followed && !newer {
-			c.wanted[s.Channel] = false // Leave did not find it here
+			c.wanted[s.Channel] = false // Leave was called before the channel was added to n.channels
 		}
 	case "sunsubscribe":
-		// A channel that leave has not removed is in a slot that has left the node.
+		// leave removes channels from n.channels before it unsubscribes. If the channel is
+		// still there, the node dropped it because the slot has moved.
 		if moved = n.channels[s.Channel]; moved {
 			delete(n.channels, s.Channel)
 		}
@@ -179,8 +181,8 @@ func (c *clusterFeed) answered(ctx context.Context, n *nodeFeed, s *goredis.Subs
 	}
 }
 
-// refused requests the channels again that a node has not confirmed. An error does not
-// say which channel it is about.
+// refused requests a node's unconfirmed channels again, because an error does not say
+// which channel it concerns.
 func (c *clusterFeed) refused(ctx context.Context, n *nodeFeed, err error) {
 	var channels []string
 	c.mu.Lock()
@@ -213,7 +215,7 @@ func (c *clusterFeed) lost(ctx context.Context, n *nodeFeed) {
 	c.again(ctx, channels)
 }
 
-// again requests channels again, with a fresh look at which master has them.
+// again updates the slot map and requests channels again.
 func (c *clusterFeed) again(ctx context.Context, channels []string) {
 	if len(channels) == 0 || ctx.Err() != nil {
 		return
@@ -222,7 +224,7 @@ func (c *clusterFeed) again(ctx context.Context, channels []string) {
 	c.retry(channels)
 }
 
-// failed logs a warning, unless the log has one of the node already.
+// failed logs a warning, unless one has already been logged for the node.
 func (c *clusterFeed) failed(ctx context.Context, addr string, games int, err error) {
 	c.mu.Lock()
 	known := c.failing[addr]
@@ -233,11 +235,11 @@ func (c *clusterFeed) failed(ctx context.Context, addr string, games int, err er
 	}
 }
 
-// followPing is how long a node may send nothing before it is pinged, and then before
-// its connection is closed.
+// followPing is how long a node may be silent before it is pinged, and how long it then
+// has to answer before its connection is closed.
 const followPing = 3 * time.Second
 
-// watch closes the connection when the node does not answer, or ctx ends.
+// watch closes the connection when the node stops answering or ctx is done.
 func (n *nodeFeed) watch(ctx context.Context) {
 	ticker := time.NewTicker(followPing)
 	defer ticker.Stop()

@@ -7,8 +7,8 @@ import (
 	"github.com/go-redis/redis_rate/v10"
 )
 
-// quotas are in the keys "rate:<what>:<key>", each of which expires when the quota is
-// full again.
+// quotas implements store.Quotas with the keys "rate:<what>:<key>". Each expires once its
+// quota is full again.
 type quotas struct{ limiter *redis_rate.Limiter }
 
 func (q quotas) Take(ctx context.Context, what, key string, perMinute int) (time.Duration, error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that Redis knows which scripts only read: they run while it lets nothing be
-// written, as before a failover.
+// Ensure that Redis treats the read-only scripts as read-only: they run even while writes
+// are paused, for example before a failover.
 func TestReadOnlyScripts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, redistest.NewClient(t, redistest.StartRedis(t).Addr()))
@@ -18,7 +18,7 @@ func TestReadOnlyScripts(t *testing.T) {
 	ctx := t.Context()
 	require.NoError(t, r.client.ScriptFlush(ctx).Err())
 	require.NoError(t, r.client.Do(ctx, "client", "pause", 60_000, "write").Err())
-	for range 2 { // with the source, then with its hash
+	for range 2 { // by source, then by hash
 		tail, err := r.store.Games.Tail(ctx, name("a"))
 		require.NoError(t, err)
 		require.Equal(t, last, tail.Last)

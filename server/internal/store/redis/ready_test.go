@@ -11,19 +11,20 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// Ensure that a Redis that takes appends is ready, and stays as it is.
+// Ensure that a Redis server that accepts appends is ready, and that the check changes
+// nothing.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
-		for range 2 { // also with the script known
+		for range 2 { // the script is already loaded the second time
 			require.NoError(t, r.store.Games.Ready(t.Context()))
 		}
 		assert.Zero(t, r.client.DBSize(t.Context()).Val())
 	})
 }
 
-// Ensure that a Redis that answers and takes no appends is not ready, until it
-// takes them again, and that asking it writes nothing.
+// Ensure that a Redis server that answers but rejects appends is not ready until it
+// accepts them again, and that the check writes nothing.
 func TestReady_Refused(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
@@ -52,7 +53,7 @@ func TestReady_Refused(t *testing.T) {
 	assert.Zero(t, client.DBSize(ctx).Val())
 }
 
-// Ensure that the readiness check waits no longer than its caller.
+// Ensure that Ready returns an error if Redis is unavailable.
 func TestReady_Away(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)

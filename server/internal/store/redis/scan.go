@@ -9,13 +9,13 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// scanCount is how many keys or members one step looks at: few enough that it does not
-// keep other clients of Redis waiting.
+// scanCount is the number of keys or members that one step scans. It is small so that a
+// step does not delay other Redis clients.
 const scanCount = 500
 
-// scanKeys calls visit with the keys that match a pattern, of all masters of a cluster,
-// some at a time and never two calls at once. A key that exists throughout is visited
-// at least once. It ends at the first error, also one of visit's.
+// scanKeys calls visit with batches of the keys that match a pattern, from all masters of
+// a cluster. Calls to visit do not overlap. A key that exists throughout the scan is
+// visited at least once. scanKeys stops at the first error, including one from visit.
 func scanKeys(ctx context.Context, client goredis.UniversalClient, pattern string, visit func(keys []string) error) error {
 	cluster, ok := client.(*goredis.ClusterClient)
 	if !ok {
@@ -31,8 +31,8 @@ func scanKeys(ctx context.Context, client goredis.UniversalClient, pattern strin
 	})
 }
 
-// scanBeside is scanKeys for the keys that are on the same master as the given key, and
-// so are lost with it.
+// scanBeside is like scanKeys, but visits only keys on the same master as the given key,
+// which would be lost together with it.
 func scanBeside(ctx context.Context, client goredis.UniversalClient, key, pattern string, visit func(keys []string) error) error {
 	cluster, ok := client.(*goredis.ClusterClient)
 	if !ok {
@@ -49,9 +49,9 @@ func scanNode(ctx context.Context, client goredis.Cmdable, pattern string, visit
 	return scanEach(visit, func(cursor uint64) *goredis.ScanCmd { return client.Scan(ctx, cursor, pattern, scanCount) })
 }
 
-// scanMembers calls visit with the members of a sorted set, some at a time. A member
-// that stays in the set throughout is visited at least once. It ends at the first
-// error, also one of visit's.
+// scanMembers calls visit with batches of the members of a sorted set. A member that
+// stays in the set throughout the scan is visited at least once. scanMembers stops at the
+// first error, including one from visit.
 func scanMembers(ctx context.Context, client goredis.Cmdable, key string, visit func(members []goredis.Z) error) error {
 	return scanEach(func(elements []string) error {
 		members := make([]goredis.Z, 0, len(elements)/2)
@@ -66,7 +66,7 @@ func scanMembers(ctx context.Context, client goredis.Cmdable, key string, visit 
 	}, func(cursor uint64) *goredis.ScanCmd { return client.ZScan(ctx, key, cursor, "", scanCount) })
 }
 
-// scanEach calls visit with what each step of a scan brings.
+// scanEach runs a scan to the end, and calls visit with the result of each step.
 func scanEach(visit func([]string) error, step func(cursor uint64) *goredis.ScanCmd) error {
 	for cursor := uint64(0); ; {
 		found, next, err := step(cursor).Result()

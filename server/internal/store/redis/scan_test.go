@@ -14,13 +14,13 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// Ensure that every key is found that matches, and no other.
+// Ensure that the scan finds exactly the keys that match the pattern.
 func TestScanKeys(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, testScanKeys)
 }
 
-// Ensure the same of every master of a cluster.
+// Ensure that the scan covers every master of a cluster.
 func TestScanKeys_Cluster(t *testing.T) {
 	t.Parallel()
 	testScanKeys(t, redistest.StartCluster(t, 3).Client())
@@ -70,7 +70,7 @@ func testScanKeys(t *testing.T, client goredis.UniversalClient) {
 	}
 }
 
-// Ensure that every member of a sorted set is found, with its score.
+// Ensure that the scan finds every member of a sorted set, with its score.
 func TestScanMembers(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
@@ -98,7 +98,7 @@ func TestScanMembers(t *testing.T) {
 	})
 }
 
-// beside returns the keys that are on one master with the given key.
+// beside returns the keys that are on the same master as the given key.
 func beside(t *testing.T, client goredis.UniversalClient, key string, keys []string) []string {
 	t.Helper()
 	cluster, ok := client.(*goredis.ClusterClient)

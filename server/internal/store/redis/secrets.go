@@ -6,7 +6,8 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// secrets are in the keys "games:<name>-secret", which never expire.
+// secrets implements store.Secrets with keys named "games:<name>-secret", which never
+// expire.
 type secrets struct{ client goredis.UniversalClient }
 
 func secretKey(name string) string { return "games:" + name + "-secret" }

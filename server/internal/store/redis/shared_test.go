@@ -13,7 +13,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// Ensure that a quota that is full again leaves no key behind.
+// Ensure that a quota's key is gone once the quota is full again.
 func TestQuotas_Expire(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
@@ -25,7 +25,7 @@ func TestQuotas_Expire(t *testing.T) {
 	})
 }
 
-// Ensure that a secret is where earlier servers stored it.
+// Ensure that the key of a secret remains compatible with other releases.
 func TestSecrets_Key(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
@@ -36,7 +36,7 @@ func TestSecrets_Key(t *testing.T) {
 	})
 }
 
-// Ensure that games that are over or paused leave nothing behind.
+// Ensure that the entries of games that have ended or paused do not accumulate.
 func TestExhibitions_Set(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)
@@ -59,7 +59,7 @@ func TestExhibitions_Set(t *testing.T) {
 	assert.EqualValues(t, 1, count())
 }
 
-// Ensure that errors of Redis are those of a store.
+// Ensure that every error from Redis is returned as a *store.Error.
 func TestShared_Failed(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)

@@ -10,10 +10,10 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// accounts implements store.Accounts. New accounts and secrets are synced. The rest is
-// not: a game is reserved before its first entry is appended, and is durable with that;
-// a game whose release was lost is found when the player's open games are counted again;
-// and accounts are renewed long before they expire.
+// accounts implements store.Accounts. New accounts and secrets are synced. Other writes
+// are not: a reservation becomes durable together with the game's first entry, which is
+// appended later; a lost release is detected the next time that the player's open games
+// are counted; and accounts are renewed long before they expire.
 type accounts struct{ *db }
 
 func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Account, error) {
@@ -55,7 +55,7 @@ func (a accounts) Holder(ctx context.Context, name string) (string, error) {
 	return holder, err
 }
 
-// holderOf returns the id of the account that holds a name, "" for none.
+// holderOf returns the ID of the account that holds a name, or "" if the name is free.
 func holderOf(c *sqlite3.Conn, name string) (holder string, err error) {
 	err = query(c, "SELECT account FROM names WHERE name = ?", func(s *sqlite3.Stmt) error {
 		holder = s.ColumnText(0)
@@ -82,8 +82,8 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 	return stored, nil
 }
 
-// createOn creates an account unless its name is taken, and returns the account that
-// holds the name, false if that does not exist.
+// createOn creates an account unless its name is taken. It returns the account that holds
+// the name, or false if that account does not exist.
 func (a accounts) createOn(c *sqlite3.Conn, account store.Account, keep time.Duration) (store.Account, bool, error) {
 	holder, err := holderOf(c, account.Name)
 	if err != nil {
@@ -109,8 +109,8 @@ func (a accounts) insert(c *sqlite3.Conn, account store.Account, keep time.Durat
 		account.ID, account.Name, account.Secret, account.Bot, now, expiry(now, keep))
 }
 
-// expiry returns the value of a column expires for what is kept for a time from now
-// on: NULL if that is 0, for ever.
+// expiry returns the value of the expires column for a row that is kept for the duration
+// keep from now. If keep is 0, the value is NULL: the row never expires.
 func expiry(now int64, keep time.Duration) any {
 	if keep <= 0 {
 		return nil

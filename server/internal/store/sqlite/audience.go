@@ -7,8 +7,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// audience is how many watch each game. It is in memory: the counts are those of this
-// process.
+// audience counts the spectators of each game. It keeps the counts in memory, because
+// they all come from this process.
 type audience struct {
 	mu    sync.Mutex
 	games map[string]map[string]report // by game and server
@@ -16,19 +16,19 @@ type audience struct {
 
 type report struct {
 	count int
-	at    int64 // when it came, in milliseconds
+	at    int64 // time of the report, in milliseconds
 }
 
 func newAudience() *audience { return &audience{games: map[string]map[string]report{}} }
 
-// total returns how many watch a game on all servers.
+// total returns the number of spectators of a game on all servers.
 func (a *audience) total(gameID string, now int64) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.sum(gameID, now)
 }
 
-// sum adds up the reports of a game, and forgets those that are no longer valid.
+// sum adds up the reports of a game, and removes expired ones. The caller must hold mu.
 func (a *audience) sum(gameID string, now int64) (total int) {
 	servers, ok := a.games[gameID]
 	if !ok {
@@ -46,7 +46,7 @@ func (a *audience) sum(gameID string, now int64) (total int) {
 	return total
 }
 
-// sweep forgets all reports that are no longer valid.
+// sweep removes all expired reports.
 func (a *audience) sweep(now int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -7,8 +7,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// Ensure that the boards are those of the model also if the few entries of the test make
-// many ranges.
+// Ensure that boards match the model even if each range holds only a few entries.
 func TestBoards_SmallRanges(t *testing.T) {
 	t.Parallel()
 	storetest.BoardsLikeModel(t, sqlite.WithRangeSize(storetest.OnSQLite(t, sqlite.Options{Memory: true}), 4).Boards)

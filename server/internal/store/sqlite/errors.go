@@ -9,10 +9,11 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// diskError is the kind of an error of the disk or the file system.
+// diskError is the Kind for errors from the disk or the file system.
 const diskError store.Kind = "disk"
 
-// failed wraps an error of SQLite as a *store.Error. It returns all others as they are.
+// failed wraps an error from SQLite as a *store.Error. It returns all other errors
+// unchanged.
 func failed(err error) error {
 	if err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return err
@@ -34,7 +35,7 @@ func failed(err error) error {
 	case sqlite3.ResultIOErr, sqlite3.ResultCantOpen, sqlite3.ResultNoMem:
 		kind = diskError
 	default:
-		return err // a mistake in this package, or an error of the caller's
+		return err // a bug in this package or in the caller
 	}
 	return &store.Error{Kind: kind, Err: err}
 }

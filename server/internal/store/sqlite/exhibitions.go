@@ -8,11 +8,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// maxExhibitions is how many games between bots alone may run, whatever the limits say.
+// maxExhibitions is the maximum number of running games with only bots, regardless of the
+// limits.
 const maxExhibitions = 1 << 14
 
-// exhibitions are in memory, since one server uses the file: after a restart all are
-// paused.
+// exhibitions implements store.Exhibitions in memory, because only one server uses the
+// file. After a restart all games are paused.
 type exhibitions struct {
 	now func() time.Time
 
@@ -20,7 +21,7 @@ type exhibitions struct {
 	games map[string]exhibition
 }
 
-// exhibition is a game that runs, or was paused since the last call of Run.
+// exhibition is a game that is running, or that has paused since the last call to Run.
 type exhibition struct {
 	store.Exhibition
 	until time.Time
@@ -62,8 +63,8 @@ func (e *exhibitions) Run(ctx context.Context, game store.Exhibition, d time.Dur
 	return store.ExhibitionRun{Resumed: true}, nil
 }
 
-// full returns the limit that keeps a game paused, and when the first of the games that
-// count for it will be paused. It forgets the games that are.
+// full returns the limit that keeps a game paused, and the time until the first game that
+// counts toward the limit pauses. It removes paused games.
 func (e *exhibitions) full(game store.Exhibition, now time.Time, limits store.ExhibitionLimits) (store.ExhibitionLimit, time.Duration) {
 	perStore := maxExhibitions
 	if limits.PerStore > 0 {

@@ -2,7 +2,7 @@ package sqlite
 
 import "github.com/gridstand/gridstand/server/internal/store"
 
-// WithRangeSize has the boards of a store count in ranges of another size.
+// WithRangeSize changes the range size of a store's boards.
 func WithRangeSize(s *store.Store, n int64) *store.Store {
 	b := s.Boards.(boards)
 	b.rangeSize = n

@@ -8,27 +8,27 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// feed implements store.Feed within the process: the writer puts in what it has
-// committed, in that order.
+// feed implements store.Feed within this process. The writer adds entries to it in commit
+// order.
 type feed struct {
 	mu        sync.Mutex
 	listeners map[string]store.Listener // by game
-	// events wait for their listeners.
+	// events holds the events that have not been delivered yet.
 	events []event
-	// behind are the games whose listeners must read the log: those that are new, and
-	// those whose events found no room.
+	// behind holds the games whose listeners must read the log, because they are new or
+	// because their events did not fit into events.
 	behind map[string]struct{}
-	wake   chan struct{} // holds one value if something waits
+	wake   chan struct{} // holds one value if events or behind is not empty
 }
 
-// event is something to tell the listener of a game: an entry, or how many watch it.
+// event is an event for a game's listener: an entry, or a new number of spectators.
 type event struct {
 	gameID   string
 	record   store.Record
-	audience int // −1 with an entry
+	audience int // −1 if the event is an entry
 }
 
-// maxEvents is how many events may wait.
+// maxEvents is the maximum number of undelivered events.
 const maxEvents = 4096
 
 func newFeed() *feed {
@@ -50,7 +50,7 @@ func (f *feed) Leave(gameID string) {
 	delete(f.behind, gameID)
 }
 
-// published tells the listener of a game that an entry was committed.
+// published notifies the game's listener of a committed entry.
 func (f *feed) published(gameID string, r store.Record) {
 	f.put(event{gameID, r, -1})
 }
@@ -60,7 +60,7 @@ func (f *feed) put(e event) {
 	_, followed := f.listeners[e.gameID]
 	if followed {
 		if len(f.events) < maxEvents {
-			e.record.Raw = bytes.Clone(e.record.Raw) // the caller's
+			e.record.Raw = bytes.Clone(e.record.Raw) // the caller may reuse it
 			f.events = append(f.events, e)
 		} else {
 			f.behind[e.gameID] = struct{}{}
@@ -91,7 +91,8 @@ func (f *feed) Run(ctx context.Context) error {
 		f.mu.Lock()
 		events, f.events = f.events, events[:0]
 		f.mu.Unlock()
-		// First those who have to read the log: it has all that found no room.
+		// Tell the listeners that are behind first: they find the events that were
+		// dropped in the log.
 		f.listening()
 		for _, e := range events {
 			f.tell(e)
@@ -99,7 +100,7 @@ func (f *feed) Run(ctx context.Context) error {
 	}
 }
 
-// listening calls Listening of the listeners that are behind.
+// listening calls Listening for all listeners that are behind.
 func (f *feed) listening() {
 	f.mu.Lock()
 	listeners := make([]store.Listener, 0, len(f.behind))
@@ -117,7 +118,7 @@ func (f *feed) tell(e event) {
 	f.mu.Lock()
 	l := f.listeners[e.gameID]
 	if _, behind := f.behind[e.gameID]; behind {
-		l = nil // Listening comes first
+		l = nil // Listening must be called first
 	}
 	f.mu.Unlock()
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// descriptor returns the descriptor of a file that this process has open once.
+// descriptor returns the descriptor of a file that this process has opened exactly once.
 func descriptor(t *testing.T, path string) int {
 	t.Helper()
 	all, err := os.ReadDir("/proc/self/fd")
@@ -32,8 +32,8 @@ func descriptor(t *testing.T, path string) int {
 	return found[0]
 }
 
-// failSyncs lets syncs of a file fail until the returned function is called: what is
-// written in between goes to /dev/null, which cannot be synced.
+// failSyncs makes syncs of a file fail until the returned function is called. In the
+// meantime, writes go to /dev/null, which cannot be synced.
 func failSyncs(t *testing.T, descriptor int) (heal func()) {
 	t.Helper()
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
@@ -48,8 +48,8 @@ func failSyncs(t *testing.T, descriptor int) (heal func()) {
 	}
 }
 
-// Ensure that after a sync that failed nothing is acknowledged that depends on what was
-// written to the write-ahead log before, which may be lost.
+// Ensure that after a failed sync, no write is acknowledged that depends on earlier data
+// in the write-ahead log, because that data may be lost.
 func TestWrite_SyncFails(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -65,7 +65,7 @@ func TestWrite_SyncFails(t *testing.T) {
 	assert.Equal(t, diskError, failure.Kind)
 
 	require.NoError(t, insert(t.Context(), d, 3))
-	content, err := os.ReadFile(path) // Nothing works on it after this, without SQLite's locks.
+	content, err := os.ReadFile(path) // From here on, nothing else may use this store: reading it has released SQLite's locks.
 	require.NoError(t, err)
 	copied := filepath.Join(t.TempDir(), "store.db")
 	require.NoError(t, os.WriteFile(copied, content, 0o600))
@@ -73,14 +73,14 @@ func TestWrite_SyncFails(t *testing.T) {
 	assert.Equal(t, []int{1, 3}, rows(t, d))
 }
 
-// Ensure that nothing is acknowledged after a sync that failed while a reader keeps the
-// log from being replaced, and that writes go on when it has left.
+// Ensure that after a failed sync no write is acknowledged while a reader prevents the
+// log from being replaced, and that writes succeed after the reader has finished.
 func TestWrite_SyncFails_LongRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	d := openDB(t, Options{Path: path})
 	require.NoError(t, insert(t.Context(), d, 1))
-	log := descriptor(t, path+"-wal") // before readers have it open, too
+	log := descriptor(t, path+"-wal") // while no reader has it open
 	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
 		assert.NoError(t, exec(c, "SELECT n FROM test"))
 		heal := failSyncs(t, log)

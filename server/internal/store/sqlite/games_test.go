@@ -17,7 +17,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// openStore opens a store that closes with the test.
+// openStore opens a store that is closed after the test.
 func openStore(t testing.TB, o Options) *store.Store {
 	t.Helper()
 	s, err := Open(o)
@@ -26,7 +26,7 @@ func openStore(t testing.TB, o Options) *store.Store {
 	return s
 }
 
-// entry returns the nth entry of a test game, with which it ends then.
+// entry returns the nth entry of a test game.
 func entry(game string, n int32) store.Entry {
 	e := store.Entry{Next: entryID(game, n), Raw: fmt.Appendf(nil, "entry %d of %s, %60d", n, game, n), Head: bytes.Repeat([]byte{'h'}, 160)}
 	if n == 1 {
@@ -41,7 +41,7 @@ func entryID(game string, n int32) store.ID {
 	return store.ID{Version: n, Digest: uint64(len(game)) << 60 * uint64(n)}
 }
 
-// play appends the entries of a game up to a version.
+// play appends the entries of a game up to and including a version.
 func play(t testing.TB, s *store.Store, game string, from, through int32) {
 	t.Helper()
 	for n := from; n <= through; n++ {
@@ -50,7 +50,7 @@ func play(t testing.TB, s *store.Store, game string, from, through int32) {
 	}
 }
 
-// Ensure that what Then writes is there with the entry, or not at all.
+// Ensure that the writes of Then are committed with the entry or not at all.
 func TestAppend_Then(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
@@ -82,8 +82,8 @@ func TestAppend_Then(t *testing.T) {
 	assert.Equal(t, []int{1}, rows(t, d))
 }
 
-// Ensure that expired games are gone at once for readers, from the file after a sweep,
-// and that their ids can be used again.
+// Ensure that readers no longer see games once they have expired, that the sweep removes
+// them from the file, and that their IDs can be reused.
 func TestGames_Sweep(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64
@@ -112,12 +112,12 @@ func TestGames_Sweep(t *testing.T) {
 	assert.EqualValues(t, 3*sweepRows/2+2, count("entries"))
 }
 
-// listener counts what it is told, and remembers the last version.
+// listener counts its calls, and keeps the last version.
 type listener struct {
 	mu                   sync.Mutex
 	listening, published int
 	last                 int32
-	free                 chan struct{} // Published waits for it, unless nil
+	free                 chan struct{} // if not nil, Published waits for it
 }
 
 func (l *listener) Listening() {
@@ -138,8 +138,8 @@ func (l *listener) Published(r store.Record) {
 
 func (l *listener) Audience(int) {}
 
-// Ensure that a listener who missed entries because too many waited is told to read
-// the log after that.
+// Ensure that a listener that missed entries because the queue was full is later told to
+// read the log.
 func TestFeed_Overflow(t *testing.T) {
 	t.Parallel()
 	f := newFeed()

@@ -67,8 +67,8 @@ func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, f
 	return holder, nil
 }
 
-// link links a key that is linked to no account. It may have been that of one that has
-// expired.
+// link links a key to an account. The key must not be linked to another existing account,
+// but may still be linked to one that has expired.
 func (k keys) link(c *sqlite3.Conn, key store.Key) error {
 	return exec(c, "INSERT OR REPLACE INTO ssh_keys (fingerprint, player, comment, added) VALUES (?, ?, ?, ?)",
 		key.Fingerprint, key.PlayerID, key.Comment, k.now())
@@ -139,7 +139,7 @@ func (k keys) Keys(ctx context.Context, playerID string) (all []store.Key, err e
 	return all, err
 }
 
-// keysOf lists the keys of an account that exists.
+// keysOf lists the keys of an existing account.
 func keysOf(c *sqlite3.Conn, playerID string) (all []store.Key, err error) {
 	err = query(c, "SELECT fingerprint, comment, added FROM ssh_keys WHERE player = ? ORDER BY added, fingerprint", func(s *sqlite3.Stmt) error {
 		all = append(all, store.Key{Fingerprint: s.ColumnText(0), PlayerID: playerID, Comment: s.ColumnText(1), Added: timeAt(s, 2)})

@@ -6,20 +6,21 @@ import (
 	"time"
 )
 
-// A store in memory is a file of this name, in a temporary directory with this prefix.
+// An in-memory store is a file with this name in a temporary directory with this prefix.
 const (
 	temporaryPrefix = "gridstand-memory-"
 	temporaryFile   = "store.db"
 )
 
-// leftoverAfter is how old the lock of a store in memory is before another process looks
-// whether it is held: longer than it takes to lock a new one.
+// leftoverAfter is the minimum age of an in-memory store's lock file before another
+// process checks whether the lock is held. It is longer than it takes to lock a new
+// store.
 const leftoverAfter = time.Minute
 
-// RemoveLeftovers removes the temporary directories of stores in memory whose processes
-// were killed. It leaves what it cannot remove.
+// RemoveLeftovers removes the temporary directories of in-memory stores whose processes
+// were killed. It ignores directories that it cannot remove.
 func RemoveLeftovers() {
-	directories, _ := filepath.Glob(filepath.Join(os.TempDir(), temporaryPrefix+"*")) // The pattern is valid.
+	directories, _ := filepath.Glob(filepath.Join(os.TempDir(), temporaryPrefix+"*")) // Glob fails only if the pattern is invalid.
 	for _, directory := range directories {
 		path := filepath.Join(directory, temporaryFile+lockSuffix)
 		info, err := os.Lstat(path)
@@ -28,9 +29,9 @@ func RemoveLeftovers() {
 		}
 		held, err := acquire(path)
 		if err != nil {
-			continue // It is in use, or another user's.
+			continue // The store is in use, or belongs to another user.
 		}
-		_ = held.Close() // Windows removes no open files.
+		_ = held.Close() // Windows cannot remove open files.
 		_ = os.RemoveAll(directory)
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// lists implements store.Lists. It writes unsynced: a reader corrects what is missing.
+// lists implements store.Lists. Its writes are unsynced, because callers correct missing
+// or outdated listings.
 type lists struct{ db *db }
 
-// maxListings is how many listings one transaction writes. Appends wait for it: it
-// takes some 2 ms.
+// maxListings is the maximum number of listings that one transaction writes. Writing that
+// many takes about 2 ms, during which appends wait.
 const maxListings = 50
 
-// Write implements store.Lists. A listing that is older than what was written before
-// changes nothing.
+// Write implements store.Lists. It ignores a listing that is older than the stored one.
 func (s lists) Write(ctx context.Context, listings []store.Listing, _ time.Duration) error {
 	for batch := range slices.Chunk(listings, maxListings) {
 		err := s.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
@@ -43,8 +43,8 @@ func writeListing(c *sqlite3.Conn, l store.Listing) error {
 	score := store.List{Order: store.ByScore}.Rank(l)
 	watched := store.List{Order: store.ByWatchers}.Rank(l)
 	players := strings.Join(l.Players, "")
-	// Most are of games in which a move was made. SQLite writes to the indexes of all
-	// columns that a statement sets, so this one sets few.
+	// Most listings are written after a move. SQLite updates the indexes of all columns
+	// that a statement sets, so this statement sets only a few columns.
 	err := exec(c, `UPDATE listings SET updated = ?5, score = ?6, watched = ?7
 		WHERE id = ?1 AND status = ?2 AND status < 3 AND players = ?3 AND variant = ?4 AND private = ?8 AND updated <= ?5`,
 		l.GameID, int(l.Status), players, l.Variant, l.Updated, score, watched, l.Private)
@@ -67,7 +67,7 @@ func writeListing(c *sqlite3.Conn, l store.Listing) error {
 	if l.Status != store.Finished {
 		return nil
 	}
-	// Also those of players who left.
+	// This includes the rows of players who have left the game.
 	return exec(c, "UPDATE player_listings SET finished = ?2 WHERE id = ?1", l.GameID, l.Updated)
 }
 
@@ -76,7 +76,8 @@ func (s lists) Remove(ctx context.Context, l store.Listing) error {
 	return s.Forget(ctx, store.List{}, l.GameID)
 }
 
-// Forget implements store.Lists. It removes the games from all lists.
+// Forget implements store.Lists. It removes the games from all lists, not only from the
+// given one.
 func (s lists) Forget(ctx context.Context, _ store.List, gameIDs ...string) error {
 	if len(gameIDs) == 0 {
 		return nil
@@ -123,19 +124,20 @@ func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int)
 	return places, err
 }
 
-// The ends of a page's statement. The parts above are merged, not sorted.
+// inOrder is the end of the statement for a page. SQLite merges the preceding SELECTs
+// without sorting.
 const inOrder = " ORDER BY 1 DESC, 2 DESC LIMIT ?3"
 
-// playerPage sorts the player's games that are not over, and merges them with the
-// others.
+// playerPage is the statement for a page of a player's list. It sorts the unfinished
+// games, and merges them with the finished ones.
 const playerPage = `SELECT l.updated, l.id FROM player_listings p INDEXED BY player_listings_recent CROSS JOIN listings l
 		WHERE p.player = ?4 AND p.finished IS NULL AND l.id = p.id AND (l.updated, l.id) < (?1, ?2)
 	UNION ALL SELECT finished, id FROM player_listings INDEXED BY player_listings_recent
 		WHERE player = ?4 AND (finished, id) < (?1, ?2)` + inOrder
 
-// publicPage returns the statement for a page of a list of some variants, and its
-// arguments from the fourth on. Its text depends on the kind of list and the number of
-// variants only.
+// publicPage returns the statement for a page of a list of the given variants, and the
+// statement's arguments from the fourth on. The statement depends only on the kind of
+// list and the number of variants.
 func publicPage(l store.List, variants []string) (text string, args []any) {
 	var parts []string
 	arg := func(value any) string {
@@ -164,8 +166,8 @@ func publicPage(l store.List, variants []string) (text string, args []any) {
 	return strings.Join(parts, " UNION ALL ") + inOrder, args
 }
 
-// movingGames counts the active public games of a variant that had an event since a
-// time.
+// movingGames counts the active public games of a variant that had an event since the
+// given time.
 const movingGames = `SELECT count(*) FROM listings INDEXED BY listings_recent
 	WHERE private = 0 AND variant = ? AND status = 2 AND updated >= ?`
 
@@ -192,7 +194,8 @@ func (s lists) Moving(ctx context.Context, within time.Duration) (games int, err
 	return games, err
 }
 
-// listedVariants returns the variants of all listings. It looks one up after the other.
+// listedVariants returns the variants of all listings, using one index lookup per
+// variant.
 func listedVariants(c *sqlite3.Conn, private bool) (variants []string, err error) {
 	err = query(c, `WITH RECURSIVE known (variant) AS (
 			SELECT min(variant) FROM listings WHERE private = ?1
@@ -205,8 +208,8 @@ func listedVariants(c *sqlite3.Conn, private bool) (variants []string, err error
 	return variants, err
 }
 
-// Trim implements store.Lists. It removes games that are over, from the lists of
-// players, too.
+// Trim implements store.Lists. It removes finished games, including those in players'
+// lists.
 func (s lists) Trim(ctx context.Context, _ []string, keep time.Duration) error {
 	if keep <= 0 {
 		return nil
@@ -228,8 +231,9 @@ func (s lists) Trim(ctx context.Context, _ []string, keep time.Duration) error {
 	return nil
 }
 
-// oldListings returns up to maxListings games that ended before a time. Those that are
-// not over stay: their end is written in the transaction of their last entry.
+// oldListings returns up to maxListings games that ended before the given time.
+// Unfinished games are not removed: their end is written in the transaction of their last
+// entry.
 func oldListings(c *sqlite3.Conn, before time.Time) (old []string, err error) {
 	for _, private := range []bool{false, true} {
 		variants, err := listedVariants(c, private)

@@ -9,18 +9,18 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// place is a query for a key of a game that no row has. Rows are in the order of keys,
-// so that the key decides which games are neighbours.
+// place is a query that returns an unused key for a game. Rows are ordered by key, so the
+// key determines a game's neighbors.
 type place string
 
-// places are where a game can be moved to: before all others, and behind them.
+// places holds the places to which a game can be moved: before or after all other games.
 var places = []place{
 	"SELECT min(0, ifnull((SELECT min(game) FROM games), 0), ifnull((SELECT min(game) FROM entries), 0)) - 1",
 	"UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'games' RETURNING seq",
 }
 
-// move moves a game to a place, or creates it there. The old rows of its log stay
-// behind, where no game finds them: removing them might move rows again.
+// move moves a game to a place, or creates it there. The old rows of its log stay where
+// they are and belong to no game: removing them might move rows again.
 func (p place) move(c *sqlite3.Conn, gameID string) error {
 	var key, old int64
 	first := func(n *int64) func(s *sqlite3.Stmt) error {
@@ -46,8 +46,8 @@ func (p place) move(c *sqlite3.Conn, gameID string) error {
 	return exec(c, "UPDATE games SET game = ? WHERE game = ?", key, old)
 }
 
-// damage returns an error if an append to a game met a corrupt page that holds rows of
-// that game.
+// damage is called after an append to a game has encountered a corrupt page. It returns
+// an error if the page holds rows of that game.
 func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
 	tail, err := g.Tail(ctx, gameID)
 	if err != nil {

@@ -8,13 +8,14 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// rememberedQuotas is how many quotas that are not full are kept, in some 10 MB. The
-// least recently used ones are forgotten first, and so are full again.
+// rememberedQuotas is the maximum number of partly used quotas to remember. That many
+// take about 10 MB. The least recently used quotas are forgotten first, which makes them
+// full again.
 const rememberedQuotas = 1 << 16
 
-// quotas are in memory, since one server uses the file: after a restart all are full.
-// They know of each key only when its quota is full again, as in the generic cell rate
-// algorithm.
+// quotas implements store.Quotas in memory, because only one server uses the file. After
+// a restart all quotas are full. For each key it stores only when the quota will be full
+// again, as in the generic cell rate algorithm.
 type quotas struct {
 	now func() time.Time
 
@@ -27,7 +28,7 @@ type quotaKey struct{ what, key string }
 func newQuotas(now func() time.Time) *quotas {
 	full, err := lru.New[quotaKey, time.Time](rememberedQuotas)
 	if err != nil {
-		panic(err) // only for a size below 1
+		panic(err) // New fails only if the size is below 1.
 	}
 	return &quotas{now: now, full: full}
 }

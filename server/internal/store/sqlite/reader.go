@@ -6,16 +6,16 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// readers are read-only connections. They read what was committed when they begin, and
-// neither wait for the writer nor keep it waiting.
+// readers is a pool of read-only connections. Each read sees the data committed before it
+// began. Readers and the writer do not wait for each other.
 type readers struct {
 	open func() (*sqlite3.Conn, error)
-	free chan *reader // all that are not in use, opened when they are first used
+	free chan *reader // unused readers; they connect on first use
 }
 
 type reader struct {
 	conn *sqlite3.Conn // nil before the first use
-	// interrupt ends what runs on the connection when it is closed.
+	// Closing interrupt interrupts the connection's statements.
 	interrupt chan struct{}
 }
 
@@ -27,7 +27,7 @@ func newReaders(n int, open func() (*sqlite3.Conn, error)) *readers {
 	return p
 }
 
-// close closes the connections. It waits for those in use.
+// close closes the connections, after waiting for those that are in use.
 func (p *readers) close() (err error) {
 	for range cap(p.free) {
 		if r := <-p.free; r.conn != nil {
@@ -69,9 +69,9 @@ func (p *readers) do(ctx context.Context, work func(c *sqlite3.Conn) error) erro
 	if !stop() {
 		<-interrupt
 		r.interrupt = make(chan struct{})
-		r.conn.SetInterrupt(r.interrupt) // resets the statements, too
+		r.conn.SetInterrupt(r.interrupt) // also resets the statements
 		if !r.conn.AutocommitEnabled() {
-			_ = exec(r.conn, "ROLLBACK") // reports only that there is no transaction
+			_ = exec(r.conn, "ROLLBACK") // fails only if there is no transaction
 		}
 		if sqlite3.ErrCode(err) == sqlite3.ResultInterrupt {
 			return ctx.Err()

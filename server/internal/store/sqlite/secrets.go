@@ -17,7 +17,8 @@ func (s secrets) Secret(ctx context.Context, name string, proposed []byte) ([]by
 			return nil
 		}, name)
 	}
-	// There is one in all calls but the first, which need not wait for the writer.
+	// Try to read the secret first: after the first call it exists, and reading does not
+	// wait for the writer.
 	if err := s.read(ctx, stored); err != nil || secret != nil {
 		return secret, err
 	}

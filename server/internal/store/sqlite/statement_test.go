@@ -9,7 +9,7 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// Ensure that values are read as they were bound.
+// Ensure that values read from a statement equal the values bound to it.
 func TestQuery_Values(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})

@@ -12,7 +12,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// BoardsLikeModel makes random calls, and compares the boards with maps.
+// BoardsLikeModel makes random calls, and compares the boards with a model that uses
+// maps.
 func BoardsLikeModel(t *testing.T, boards store.Boards) {
 	ctx := t.Context()
 	players := make([]string, 12)
@@ -22,7 +23,7 @@ func BoardsLikeModel(t *testing.T, boards store.Boards) {
 	player := rapid.SampledFrom(players)
 	names := []store.Board{allTime, today, past}
 	rapid.Check(t, func(t *rapid.T) {
-		for _, player := range players { // what an earlier run left
+		for _, player := range players { // remove the entries of the previous run
 			require.NoError(t, boards.Hide(ctx, player))
 			require.NoError(t, boards.Unhide(ctx, player))
 		}

@@ -10,11 +10,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// OpenClock returns an empty store that closes with the test, and a function that puts
-// the store's clock forward.
+// OpenClock returns an empty store that is closed after the test, and a function that
+// advances the store's clock.
 type OpenClock func(t *testing.T) (s *store.Store, forward func(time.Duration))
 
-// EachClock is Each on the engines whose clock a test can put forward.
+// EachClock is like Each, but runs test only on the engines whose clock a test can
+// advance.
 func EachClock(t *testing.T, test func(t *testing.T, s *store.Store, forward func(time.Duration))) {
 	t.Helper()
 	t.Run("miniredis", func(t *testing.T) {
@@ -29,7 +30,7 @@ func EachClock(t *testing.T, test func(t *testing.T, s *store.Store, forward fun
 	})
 }
 
-// OnMiniredis is OpenClock on the imitation of Redis.
+// OnMiniredis is an OpenClock that uses miniredis.
 func OnMiniredis(t *testing.T) (*store.Store, func(time.Duration)) {
 	t.Helper()
 	server, now := redistest.StartMiniredis(t), time.Now()
@@ -41,7 +42,7 @@ func OnMiniredis(t *testing.T) (*store.Store, func(time.Duration)) {
 	}
 }
 
-// OnSQLiteClock is OpenClock on SQLite.
+// OnSQLiteClock is an OpenClock that uses SQLite.
 func OnSQLiteClock(t *testing.T) (*store.Store, func(time.Duration)) {
 	t.Helper()
 	var ahead atomic.Int64

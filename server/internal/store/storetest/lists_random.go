@@ -12,8 +12,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Games that do not move are listed once each, whatever moves between two pages.
-// Few scores make many equal ones.
+// pagesWhileGamesMove checks that while a list is read in pages, each game that keeps its
+// place is listed exactly once, no matter which other games move between pages. There are
+// only a few different scores, so that many games have the same score.
 func pagesWhileGamesMove(t *testing.T, lists store.Lists) {
 	start, l := now(), store.List{Order: store.ByScore, Status: store.Active}
 	rapid.Check(t, func(t *rapid.T) {
@@ -42,7 +43,7 @@ func pagesWhileGamesMove(t *testing.T, lists store.Lists) {
 			}
 			after = page[n-1]
 			for range rapid.IntRange(0, 3).Draw(t, "moves") {
-				n := rapid.IntRange(0, 15).Draw(t, "game") // Some are new.
+				n := rapid.IntRange(0, 15).Draw(t, "game") // The game may be new.
 				moved[gameID(n)] = true
 				if rapid.Bool().Draw(t, "gone") {
 					require.NoError(t, lists.Forget(ctx, l, gameID(n)))
@@ -59,8 +60,8 @@ func pagesWhileGamesMove(t *testing.T, lists store.Lists) {
 	})
 }
 
-// randomListings compares the lists with a model, which sorts all games, while games
-// go on, are watched, and are removed.
+// randomListings compares the lists with a model that sorts all games, while games
+// continue, gain spectators, and are removed.
 func randomListings(t *testing.T, open Open) {
 	variants := []string{"classic", "twos", "tribolo"}
 	lists, start := open(t).Lists, now()
@@ -68,7 +69,7 @@ func randomListings(t *testing.T, open Open) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := t.Context()
 		model := map[string]store.Listing{}
-		offset += 100 // so that a run's games are other ones
+		offset += 100 // use new games in each run
 		defer func() {
 			for _, l := range model {
 				require.NoError(t, lists.Remove(ctx, l))
@@ -122,7 +123,7 @@ func randomListings(t *testing.T, open Open) {
 	})
 }
 
-// modelPlaces is what a list must have.
+// modelPlaces returns a list's expected content.
 func modelPlaces(games map[string]store.Listing, l store.List) []store.Place {
 	var places []store.Place
 	for _, g := range games {

@@ -1,5 +1,5 @@
-// Package storetest is the contract of the store's ports as tests, which every engine
-// passes, and gives other tests a store of each engine.
+// Package storetest tests the contract of the store's interfaces, which every engine must
+// fulfill. It also provides stores of each engine to other tests.
 package storetest
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// Each runs test once on an empty store of each engine, as parallel subtests. Those
+// Each runs test once on an empty store of each engine, as parallel subtests. Subtests
 // that need redis-server are skipped if it is not installed, and with -short. The
-// subtests go on after Each returned, as parallel subtests do: whatever must follow
-// them belongs into t.Cleanup.
+// subtests are parallel, so they continue after Each has returned. Anything that must
+// happen after them belongs in t.Cleanup.
 func Each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
@@ -34,7 +34,7 @@ func Each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	})
 }
 
-// OnSQLite returns a store on SQLite that closes with the test.
+// OnSQLite returns a store backed by SQLite. The store is closed after the test.
 func OnSQLite(t testing.TB, o sqlite.Options) *store.Store {
 	t.Helper()
 	s, err := sqlite.Open(o)
@@ -43,11 +43,11 @@ func OnSQLite(t testing.TB, o sqlite.Options) *store.Store {
 	return s
 }
 
-// Open returns an empty store that closes with the test.
+// Open returns an empty store that is closed after the test.
 type Open func(t *testing.T) *store.Store
 
-// OnRedis returns a store on the Redis at the addresses, several for a cluster, that
-// closes with the test.
+// OnRedis returns a store backed by the Redis server at the given address, or by a cluster
+// if there are several addresses. The store is closed after the test.
 func OnRedis(t testing.TB, addrs ...string) *store.Store {
 	t.Helper()
 	connect := func(retries int) goredis.UniversalClient {
@@ -62,8 +62,8 @@ func OnRedis(t testing.TB, addrs ...string) *store.Store {
 	return s
 }
 
-// New returns an empty store that closes with the test, for tests to which the engine
-// does not matter.
+// New returns an empty store that is closed after the test, for tests that do not depend
+// on the engine.
 func New(t testing.TB) *store.Store {
 	t.Helper()
 	return OnSQLite(t, sqlite.Options{Memory: true})

@@ -19,11 +19,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// appenders is how many games grow at a time.
+// appenders is the number of games that grow concurrently.
 const appenders = 500
 
-// BenchmarkAppend compares SQLite with a Redis that writes every entry to disk: 500
-// games that grow as quickly as they can, without the server around them.
+// BenchmarkAppend compares appends to SQLite with appends to a Redis server that syncs every
+// entry to disk. It appends to 500 games concurrently, as fast as possible, directly to the
+// store.
 func BenchmarkAppend(b *testing.B) {
 	file, err := sqlite.Open(sqlite.Options{Path: filepath.Join(b.TempDir(), "store.db")})
 	require.NoError(b, err)
@@ -61,11 +62,12 @@ func BenchmarkAppend(b *testing.B) {
 	report("ms-p50", ratio.Goal{}, func(a *appending) []float64 { return a.p50 })
 }
 
-// appending is one side of the comparison, and a figure for each round.
+// appending is one side of the comparison: a store, and its results, with one element per round.
 type appending struct {
 	b     *testing.B
 	store *store.Store
-	// work is for how many microseconds another process of the store had a processor.
+	// work returns the processor time, in microseconds, that the store's processes have used,
+	// not counting this process.
 	work            func() float64
 	rate, cost, p50 []float64
 }
@@ -90,7 +92,7 @@ func (a *appending) run() {
 
 func micros1(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// growLog appends entries to a game for a while, and returns how long each took.
+// growLog appends entries to a game for duration d, and returns the time that each append took.
 func growLog(b *testing.B, s *store.Store, game string, d time.Duration) (spans []time.Duration) {
 	ctx := context.Background()
 	began := time.Now()

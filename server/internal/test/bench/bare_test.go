@@ -10,23 +10,24 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// bare is gRPC without a server behind it: calls that answer with a prepared
-// message, and streams that send one message to all watchers.
+// bare is a minimal gRPC service: every call returns the same prepared message, and every stream
+// sends the same message to all watchers.
 type bare struct {
 	pb.UnimplementedGameServiceServer
 
 	answer *pb.MoveResponse
 	update *pb.WatchResponse
-	// publishes says that a move is shown to every stream of its game.
+	// publishes makes each move send the message to every stream of the game.
 	publishes bool
-	// publish, if set, is what a move brings about instead.
+	// publish, if not nil, is called on each move instead of sending the message to the
+	// streams.
 	publish func()
-	// marshals says that each stream encodes the message anew.
+	// marshals makes each stream encode the message separately.
 	marshals bool
 
 	encode   sync.Once
 	prepared grpc.PreparedMsg
-	feeds    sync.Map // game id → *feed
+	feeds    sync.Map // game ID → *feed
 }
 
 // feed wakes the streams of a game.
@@ -36,8 +37,8 @@ type feed struct {
 }
 
 type moment struct {
-	sent int           // messages so far
-	more chan struct{} // closed when there is one more
+	sent int           // number of messages sent so far
+	more chan struct{} // closed when another message is sent
 }
 
 func newBare(event *pb.Event, publishes, marshals bool) *bare {
@@ -68,7 +69,7 @@ func (s *bare) feed(gameID string) *feed {
 	return found.(*feed)
 }
 
-// publish sends one more message to every stream.
+// publish sends the message to every stream once more.
 func (r *feed) publish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

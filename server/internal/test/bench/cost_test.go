@@ -13,9 +13,9 @@ import (
 	"github.com/gridstand/gridstand/internal/ratio"
 )
 
-// BenchmarkCostOfAMove is what a move costs the server's process beside what a
-// bare call costs a server, in time on a processor and in allocations, and how
-// much of the bare server's time Redis takes for it.
+// BenchmarkCostOfAMove compares the cost of a move with that of a bare call, in processor time and
+// allocations of the server's process. It also compares Redis's processor time with that of the
+// bare server.
 func BenchmarkCostOfAMove(b *testing.B) {
 	store := startStore(b)
 	server := startProcess(b, ours, storeVariable+"="+store)
@@ -45,8 +45,8 @@ func BenchmarkCostOfAMove(b *testing.B) {
 	}
 }
 
-// BenchmarkCostOfMetrics is what an event to a watcher, and a move, cost a server
-// with metrics beside one without, in time on a processor.
+// BenchmarkCostOfMetrics compares a server with metrics to one without, in processor time per
+// move and per event sent to a watcher.
 func BenchmarkCostOfMetrics(b *testing.B) {
 	metered, bare := startOurs(b), startOurs(b, unmeteredVariable+"=1")
 	b.Run("event", func(b *testing.B) {
@@ -70,7 +70,8 @@ func BenchmarkCostOfMetrics(b *testing.B) {
 	})
 }
 
-// redisWork asks for how many microseconds a Redis had a processor.
+// redisWork returns a function that returns the processor time used by a Redis server, in
+// microseconds.
 func redisWork(b *testing.B, url string) func() float64 {
 	b.Helper()
 	options, err := redis.ParseURL(url)

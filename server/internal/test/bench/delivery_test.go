@@ -12,8 +12,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// pace calls move so many times, one every so often, and returns how long each
-// took in milliseconds.
+// pace calls move the given number of times at fixed intervals, and returns the duration of
+// each call in milliseconds.
 func pace(b *testing.B, moves int, every time.Duration, move func() error) []float64 {
 	b.Helper()
 	next := time.NewTicker(every)
@@ -28,10 +28,10 @@ func pace(b *testing.B, moves int, every time.Duration, move func() error) []flo
 	return took
 }
 
-// BenchmarkDelivery plays one watched game at 5 moves a second. Every event
-// must reach every watcher; the 99th percentile of the time from the append to
-// the receipt is compared with the time between two moves: a slower watcher
-// would fall further and further behind.
+// BenchmarkDelivery plays one watched game at five moves per second. Every event must reach
+// every watcher. The benchmark compares the 99th percentile of the time from append to receipt
+// with the interval between moves, because a watcher slower than that would fall further and
+// further behind.
 func BenchmarkDelivery(b *testing.B) {
 	const rate = 5
 	n := thousands
@@ -54,22 +54,23 @@ func BenchmarkDelivery(b *testing.B) {
 	ratio.Report(b, "ms", ratio.AtMost(1), lags, between, ratios)
 }
 
-// BenchmarkStalled compares a game with a thousand watchers with one that has a
-// thousand more who never read: how long its moves take, and how long after
-// them the last reading watcher has the event.
+// BenchmarkStalled compares a game that has 1,000 watchers with one that has 1,000 more watchers
+// that never read. It measures the latency of moves, and the time until the last of the reading
+// watchers has received the event.
 func BenchmarkStalled(b *testing.B) {
 	const (
 		readers = 1000
 		moves   = 100
-		// After so many events, of some 127 bytes, the 64 kB that a server keeps
-		// for a stream are full, and whatever comes next waits. Not many more: a
-		// game that is played like this may end after 850 moves.
+		// After this many events of about 127 bytes, the 64 kB that a server buffers for a
+		// stream are full, and further events wait. The number cannot be much higher, because a
+		// game played this way may end after 850 moves.
 		full = 560
 	)
 	server := startOurs(b)
 	games := 0
-	// The medians in one game, which is first played so far that the watchers
-	// who do not read have stalled.
+	// measure plays one game and returns two medians: the latency of a move, and the time from
+	// the response until the last of the reading watchers has the event. If stalled is true, the
+	// game also has watchers that never read, and measuring starts once they have stalled.
 	measure := func(stalled bool) (moved, delivered float64) {
 		games++
 		p := startedPlayer(b, server, fmt.Sprintf("player %d", games))

@@ -1,10 +1,9 @@
-// Package bench measures a whole server on a real Redis that writes every
-// move to disk, beside what gRPC does bare: the same messages, clients and
-// streams against handlers that do nothing. Both run in turns on one machine,
-// so that what it does meanwhile meets both, and each figure is the median of
-// several rounds. Only the ratios mean something elsewhere. What is measured of
-// watching has each server in a process of its own, this binary started again,
-// which leaves profiles behind if BENCH_PROFILES names a directory.
+// Package bench compares a whole server on a real Redis server that syncs every move to disk
+// with bare gRPC: the same messages, clients and streams, but handlers that do nothing. The two
+// sides take turns on one machine, so that other load affects both, and each result is the
+// median of several rounds. Only the ratios are meaningful on other machines. Benchmarks with
+// watchers run each server in its own process, started from the same test binary. If
+// BENCH_PROFILES names a directory, the servers write profiles to it.
 //
 //	go test -run '^$' -bench . ./server/internal/test/bench
 package bench

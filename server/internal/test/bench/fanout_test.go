@@ -11,16 +11,18 @@ import (
 )
 
 const (
-	// watchers are shown one game, so many on a connection.
+	// watchers is the number of watchers of one game, and perConnection is how many of them
+	// share a connection.
 	watchers      = 20_000
 	perConnection = 250
-	// ahead is how far the slowest watcher may be behind: less than a match
-	// keeps in memory, so that no watcher gets a game in place of events.
+	// ahead is the maximum number of events by which the slowest watcher may lag. It is less
+	// than the number of events that a match keeps in memory, so that no watcher is sent the
+	// whole game instead of events.
 	ahead = 32
 )
 
-// startOurs starts a server in a process of its own, on a Redis that writes
-// every move to disk.
+// startOurs starts a server in its own process, on a Redis server that syncs every move to
+// disk.
 func startOurs(b *testing.B, variables ...string) *process {
 	b.Helper()
 	return startProcess(b, ours, append(variables, storeVariable+"="+startStore(b))...)
@@ -29,11 +31,11 @@ func startOurs(b *testing.B, variables ...string) *process {
 // watchedGame is a game with an audience.
 type watchedGame struct {
 	*audience
-	publish func() error // brings one event to everybody
+	publish func() error // sends one event to every watcher
 }
 
-// watchGame opens an audience of one of the player's games, with so many
-// streams on each connection.
+// watchGame opens an audience for the player's current game, with perConnection streams on each
+// connection.
 func watchGame(b *testing.B, server *process, p *player, n, perConnection int) watchedGame {
 	b.Helper()
 	version := p.event.GetVersion()
@@ -44,7 +46,7 @@ func watchGame(b *testing.B, server *process, p *player, n, perConnection int) w
 	}
 }
 
-// readGame is watchGame for readers of events.
+// readGame is like watchGame, but for readers of Server-Sent Events.
 func readGame(b *testing.B, server *process, p *player, n int) watchedGame {
 	b.Helper()
 	version := p.event.GetVersion()
@@ -57,7 +59,7 @@ func readGame(b *testing.B, server *process, p *player, n int) watchedGame {
 	}
 }
 
-// watchBareGame opens an audience of a bare server that sends the event.
+// watchBareGame opens an audience for a bare server that sends the given event.
 func watchBareGame(b *testing.B, server *process, event *pb.Event, n, perConnection int) watchedGame {
 	b.Helper()
 	request := &pb.WatchRequest{GameId: event.GetGameId()}
@@ -67,7 +69,7 @@ func watchBareGame(b *testing.B, server *process, event *pb.Event, n, perConnect
 	}
 }
 
-// startedPlayer returns a player who has moved once in a game on the server.
+// startedPlayer returns a player who has started a game on the server and made one move.
 func startedPlayer(b *testing.B, server *process, name string) *player {
 	b.Helper()
 	p := newPlayer(b, server.dial(b), name)
@@ -75,17 +77,17 @@ func startedPlayer(b *testing.B, server *process, name string) *player {
 	return p
 }
 
-// watchNewGame opens an audience of a game of the nth player: one game is over
-// before all comparisons are.
+// watchNewGame opens an audience for a game of the nth player. Each comparison needs its own
+// game, because a single game would end before all comparisons were done.
 func watchNewGame(b *testing.B, server *process, n int) (*player, watchedGame) {
 	b.Helper()
 	p := startedPlayer(b, server, fmt.Sprintf("player %d", n))
 	return p, watchGame(b, server, p, watchers, perConnection)
 }
 
-// BenchmarkEvents compares events shown to all watchers of one game with
-// messages that a bare server sends to as many streams: one that encodes each
-// message once, and one that does so for each stream.
+// BenchmarkEvents compares the events sent to all watchers of one game with the messages that a
+// bare server sends to the same number of streams. One bare server encodes each message once,
+// the other once per stream.
 func BenchmarkEvents(b *testing.B) {
 	server := startOurs(b)
 	for n, bare := range []struct {
@@ -105,10 +107,9 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
-// BenchmarkCostOfAnEvent is what an event costs the server for each watcher:
-// processor time, which is nearly the same on a busy machine, and allocations.
-// Watchers share connections, as behind a proxy, or have one each, as single
-// users do.
+// BenchmarkCostOfAnEvent measures what an event costs the server per watcher: allocations and
+// processor time. Both depend little on the machine's load. Watchers either share
+// connections, as they do behind a proxy, or each have their own, as individual users do.
 func BenchmarkCostOfAnEvent(b *testing.B) {
 	server := startOurs(b)
 	for n, cost := range []struct {
@@ -132,18 +133,19 @@ func BenchmarkCostOfAnEvent(b *testing.B) {
 	}
 }
 
-// costOfAnEvent is what the server answers to a question, for each event that a
-// watcher is shown.
+// costOfAnEvent asks the server a question before and after publishing events, and returns the
+// increase in the answer per event and watcher.
 func costOfAnEvent(b *testing.B, server *process, question string, to watchedGame) float64 {
 	b.Helper()
 	const events = 50
-	to.many(b, 1) // What the first brings about is not measured.
+	to.many(b, 1) // exclude the one-time effects of the first event
 	before := server.ask(b, question)
 	to.many(b, events)
 	return (server.ask(b, question) - before) / events / float64(to.size())
 }
 
-// many publishes so many events, at the pace of the slowest.
+// many publishes the given number of events, but no faster than the slowest watcher receives
+// them.
 func (s watchedGame) many(b *testing.B, events int64) {
 	b.Helper()
 	seen := s.least()

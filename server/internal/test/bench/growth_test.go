@@ -14,12 +14,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// variantsBySize have a list or a board of 1, 10 and 100 times the size.
+// variantsBySize holds variants whose lists or boards have 1, 10 and 100 times the base size.
 var variantsBySize = [...]string{"twos", "vt100", "classic"}
 
-// grow compares what something costs or yields at 10 and 100 times the size
-// with the same at the size itself, which stands in for the bare side: a ratio
-// of 1 says that it grows as its work does.
+// grow compares a cost or throughput at 10 and 100 times the base size with that at the base
+// size, which serves as the bare side. A ratio of 1 means that the size does not affect the cost
+// of a unit of work.
 func grow(b *testing.B, unit string, at [3]ratio.Side) {
 	b.Helper()
 	for i, name := range []string{"10_times", "100_times"} {
@@ -27,7 +27,8 @@ func grow(b *testing.B, unit string, at [3]ratio.Side) {
 	}
 }
 
-// BenchmarkGrowth says how cost grows with games, watchers, entries and moves.
+// BenchmarkGrowth measures how costs grow with the number of games, watchers, entries and
+// moves.
 func BenchmarkGrowth(b *testing.B) {
 	b.Run("moves_of_50_players_in_50_games", growGames)
 	b.Run("events_to_watchers", growWatchers)
@@ -65,7 +66,7 @@ func growWatchers(b *testing.B) {
 	for size, n := range []int{perConnection, 10 * perConnection, 100 * perConnection} {
 		game := watchGame(b, server, startedPlayer(b, server, fmt.Sprintf("player %d", size)), n, perConnection)
 		at[size] = func() float64 {
-			const moves = 50 // few, since a game must not end
+			const moves = 50 // small enough that the game does not end
 			began := time.Now()
 			game.many(b, moves)
 			return float64(moves*n) / time.Since(began).Seconds()

@@ -16,9 +16,8 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// BenchmarkLatency compares how long a move takes, at half of the moves that
-// the server can carry, with a bare call and an entry written to disk by Redis,
-// one after the other at the same rate.
+// BenchmarkLatency compares the latency of a move with that of a bare call followed by an append
+// that Redis syncs to disk, both at half the server's maximum move rate.
 func BenchmarkLatency(b *testing.B) {
 	all := newPlayers(b, startOurs(b))
 	moves := movesOf(all)
@@ -41,8 +40,8 @@ func BenchmarkLatency(b *testing.B) {
 	}
 }
 
-// writeAfter adds to each call an entry of a move's size in a stream of its
-// own, which Redis writes to disk before it answers.
+// writeAfter extends each call: if the call succeeds, an entry as large as a move is then
+// appended to the call's own Redis stream. Redis syncs the entry to disk before it replies.
 func writeAfter(b *testing.B, calls []func() error) []func() error {
 	b.Helper()
 	store := redistest.StartRedis(b, "--appendonly", "yes", "--appendfsync", "always")
@@ -64,8 +63,8 @@ func writeAfter(b *testing.B, calls []func() error) []func() error {
 	return both
 }
 
-// paced has all works done at a rate per second for a while, and returns how
-// long each took, in order of length.
+// paced calls the functions in works for the duration span, at a combined rate of rate calls per
+// second, and returns the sorted durations of all calls.
 func paced(b *testing.B, rate float64, works []func() error) []time.Duration {
 	b.Helper()
 	pause := time.Duration(float64(len(works)) / rate * float64(time.Second))
@@ -74,10 +73,10 @@ func paced(b *testing.B, rate float64, works []func() error) []time.Duration {
 	began := time.Now()
 	for i, work := range works {
 		group.Go(func() {
-			// Spread evenly, and not in step.
+			// Start at a random offset, so that the works do not run in lockstep.
 			next := began.Add(rand.N(pause))
 			for next.Before(began.Add(span)) {
-				time.Sleep(time.Until(next)) //nolint:forbidigo // The rate is what is measured.
+				time.Sleep(time.Until(next)) //nolint:forbidigo // The rate is part of the measurement.
 				next = next.Add(pause)
 				sent := time.Now()
 				if err := work(); err != nil {
@@ -92,7 +91,7 @@ func paced(b *testing.B, rate float64, works []func() error) []time.Duration {
 	return slices.Sorted(slices.Values(slices.Concat(took...)))
 }
 
-// milliseconds is a percentile of sorted times.
+// milliseconds returns a percentile of sorted durations, in milliseconds.
 func milliseconds(sorted []time.Duration, share float64) float64 {
 	if len(sorted) == 0 {
 		return 0

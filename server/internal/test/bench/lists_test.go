@@ -24,26 +24,26 @@ import (
 )
 
 const (
-	// entries on the board, and live games.
+	// entries is the number of entries on the board, and liveGames is the number of live games.
 	entries   = 1_000_000
 	liveGames = 100_000
-	// onPage is how many a page shows, pages how many of a list are read in
-	// turn, and reads how often a page is read in a round.
+	// onPage is the number of entries per page, pages is the number of pages that are read in
+	// turn, and reads is the number of times that each page is read per round.
 	onPage = 50
 	pages  = 20
 	reads  = 1000
 )
 
-// ranked is the id of the player with the nth entry on the board.
+// ranked returns the ID of the player with the nth entry on the board.
 func ranked(n int) string { return id.Derive([]byte("player"), fmt.Append(nil, n)) }
 
-// member is the nth entry as the board keeps it.
+// member returns the nth entry in the form in which the board stores it.
 func member(n int) string {
 	const latest = 9_999_999_999_999
 	return fmt.Sprintf("%013d:%s:%s", latest-int64(n), ranked(n), ranked(n))
 }
 
-// anyScore is for a board on which few scores are equal.
+// anyScore returns a random score. Few entries of a board have the same one.
 func anyScore() int32 { return rand.Int32N(100_000) }
 
 // fillBoard writes a variant's board and its players.
@@ -64,7 +64,7 @@ func fillBoard(b *testing.B, client redis.UniversalClient, variant string, entri
 	}
 }
 
-// took is how long a call lasts that must not fail.
+// took returns the duration of a call. The benchmark fails if the call does.
 func took(b *testing.B, call func() error) time.Duration {
 	b.Helper()
 	began := time.Now()
@@ -74,8 +74,8 @@ func took(b *testing.B, call func() error) time.Duration {
 	return span
 }
 
-// BenchmarkBoard compares what is read of a leaderboard with the bare command,
-// called by a bare handler that answers with a message of the same size.
+// BenchmarkBoard compares leaderboard reads with a minimal handler that runs only the Redis
+// command and returns a message of the same size.
 func BenchmarkBoard(b *testing.B) {
 	ctx := context.Background()
 	server := startRedis(b)
@@ -114,7 +114,8 @@ func BenchmarkBoard(b *testing.B) {
 	})
 	const board = "scores:{classic:all}"
 	place := func(ctx context.Context, n int) error { return client.ZRevRank(ctx, board, member(n)).Err() }
-	// What is left to do for a caller that does not know the member.
+	// placeFound does the minimum work needed if the caller knows only the player's ID: it looks
+	// up the player's member, and then that member's rank.
 	found := redis.NewScript(`return redis.call('ZREVRANK', KEYS[1], redis.call('HGET', KEYS[2], ARGV[1]))`)
 	placeFound := func(ctx context.Context, n int) error {
 		return found.Run(ctx, client, []string{board, board + ":best"}, ranked(n)).Err()
@@ -143,7 +144,7 @@ func BenchmarkBoard(b *testing.B) {
 	b.Run("rank of a recent player beside a script that finds the member", rank(reads/10, ratio.Goal{}, placeFound))
 }
 
-// fillLists creates running games of a variant and lists them.
+// fillLists creates running games of a variant and adds them to the lists.
 func fillLists(b *testing.B, s *store.Store, variant string, games int) {
 	b.Helper()
 	library := &library{log: gamelog.New(s.Games)}
@@ -157,16 +158,15 @@ func fillLists(b *testing.B, s *store.Store, variant string, games int) {
 			}
 			listing := directory.Of(created.Tip.State, n%1000)
 			listing.Score = int32(n % 100_000)
-			listing.Players = nil // or one player's list would have them all
+			listing.Players = nil // otherwise, one player's list would contain all games
 			return s.Lists.Write(ctx, []store.Listing{listing}, 0)
 		})
 	}
 	require.NoError(b, group.Wait())
 }
 
-// BenchmarkLists compares a page of the live games with the bare commands that
-// find and read them, called by a bare handler that answers with a message of
-// the same size.
+// BenchmarkLists compares reading a page of live games with a minimal handler that returns a
+// message of the same size and runs only the Redis commands that find and read the games.
 func BenchmarkLists(b *testing.B) {
 	ctx := context.Background()
 	server := startRedis(b)
@@ -212,7 +212,7 @@ func BenchmarkLists(b *testing.B) {
 	}
 }
 
-// pagesOf reads the first pages of the live games in turn.
+// pagesOf measures reads of the first few pages of live games, in turn.
 func pagesOf(b *testing.B, games pb.GameServiceClient, by pb.OrderBy) ratio.Side {
 	b.Helper()
 	token, turn := "", 0
@@ -230,8 +230,8 @@ func pagesOf(b *testing.B, games pb.GameServiceClient, by pb.OrderBy) ratio.Side
 	})
 }
 
-// BenchmarkListsOnSQLite compares a page of the live games of a server on SQLite with
-// that of one on Redis.
+// BenchmarkListsOnSQLite compares reading a page of live games from a server backed by SQLite with
+// reading one from a server backed by Redis.
 func BenchmarkListsOnSQLite(b *testing.B) {
 	redis, file := startRedis(b), filepath.Join(b.TempDir(), "store.db")
 	fillLists(b, storetest.OnRedis(b, redis.Addr()), "classic", liveGames)

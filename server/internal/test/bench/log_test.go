@@ -22,7 +22,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// median is that of so many calls.
+// median returns the median duration of the given number of calls.
 func median(calls int, call func() time.Duration) time.Duration {
 	spans := make([]time.Duration, calls)
 	for i := range spans {
@@ -32,7 +32,8 @@ func median(calls int, call func() time.Duration) time.Duration {
 	return spans[len(spans)/2]
 }
 
-// micros and millis measure a side of a comparison by the median of calls.
+// micros and millis return a side of a comparison that measures the median duration of calls, in
+// microseconds and in milliseconds respectively.
 func micros(calls int, call func() time.Duration) ratio.Side {
 	return func() float64 { return float64(median(calls, call)) / float64(time.Microsecond) }
 }
@@ -41,8 +42,8 @@ func millis(calls int, call func() time.Duration) ratio.Side {
 	return func() float64 { return float64(median(calls, call)) / float64(time.Millisecond) }
 }
 
-// watchUntil opens a stream, reads so many messages, and returns how long that
-// took. The stream is gone when it returns.
+// watchUntil opens a stream, reads the given number of messages, and returns the time that this
+// took. It closes the stream before it returns.
 func watchUntil(b *testing.B, games pb.GameServiceClient, request *pb.WatchRequest, messages int) time.Duration {
 	b.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -65,16 +66,17 @@ func watchUntil(b *testing.B, games pb.GameServiceClient, request *pb.WatchReque
 	return took
 }
 
-// BenchmarkJoinLongGame compares the first message that a watcher gets of a long
-// game in memory with that of a bare stream that asked Redis something.
+// BenchmarkJoinLongGame compares the time until a watcher gets the first message of a long game
+// in memory with that of a bare stream that makes one request to Redis.
 func BenchmarkJoinLongGame(b *testing.B) {
 	joinLongGame(b, ratio.AtMost(1.3), func(ctx context.Context, client redis.Cmdable, _ string) error {
 		return client.Ping(ctx).Err()
 	})
 }
 
-// BenchmarkJoinLongGameAsked has the bare stream ask what one has to know: where
-// log and meta end.
+// BenchmarkJoinLongGameAsked is like BenchmarkJoinLongGame, but the bare stream asks Redis for
+// the two values that a server must compare: the end of the log, and the end recorded in the
+// meta.
 func BenchmarkJoinLongGameAsked(b *testing.B) {
 	joinLongGame(b, ratio.Goal{}, func(ctx context.Context, client redis.Cmdable, gameID string) error {
 		_, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
@@ -93,7 +95,7 @@ func joinLongGame(b *testing.B, goal ratio.Goal, ask func(ctx context.Context, c
 	events := newLibrary(b, store).play(b, long)
 	state := events[len(events)-1].State
 	ours := pb.NewGameServiceClient(dial(b, serve(b, store.URL())))
-	// A watcher keeps the game in memory.
+	// This watcher keeps the game in memory.
 	present, err := ours.Watch(b.Context(), &pb.WatchRequest{GameId: state.ID})
 	require.NoError(b, err)
 	_, err = present.Recv()
@@ -120,8 +122,8 @@ func joinLongGame(b *testing.B, goal ratio.Goal, ask func(ctx context.Context, c
 		micros(calls, func() time.Duration { return watchUntil(b, bare, request, 1) }))
 }
 
-// BenchmarkWholeLongGame compares all events of a long game with as many
-// messages of a bare stream that read the game's log.
+// BenchmarkWholeLongGame compares sending all events of a long game with sending the same
+// number of messages on a bare stream that reads the game's log.
 func BenchmarkWholeLongGame(b *testing.B) {
 	store := startRedis(b)
 	events := newLibrary(b, store).play(b, long)
@@ -154,8 +156,8 @@ func BenchmarkWholeLongGame(b *testing.B) {
 		millis(calls, func() time.Duration { return watchUntil(b, bare, request, len(events)) }))
 }
 
-// BenchmarkRebuildLongGame compares reading a long game from its log with
-// reading that log, and the least that checking it needs of each entry.
+// BenchmarkRebuildLongGame compares rebuilding a long game from its log with reading the log and
+// doing only the work per entry that verification requires.
 func BenchmarkRebuildLongGame(b *testing.B) {
 	server := startRedis(b)
 	games := newLibrary(b, server)
@@ -174,7 +176,7 @@ func BenchmarkRebuildLongGame(b *testing.B) {
 		require.Equal(b, last.Version, history.Tip.State.Version)
 		return took
 	}
-	var sum byte // of what was computed, so that nothing is left out
+	var sum byte // keeps the compiler from removing the computation
 	bare := func() time.Duration {
 		began := time.Now()
 		entries, err := games.client.XRange(ctx, logKey(last.ID), "-", "+").Result()

@@ -10,8 +10,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// players move concurrently, each in a game of its own and on a connection of
-// its own, as people do.
+// players is the number of players who make moves concurrently. Each of them has their own game
+// and connection, as real players do.
 const players = 500
 
 // BenchmarkMoves compares acknowledged moves with bare unary calls.
@@ -29,7 +29,7 @@ func BenchmarkMoves(b *testing.B) {
 		all := newPlayers(b, server)
 		plain := startBareProcess(b, prepared, all[0].event)
 		moves, echoes := movesOf(all), echoesOf(b, plain, all)
-		// From the version at which the games stand now.
+		// Watch each game from its current version.
 		var requests, plainRequests []*pb.WatchRequest
 		for _, p := range all {
 			version := p.event.GetVersion()
@@ -38,7 +38,7 @@ func BenchmarkMoves(b *testing.B) {
 				plainRequests = append(plainRequests, &pb.WatchRequest{GameId: p.game.GetId()})
 			}
 		}
-		// As one connection for a game.
+		// The streams of each game share a connection.
 		ours := openAudience(b, server.address, watchPlan{requests: requests, perConnection: 4, versioned: true})
 		theirs := openAudience(b, plain.address, watchPlan{requests: plainRequests, perConnection: 4})
 		shown := func(a *audience, works []func() error) float64 {
@@ -53,7 +53,7 @@ func BenchmarkMoves(b *testing.B) {
 	})
 }
 
-// newPlayers makes players who have begun to play.
+// newPlayers creates players, each of whom has made a first move.
 func newPlayers(b *testing.B, server *process) []*player {
 	b.Helper()
 	all := make([]*player, players)
@@ -64,7 +64,7 @@ func newPlayers(b *testing.B, server *process) []*player {
 	return all
 }
 
-// movesOf is what each player does next.
+// movesOf returns, for each player, a function that makes the next move.
 func movesOf(all []*player) []func() error {
 	moves := make([]func() error, len(all))
 	for i, p := range all {
@@ -73,7 +73,8 @@ func movesOf(all []*player) []func() error {
 	return moves
 }
 
-// echoesOf is a bare call for each player, on a connection of its own.
+// echoesOf returns, for each player, a function that makes a bare call over the player's own
+// connection.
 func echoesOf(b *testing.B, server *process, all []*player) []func() error {
 	b.Helper()
 	echoes := make([]func() error, len(all))

@@ -18,8 +18,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// recordWriter writes one record to the connections of all readers. It is the limit of
-// what serves events.
+// recordWriter writes the same record to all readers' connections, with one system call each. No
+// event server can do less work than that.
 type recordWriter struct {
 	listener net.Listener
 	record   []byte
@@ -49,7 +49,7 @@ func newRecordWriter(event *pb.Event) (*recordWriter, error) {
 	return w, nil
 }
 
-// serve answers each request with headers.
+// serve answers each request with headers only, and keeps its connection for publish.
 func (w *recordWriter) serve() {
 	for {
 		conn, err := w.listener.Accept()
@@ -71,8 +71,8 @@ func (w *recordWriter) serve() {
 	}
 }
 
-// publish writes the record to everybody. A reader that is too far behind gets a part of
-// it, which its next record shows.
+// publish writes the record to all readers. A reader that is too far behind gets only part of
+// the record, and notices that when it reads the next one.
 func (w *recordWriter) publish() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,13 +89,14 @@ func (w *recordWriter) close() {
 	}
 }
 
-// BenchmarkCostOfARecord is what an event costs the server for each reader of
-// Server-Sent Events with a connection of its own, in time on a processor: beside one
-// write of the same bytes, beside a watcher by gRPC with a connection of its own, and with
-// TLS, which takes a goroutine for each, beside without. The last is what gRPC watchers cost in a game that a few readers of events joined before
-// them, beside one without such readers.
+// BenchmarkCostOfARecord measures the processor time that an event costs the server per reader
+// of Server-Sent Events, each with its own connection. It compares that with a single write of
+// the same bytes, and with the cost per gRPC watcher, each with its own connection. It also
+// compares readers with TLS, which need a goroutine each, with readers without TLS. Finally,
+// it measures whether gRPC watchers cost more if a few readers of Server-Sent Events joined the
+// game before them.
 func BenchmarkCostOfARecord(b *testing.B) {
-	const readers = watchers / 4 // of two games at once: each needs a file descriptor
+	const readers = watchers / 4 // two games run at a time, and each reader needs a file descriptor
 	const unit = "µs/event"
 	server := startOurs(b)
 	work := func(server *process, to watchedGame) ratio.Side {

@@ -26,10 +26,10 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// starts is how often a program is started in a round.
+// starts is the number of times that each program is started per round.
 const starts = 11
 
-// build builds a program as it is shipped, and returns its path.
+// build builds a program the way it is shipped, and returns its path.
 func build(b *testing.B, folder string) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "program")
@@ -40,8 +40,8 @@ func build(b *testing.B, folder string) string {
 	return path
 }
 
-// BenchmarkStartServer compares the time until a server answers with that of a
-// bare gRPC server.
+// BenchmarkStartServer compares the time from a server's start to its first response with that
+// of a bare gRPC server.
 func BenchmarkStartServer(b *testing.B) {
 	ours, bare := build(b, "../../../../cmd/gridstand-server"), build(b, "./testdata/server")
 	ratio.Compare(b, "ms", ratio.Goal{},
@@ -49,8 +49,8 @@ func BenchmarkStartServer(b *testing.B) {
 		millis(starts, func() time.Duration { return answers(b, bare) }))
 }
 
-// BenchmarkStartOnFile reports how long a server takes to start on a file with many
-// finished games, beside an empty one.
+// BenchmarkStartOnFile compares a server's startup time for a file that has many finished games
+// with its startup time for an empty file.
 func BenchmarkStartOnFile(b *testing.B) {
 	program := build(b, "../../../../cmd/gridstand-server")
 	full, empty := filepath.Join(b.TempDir(), "full.db"), filepath.Join(b.TempDir(), "empty.db")
@@ -63,7 +63,7 @@ func BenchmarkStartOnFile(b *testing.B) {
 	ratio.Compare(b, "ms", ratio.Goal{}, start(full), start(empty))
 }
 
-// finishGames writes so many finished games to a file.
+// finishGames writes the given number of finished games to a file.
 func finishGames(b *testing.B, path string, games int) {
 	b.Helper()
 	s, err := sqlite.Open(sqlite.Options{Path: path})
@@ -96,8 +96,8 @@ func finishGames(b *testing.B, path string, games int) {
 	require.NoError(b, s.Close())
 }
 
-// answers starts a server, the address being its last argument, and returns how
-// long its first answer took. The server is gone when it returns.
+// answers starts a server, passing it the address to listen on as the last argument, and returns
+// the time until the server's first response. It kills the server before it returns.
 func answers(b *testing.B, path string, args ...string) time.Duration {
 	b.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -129,8 +129,8 @@ func answers(b *testing.B, path string, args ...string) time.Duration {
 	return time.Since(began)
 }
 
-// BenchmarkStartClient compares the time until a watcher's screen shows the
-// board with the time until a bare client has printed the game.
+// BenchmarkStartClient compares the time until a watcher's screen shows the board with the time
+// until a bare client has printed the game.
 func BenchmarkStartClient(b *testing.B) {
 	ours, bare := build(b, "../../../../cmd/gridstand"), build(b, "./testdata/client")
 	address := startOurs(b).address
@@ -141,8 +141,8 @@ func BenchmarkStartClient(b *testing.B) {
 		millis(starts, func() time.Duration { return shows(b, "seed_commitment", bare, address, id) }))
 }
 
-// shows starts a program on a terminal and returns how long it took to write a
-// text there. The program is gone when it returns.
+// shows starts a program on a terminal, and returns the time until the given text appears there.
+// It kills the program before it returns.
 func shows(b *testing.B, text, path string, args ...string) time.Duration {
 	b.Helper()
 	screen, terminal := openTerminal(b)

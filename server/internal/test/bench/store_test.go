@@ -24,7 +24,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// serve starts a server on a store that a benchmark fills for itself.
+// serve starts a server whose store a benchmark also writes to directly.
 func serve(b *testing.B, store string) string {
 	b.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -37,7 +37,7 @@ func serve(b *testing.B, store string) string {
 	return server.Addr().String()
 }
 
-// library is the games of a Redis, written without a server.
+// library is a set of games that a benchmark writes directly to Redis, without a server.
 type library struct {
 	client redis.UniversalClient
 	log    *gamelog.Log
@@ -48,10 +48,10 @@ func newLibrary(b *testing.B, store *redistest.Server) *library {
 	return &library{redistest.NewClient(b, store.Addr()), gamelog.New(storetest.OnRedis(b, store.Addr()).Games)}
 }
 
-// author plays every game of a library.
+// author is the player of every game in a library.
 var author = replay.Player{ID: id.Derive([]byte("author")), Name: "Author"}
 
-// create begins the nth game of the library.
+// create starts the nth game of the library.
 func (l *library) create(ctx context.Context, variant string, n int) (gamelog.Appended, error) {
 	var secret [game.SeedSize]byte
 	binary.BigEndian.PutUint64(secret[:], uint64(n)+1)
@@ -71,7 +71,7 @@ func (l *library) create(ctx context.Context, variant string, n int) (gamelog.Ap
 	return l.log.Append(ctx, draft)
 }
 
-// move appends a move of the seat to move.
+// move appends a move for the seat whose turn it is.
 func (l *library) move(ctx context.Context, tip gamelog.Tip, move game.Move) (gamelog.Appended, error) {
 	entry := replay.Entry{Seat: tip.State.Turn(), Action: replay.Moved{Move: move}}
 	draft, err := tip.Draft(entry, time.Time{}, nil)
@@ -81,11 +81,11 @@ func (l *library) move(ctx context.Context, tip gamelog.Tip, move game.Move) (ga
 	return l.log.Append(ctx, draft)
 }
 
-// long is how many moves a game has that is called long.
+// long is the number of moves in a long game.
 const long = 10_000
 
-// play creates a game of so many moves by the greedy bot, who keeps a board of
-// 6×6 open for a long time, and returns its events.
+// play creates a game, makes the given number of moves, and returns the events. The moves are
+// those of the greedy bot, which survives for a long time on a 6×6 board.
 func (l *library) play(b *testing.B, moves int) []*replay.Event {
 	b.Helper()
 	variant, ok := variants.Current("6x6")
@@ -106,7 +106,7 @@ func (l *library) play(b *testing.B, moves int) []*replay.Event {
 	return events
 }
 
-// serveBare serves handlers without anything around them.
+// serveBare serves the handlers on a gRPC server without interceptors or options.
 func serveBare(b *testing.B, games *bareGames) string {
 	b.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -126,7 +126,7 @@ func serveBare(b *testing.B, games *bareGames) string {
 	return listener.Addr().String()
 }
 
-// bareGames are handlers that do what a benchmark gives them.
+// bareGames implements the service with functions supplied by a benchmark.
 type bareGames struct {
 	pb.UnimplementedGameServiceServer
 	pb.UnimplementedLeaderboardServiceServer

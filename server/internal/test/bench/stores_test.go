@@ -14,8 +14,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// BenchmarkStores compares a server on a SQLite file with one on a Redis, which both
-// write every move to disk before it is acknowledged.
+// BenchmarkStores compares a server backed by a SQLite file with one backed by Redis. Both sync
+// every move to disk before they acknowledge it.
 func BenchmarkStores(b *testing.B) {
 	b.Run("moves of 500 players", func(b *testing.B) {
 		file, redis := movesOf(newPlayers(b, startOnFile(b))), movesOf(newPlayers(b, startOurs(b)))
@@ -68,8 +68,8 @@ func startOnFile(b *testing.B) *process {
 	return startProcess(b, ours, storeVariable+"=sqlite:"+filepath.Join(b.TempDir(), "gridstand.db"))
 }
 
-// BenchmarkFile reports by how much the SQLite file grows with a move, and how much is
-// written to disk for it.
+// BenchmarkFile measures, per move, the growth of the SQLite file and the number of bytes
+// written to disk.
 func BenchmarkFile(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "gridstand.db")
 	config := benchConfig("sqlite:" + path)
@@ -79,7 +79,7 @@ func BenchmarkFile(b *testing.B) {
 		require.NoError(b, err)
 		work(running.Addr().String())
 		cancel()
-		require.NoError(b, running.Wait()) // It writes a checkpoint.
+		require.NoError(b, running.Wait()) // stopping the server checkpoints the write-ahead log
 	}
 	size := func() int64 {
 		info, err := os.Stat(path)
@@ -106,8 +106,8 @@ func BenchmarkFile(b *testing.B) {
 	b.ReportMetric(float64(written)/float64(moves), "written-bytes/move")
 }
 
-// writtenToDisk is how many bytes this process has had written to disk, 0 where the
-// system does not say.
+// writtenToDisk returns the number of bytes that this process wrote to disk, or 0 if the system
+// does not report it.
 func writtenToDisk(b *testing.B) (n int64) {
 	b.Helper()
 	counts, err := os.ReadFile("/proc/self/io")

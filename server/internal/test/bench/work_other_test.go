@@ -6,5 +6,5 @@ import "time"
 
 func work() time.Duration { return 0 }
 
-// writeTo does nothing: there is no write(2).
+// writeTo does nothing, because this system has no write(2).
 func writeTo(uintptr, []byte) {}

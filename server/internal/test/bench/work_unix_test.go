@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// work is for how long this process had a processor.
+// work returns the processor time of this process.
 func work() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -16,5 +16,5 @@ func work() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// writeTo is one write(2) to a file descriptor.
+// writeTo makes one write(2) call to a file descriptor.
 func writeTo(fd uintptr, b []byte) { _, _ = syscall.Write(int(fd), b) }

@@ -1,3 +1,3 @@
-// Package events tests games as Server-Sent Events, on whole servers and connections of
-// TCP. It has only tests.
+// Package events tests streams of game events as Server-Sent Events, against whole servers over
+// TCP. It contains only tests.
 package events

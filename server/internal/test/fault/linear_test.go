@@ -13,10 +13,10 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// Ensure that all answers to many clients about a game, on two servers that
-// lose their connection to Redis again and again, are linearizable: there is an
-// order in which each call happens between its beginning and its end.
-// TestStorm_long checks the same under all other faults.
+// Ensure that all responses about a game that many clients receive from two servers are
+// linearizable, even if the servers repeatedly lose their connection to Redis. That is, the
+// calls can be ordered such that each takes effect between its start and its end. TestStorm_long
+// checks the same with all other faults.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -52,7 +52,7 @@ func TestLinearizable(t *testing.T) {
 	})
 }
 
-// injectRedisFault injects a fault between one server and Redis, and ends it.
+// injectRedisFault injects a fault between one server and Redis, and then ends it.
 func injectRedisFault(t *testing.T, env *env, rng *rand.Rand, proxy *redistest.Proxy) {
 	wait := func() { <-time.After(time.Duration(rng.IntN(150)) * time.Millisecond) }
 	switch rng.IntN(5) {

@@ -18,12 +18,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// turns is the number of actions of each player.
+// turns is the number of actions per player.
 const turns = 60
 
-// Ensure that whatever players do in a game, concurrently and on two servers,
-// while bots move and clocks run out, the game has one history, which every
-// watcher is shown alike and which can be recomputed from its seed.
+// Ensure that a game has a single history, no matter what its players do, concurrently and on
+// two servers, while bots move and clocks run out. The history must be the same for every
+// watcher, and it must be possible to recompute it from the seed.
 func TestLives(t *testing.T) {
 	t.Parallel()
 	lives := map[string]*pb.CreateGameRequest{
@@ -76,7 +76,7 @@ func playLife(t *testing.T, env *env, request *pb.CreateGameRequest, first, seco
 		})
 	}
 	require.NoError(t, group.Wait())
-	for _, p := range players { // Until it ends.
+	for _, p := range players { // resign every seat to end the game
 		g, err := p.get(t.Context(), gameID)
 		require.NoError(t, err)
 		for range g.GetSeats() {
@@ -96,7 +96,7 @@ func playLife(t *testing.T, env *env, request *pb.CreateGameRequest, first, seco
 	t.Log(sorts)
 }
 
-// act makes a random call about a game, which may be refused.
+// act makes a random call on a game. The server may refuse it.
 func act(ctx context.Context, rng *rand.Rand, c *caller, gameID string, mayResign bool) error {
 	g, err := c.get(ctx, gameID)
 	if err != nil {
@@ -129,7 +129,8 @@ func act(ctx context.Context, rng *rand.Rand, c *caller, gameID string, mayResig
 	return tolerated(err)
 }
 
-// tolerated returns nil for a refusal that another player's action can cause.
+// tolerated returns nil if err is a refusal that another player's action can cause, and err
+// otherwise.
 func tolerated(err error) error {
 	switch refusalOf(err).code {
 	case codes.Aborted, codes.FailedPrecondition, codes.PermissionDenied:

@@ -15,15 +15,15 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// appending is a part of the request that appends after the given last entry of
-// a game, and of no other request: the last of its keys and the first of its
+// appending returns a string that identifies the request that appends the next entry after a
+// game's given last entry. The string is the last of the request's keys and the first of its
 // arguments.
 func appending(gameID, last string) string {
 	return fmt.Sprintf("game:{%s}:meta\r\n$%d\r\n%s\r\n", gameID, len(last), last)
 }
 
-// Ensure that an append whose reply is lost takes effect once, and that the
-// caller still gets the event.
+// Ensure that an append whose reply is lost takes effect once, and that the caller still gets
+// the event.
 func TestLostReply(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -53,7 +53,7 @@ func TestLostReply(t *testing.T) {
 	})
 }
 
-// Ensure that a game is created once if the reply to its creation is lost.
+// Ensure that a game is created only once if the reply to its creation is lost.
 func TestLostReply_Create(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -71,8 +71,8 @@ func TestLostReply_Create(t *testing.T) {
 	})
 }
 
-// Ensure that a caller whose call is in the log, but whose server cannot know
-// that, is told to retry and then gets the event, from that server or another.
+// Ensure that a caller is told to retry if its call is in the log but its server cannot know
+// that, and that the retry returns the event, whether from that server or another.
 func TestLostReply_Unsettled(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -108,8 +108,8 @@ func TestLostReply_Unsettled(t *testing.T) {
 	})
 }
 
-// Ensure that a reply that comes long after its caller was told to retry is not
-// taken for the reply to another request.
+// Ensure that a reply that arrives long after the caller was told to retry is not mistaken for
+// the reply to a different request.
 func TestLateReply(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -140,7 +140,7 @@ func TestLateReply(t *testing.T) {
 	})
 }
 
-// resend makes a move until a server answers it.
+// resend repeats a move until a server answers it.
 func resend(t *testing.T, c *caller, gameID string, version int32, d pb.Direction) *pb.Event {
 	t.Helper()
 	var event *pb.Event
@@ -151,9 +151,8 @@ func resend(t *testing.T, c *caller, gameID string, version int32, d pb.Directio
 	return event
 }
 
-// wantUnavailable requires a call to be refused as unavailable within its
-// deadline. On a busy machine the answer may miss the deadline; it then tries a
-// longer one.
+// wantUnavailable requires that a call is refused as unavailable before its deadline. On a busy
+// machine the response may miss the deadline, so wantUnavailable retries with longer deadlines.
 func wantUnavailable(t *testing.T, call func(context.Context) error) {
 	t.Helper()
 	for allowed := 300 * time.Millisecond; allowed < patience; allowed *= 2 {
@@ -173,8 +172,7 @@ func wantUnavailable(t *testing.T, call func(context.Context) error) {
 	require.Fail(t, "no answer within any deadline")
 }
 
-// Ensure that players can move on if Redis forgets all scripts, as after a
-// restart.
+// Ensure that players can continue if Redis forgets all scripts, as after a restart.
 func TestRedis_ForgetsScripts(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -182,7 +180,7 @@ func TestRedis_ForgetsScripts(t *testing.T) {
 	})
 }
 
-// Ensure that players can move on if connections to Redis are cut.
+// Ensure that players can continue if connections to Redis are cut.
 func TestConnectionsCut(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -194,8 +192,8 @@ func TestConnectionsCut(t *testing.T) {
 	})
 }
 
-// Ensure that players can move on if Redis closes connections, including those
-// that servers subscribe on.
+// Ensure that players can continue if Redis closes connections, including those with
+// subscriptions.
 func TestConnectionsKilled(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())

@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) {
 	testmain.Run(m, redistest.StillDialing,
-		// Toxiproxy leaks goroutines if a connection ends while a toxic holds
-		// data that is never read.
+		// Toxiproxy leaks goroutines if a connection ends while a toxic holds data that is
+		// never read.
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"),
 		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).write"),
@@ -26,11 +26,11 @@ func TestMain(m *testing.M) {
 		}))
 }
 
-// botPace makes a game between bots last for some seconds.
+// botPace makes a game between bots last for a few seconds.
 const botPace = 15 * time.Millisecond
 
-// testConfig is the configuration of every server on the store at a URL: with fast clocks and bots,
-// and with a stall limit longer than any game here lasts.
+// testConfig returns the configuration of all servers that use the store at a URL. Clocks
+// and bots are fast, and the stall limit is longer than any game.
 func testConfig(url string) server.Config {
 	config := server.DefaultConfig().Unlimited()
 	config.Listen, config.Store = "127.0.0.1:0", url

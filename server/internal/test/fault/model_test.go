@@ -20,14 +20,14 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// operation is a call about a game.
+// operation is a call on one game.
 type operation struct {
 	player  string
 	kind    operationKind
-	version int32 // 0 for a Resign in whatever version
-	seat    int   // to resign
+	version int32 // for a Resign, 0 means any version
+	seat    int   // seat to resign
 	move    game.Move
-	to      int32 // version to undo to, 0 for none named
+	to      int32 // version to undo to, or 0 if the call specifies none
 }
 
 type operationKind int
@@ -52,10 +52,10 @@ func (op operation) String() string {
 	}
 }
 
-// answer is the result of an operation: a message without its times, which the
-// rules do not determine, or a refusal.
+// answer is the result of an operation: a refusal, or a message without times, because the rules
+// do not determine those.
 type answer struct {
-	unknown bool // the outcome
+	unknown bool // set if the outcome is unknown
 	said    string
 	version int32
 }
@@ -67,13 +67,13 @@ func (a answer) String() string {
 	return fmt.Sprintf("%.40q at %d", a.said, a.version)
 }
 
-// node is a game at one version, with the path that led there.
+// node is a game at one version, along with the path of entries that led to it.
 type node struct {
 	*replay.State
 	parent *node
 	entry  replay.Entry
-	event  answer // what its event says
-	game   answer // what GetGame says
+	event  answer // content of its event
+	game   answer // response from GetGame
 
 	mu       sync.Mutex
 	children map[replay.Entry]*node
@@ -116,8 +116,8 @@ func (n *node) at(version int32) *node {
 	return n
 }
 
-// respond returns the answer that the contract requires, and the game after the
-// call: the same node if the call has no effect.
+// respond returns the answer that the contract requires, and the game after the call: the same
+// node if the call has no effect.
 func (n *node) respond(op operation) (answer, *node) {
 	if op.kind == opGet {
 		return n.game, n
@@ -160,7 +160,7 @@ func (n *node) respond(op operation) (answer, *node) {
 	}
 }
 
-// latest returns the last node that an entry led to.
+// latest returns the most recent node on the path that the given entry led to.
 func (n *node) latest(entry replay.Entry) *node {
 	for n.entry != entry {
 		n = n.parent
@@ -168,9 +168,9 @@ func (n *node) latest(entry replay.Entry) *node {
 	return n
 }
 
-// entry is the log entry of an operation by the player of the given seats: for
-// the seat to move if it is the player's, else for the player's first seat that
-// has not resigned.
+// entry returns the log entry for an operation by the player who holds the given seats. The
+// entry is for the seat whose turn it is, if that is one of the player's seats, and otherwise
+// for the first of them that has not resigned.
 func (op operation) entry(n *node, own []int) replay.Entry {
 	if op.kind == opResign {
 		return replay.Entry{Seat: op.seat, Action: replay.Resigned{}}
@@ -192,8 +192,8 @@ func (op operation) entry(n *node, own []int) replay.Entry {
 	return replay.Entry{Seat: seat, Action: replay.Undone{To: to}}
 }
 
-// apply returns the node that an entry leads to; an entry always leads to the
-// same node.
+// apply returns the node that an entry leads to. It always returns the same node for the same
+// entry.
 func (n *node) apply(entry replay.Entry) (*node, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -218,7 +218,7 @@ func (n *node) apply(entry replay.Entry) (*node, error) {
 	return child, nil
 }
 
-// applyAll returns the node after further events.
+// applyAll returns the node after the given events.
 func (n *node) applyAll(events []*pb.Event) (*node, error) {
 	for _, e := range events {
 		entry, err := translate.Entry(e)
@@ -232,8 +232,8 @@ func (n *node) applyAll(events []*pb.Event) (*node, error) {
 	return n, nil
 }
 
-// model is the specification of one game, as porcupine takes it: the rules and
-// the contract.
+// model returns the specification of a game for porcupine, which consists of the rules and the
+// contract.
 func model(start *node) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return start },
@@ -247,16 +247,15 @@ func model(start *node) porcupine.Model {
 	}
 }
 
-// history is all operations of many clients on one game, with their answers.
+// history holds all operations of many clients on one game, with their answers.
 type history struct {
 	began time.Time
 	mu    sync.Mutex
 	all   []porcupine.Operation
 }
 
-// call makes a call until a server answers or ctx ends. If ctx ends, the
-// outcome is unknown: the call may take effect at any later time. It returns
-// the message, if the answer is one.
+// call makes a call until a server answers or ctx is done. If ctx is done, the outcome is unknown:
+// the call may take effect at any later time. It returns the message if the call succeeded.
 func (h *history) call(ctx context.Context, who int, op operation, call func(context.Context) (proto.Message, error)) (proto.Message, error) {
 	entry := porcupine.Operation{ClientId: who, Input: op, Call: int64(time.Since(h.began))}
 	var message proto.Message
@@ -269,7 +268,7 @@ func (h *history) call(ctx context.Context, who int, op operation, call func(con
 	switch {
 	case err != nil && ctx.Err() != nil, r.code == codes.Canceled, r.code == codes.DeadlineExceeded:
 		if op.kind == opGet {
-			return nil, nil // It says nothing, and changed nothing.
+			return nil, nil // The call failed and had no effect, so the history can omit it.
 		}
 		entry.Output, entry.Return = answer{unknown: true}, math.MaxInt64
 		message, err = nil, nil
@@ -292,7 +291,7 @@ func (h *history) call(ctx context.Context, who int, op operation, call func(con
 	return message, err
 }
 
-// unknownOutcomes counts the operations whose outcome is unknown.
+// unknownOutcomes returns the number of operations whose outcome is unknown.
 func (h *history) unknownOutcomes() (n int) {
 	for _, op := range h.all {
 		if a, ok := op.Output.(answer); ok && a.unknown {

@@ -11,9 +11,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a server that was paused while others went on answers its pending
-// calls by the current state: it makes no move in a game that has moved on, and
-// shows no watcher an outdated game.
+// Ensure that a server that was paused while others kept running bases its responses to pending
+// calls on the current state: it makes no move in a game that has advanced, and sends no
+// outdated game to a watcher.
 func TestServer_Paused(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())
@@ -21,7 +21,7 @@ func TestServer_Paused(t *testing.T) {
 	here := env.player(paused)
 	there := here.on(other)
 	game := here.start(t, "6x6")
-	const before, meanwhile = 10, 90 // more than a server remembers
+	const before, meanwhile = 10, 90 // there are more events in between than a server keeps in memory
 	guest := env.anonymous(paused)
 	watchers := guest.watchEachWay(t, game.GetId())
 	rng := seeded(t)

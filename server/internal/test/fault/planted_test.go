@@ -12,10 +12,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that the checker finds wrong answers. The test alters a right server's
-// answers to many concurrent clients, each time in a way that contradicts other
-// answers whatever the order of the calls. A random alteration might be right
-// by chance.
+// Ensure that the checker detects wrong answers. The test takes a correct server's answers to
+// many concurrent clients, and alters some of them so that they contradict other answers in
+// every order of the calls. A random alteration could be correct by chance.
 func TestLinearizable_Planted(t *testing.T) {
 	t.Parallel()
 	env := newSQLiteEnv(t)
@@ -23,11 +22,11 @@ func TestLinearizable_Planted(t *testing.T) {
 	g := host.start(t, "5x5")
 	start := env.genesis(t, host, g)
 	w := newWorkload(env, g, slices.Repeat([]*caller{host}, workloadClients))
-	w.cancels.Store(0) // No outcome is unknown.
+	w.cancels.Store(0) // the outcome of every call is known
 	require.NoError(t, w.run(t.Context(), 7))
 
-	// So that every alteration applies: two calls after all others, one of them
-	// with an outdated move.
+	// Make two more calls after all others, one of them with an outdated move, so that each
+	// alteration finds an answer to alter.
 	late := operation{player: host.id, kind: opMove, version: g.GetVersion()}
 	for _, d := range g.GetPosition().GetTwenty48().GetLegalMoves() {
 		late.move = game.Slide(game.Direction(d))
@@ -43,8 +42,8 @@ func TestLinearizable_Planted(t *testing.T) {
 	require.Equal(t, porcupine.Ok, w.checkLinearizable(t, start))
 
 	for name, lie := range map[string]func(all []porcupine.Operation) []porcupine.Operation{
-		// To a client that called after another client was sent a later
-		// version.
+		// A client gets an old game, although it made its call after another client had received
+		// a later version.
 		"an old game": func(all []porcupine.Operation) []porcupine.Operation {
 			old := slices.IndexFunc(all, got)
 			newer := slices.IndexFunc(all, func(op porcupine.Operation) bool {
@@ -54,7 +53,8 @@ func TestLinearizable_Planted(t *testing.T) {
 			all[asked].Output = all[old].Output
 			return all
 		},
-		// At a version at which the log has another move.
+		// A client is told that its move was made at a version at which the log has another
+		// move.
 		"a move lost": func(all []porcupine.Operation) []porcupine.Operation {
 			for i, entry := range all {
 				op := entry.Input.(operation)
@@ -93,8 +93,8 @@ func TestLinearizable_Planted(t *testing.T) {
 	}
 }
 
-// moved reports whether the answer is an event, which the call made or repeats,
-// and got whether it is a game.
+// moved reports whether op's answer is an event, either new or repeated. got reports whether it
+// is a game.
 func moved(op porcupine.Operation) bool {
 	a := op.Output.(answer)
 	return op.Input.(operation).kind != opGet && a.version > 0 && a.said != pb.ReasonVersionConflict
@@ -102,7 +102,7 @@ func moved(op porcupine.Operation) bool {
 
 func got(op porcupine.Operation) bool { return op.Input.(operation).kind == opGet }
 
-// someVersion is the version of an event in the middle of the history.
+// someVersion returns the version of an event in the middle of the history.
 func someVersion(all []porcupine.Operation) int32 {
 	var versions []int32
 	for _, op := range all {

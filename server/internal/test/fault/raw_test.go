@@ -13,21 +13,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// rawConn is an HTTP/2 connection to a server, used frame by frame for what
-// client libraries do not allow.
+// rawConn is an HTTP/2 connection to a server. Tests use it frame by frame, to do what client
+// libraries do not allow.
 type rawConn struct {
 	conn   net.Conn
 	framer *http2.Framer
-	reads  *http2.Framer // with a state of its own, for another goroutine
+	reads  *http2.Framer // a separate framer, so that one goroutine can read while another writes
 
-	mu      sync.Mutex // held while something is written
+	mu      sync.Mutex // held during writes
 	encoder *hpack.Encoder
 	block   bytes.Buffer
-	last    uint32 // stream
+	last    uint32 // last stream ID
 }
 
-// dialRaw opens a connection on which the server may send window bytes per
-// stream.
+// dialRaw opens a connection on which the server may send window bytes per stream.
 func dialRaw(ctx context.Context, dialer *net.Dialer, addr string, window uint32) (*rawConn, error) {
 	conn, err := dialer.DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -47,7 +46,7 @@ func dialRaw(ctx context.Context, dialer *net.Dialer, addr string, window uint32
 	return c, nil
 }
 
-// open sends the headers of a call only.
+// open sends only the headers of a call.
 func (c *rawConn) open(method string, fields ...string) (stream uint32, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,14 +76,14 @@ func frame(message proto.Message) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body))), body...)
 }
 
-// send sends a part of a stream's request.
+// send sends part of a stream's request.
 func (c *rawConn) send(stream uint32, end bool, data []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.framer.WriteData(stream, end, data)
 }
 
-// call sends a whole call.
+// call sends a complete call.
 func (c *rawConn) call(method string, request proto.Message, fields ...string) (stream uint32, err error) {
 	if stream, err = c.open(method, fields...); err != nil {
 		return 0, err
@@ -99,8 +98,8 @@ func (c *rawConn) reset(stream uint32) error {
 	return c.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
 }
 
-// read reads until the connection ends, and reports each stream that ended and
-// its status, "" for a reset.
+// read reads until the connection ends. It calls ended for each stream that ends, with the
+// stream's status, or with "" if the stream was reset.
 func (c *rawConn) read(ended func(stream uint32, status string)) {
 	for {
 		frame, err := c.reads.ReadFrame()
@@ -119,7 +118,8 @@ func (c *rawConn) read(ended func(stream uint32, status string)) {
 		case *http2.PingFrame:
 			if !f.IsAck() {
 				c.mu.Lock()
-				_ = c.framer.WritePing(true, f.Data) // The next write shows whether it failed.
+				// if this write fails, the next one returns an error
+				_ = c.framer.WritePing(true, f.Data)
 				c.mu.Unlock()
 			}
 		case *http2.SettingsFrame:

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// keys lists the matching keys of all nodes of a Redis.
+// keys returns the matching keys of all Redis nodes.
 func (env *env) keys(ctx context.Context, t *testing.T, pattern string) []string {
 	t.Helper()
 	var mu sync.Mutex

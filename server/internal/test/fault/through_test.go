@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	movingPlayers = 4 // players who move through a fault
-	// movesOfOne player: fewer than the events that a server remembers, so that
-	// no watcher needs to be sent the whole game.
+	movingPlayers = 4 // number of players who move during the faults
+	// movesOfOne is the number of moves that each player makes. It is less than the number of
+	// events that a server keeps in memory, so that no watcher needs to be sent the whole game.
 	movesOfOne = 60
 )
 
-// moveThrough has players move on two servers, which reach Redis at the given
-// address, and injects a fault after each so many moves. Clients may notice
-// only that a call has to be retried.
+// moveThrough makes players move on two servers that reach Redis at the given address, and
+// injects a fault after every faultEvery moves. All that clients may notice is that a call has
+// to be retried.
 func moveThrough(t *testing.T, env *env, redis string, faultEvery int32, fault func(context.Context) error) {
 	t.Helper()
 	first, second := env.serveVia(redis), env.serveVia(redis)
@@ -50,7 +50,6 @@ func moveThrough(t *testing.T, env *env, redis string, faultEvery int32, fault f
 	for done := false; !done; {
 		select {
 		case <-faults:
-			// The fault may cut off its own reply.
 			require.NoError(t, fault(t.Context()))
 		case err := <-finished:
 			require.NoError(t, err)
@@ -63,9 +62,9 @@ func moveThrough(t *testing.T, env *env, redis string, faultEvery int32, fault f
 	}
 }
 
-// playUntilAnswered makes random moves up to a version and resigns there, each
-// through a random one of the player's clients. It retries calls while
-// something is unavailable; they must not be refused.
+// playUntilAnswered makes random moves up to a version and resigns there, each through a
+// randomly chosen client of the player. It retries calls while a server or Redis is
+// unavailable. No call may be refused.
 func playUntilAnswered(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, moved func(), clients ...*caller) error {
 	version, position := game.GetVersion(), game.GetPosition()
 	for over := false; !over; {

@@ -22,7 +22,7 @@ type link struct {
 	addr  string
 }
 
-// newLink makes a link to an address, until the test ends.
+// newLink creates a link to an address. The link lasts until the test ends.
 func newLink(t *testing.T, upstream string) *link {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
@@ -32,7 +32,7 @@ func newLink(t *testing.T, upstream string) *link {
 	return &link{t, proxy, proxy.Listen}
 }
 
-// freeAddress is an address that stays reserved while nothing listens on it.
+// freeAddress returns a free address, which stays reserved until something listens on it.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
@@ -40,13 +40,12 @@ func freeAddress(t *testing.T) string {
 
 // The two directions of a link.
 const (
-	there = "upstream"   // to what it leads to
-	back  = "downstream" // from there
+	there = "upstream"   // toward the server or store
+	back  = "downstream" // from the server or store
 )
 
-// addToxic makes one direction of the link faulty; toxiproxy's documentation
-// lists the kinds and their attributes. The function returned removes the
-// toxic.
+// addToxic makes one direction of the link faulty. The kinds and their attributes are listed in
+// toxiproxy's documentation. The returned function removes the toxic.
 func (l *link) addToxic(way, kind string, attributes map[string]int) (heal func()) {
 	l.t.Helper()
 	name := kind + "-" + way

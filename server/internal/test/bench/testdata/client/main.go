@@ -1,5 +1,4 @@
-// Command client is a gRPC client that prints what it is shown of a game, for
-// comparison.
+// Command client is a gRPC client that prints what it receives of a game, for comparison.
 package main
 
 import (

@@ -1,5 +1,4 @@
-// Command server is a gRPC server with the contract and nothing behind it, for
-// comparison.
+// Command server is a gRPC server with the contract but no implementation, for comparison.
 package main
 
 import (

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ensure that a file on another machine's disk gets a warning with the directory that
-// exists, and one on a disk of this machine gets none.
+// Ensure that a store on a network file system causes a warning that names the closest
+// existing directory, and that a store on a local disk causes none.
 func TestWarnNetwork(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -18,7 +18,7 @@ func TestWarnNetwork(t *testing.T) {
 		want   string
 	}{
 		"nfs": {unix.NFS_SUPER_MAGIC, "id=store-network directory=/games type=nfs"},
-		// On some machines the type has 32 bits, and this is negative.
+		// On some platforms, the type field has 32 bits, so this magic number is negative.
 		"smb2":                    {int64(int32(-0x01acb2be)), "id=store-network directory=/games type=smb2"},
 		"ext4":                    {unix.EXT4_SUPER_MAGIC, ""},
 		"nothing that can answer": {0, ""},

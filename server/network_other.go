@@ -4,5 +4,5 @@ package server
 
 import "log/slog"
 
-// warnNetwork does nothing: only Linux tells.
+// warnNetwork does nothing, because the check is implemented only for Linux.
 func warnNetwork(string, *slog.Logger) {}

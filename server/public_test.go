@@ -15,8 +15,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that the operators' pages are served on their address only, profiles
-// only if they are enabled, and nothing of it without such an address.
+// Ensure that the operators' pages are served only on the metrics address, that profiles are
+// served only if they are enabled, and that without a metrics address, none of these pages is
+// served.
 func TestStart_PublicPort(t *testing.T) {
 	t.Parallel()
 	old := new(http.Protocols)
@@ -54,7 +55,7 @@ func TestStart_PublicPort(t *testing.T) {
 			for _, path := range paths {
 				for _, protocols := range []*http.Protocols{old, newer} {
 					code, body := get(t, server.Addr().String(), path, protocols)
-					if path != "/" { // the page
+					if path != "/" { // The web pages are public.
 						assert.NotEqual(t, http.StatusOK, code, path)
 					}
 					assert.NotContains(t, body, "go_goroutines")
@@ -71,11 +72,11 @@ func TestStart_PublicPort(t *testing.T) {
 				code, _ := get(t, server.MetricsAddr().String(), path, old)
 				assert.Equal(t, tt.pprof, code == http.StatusOK, path)
 			}
-			// The command line may hold Redis's password.
+			// The command line could reveal the Redis password.
 			code, body := get(t, server.MetricsAddr().String(), "/debug/pprof/cmdline", old)
 			assert.Equal(t, http.StatusNotFound, code)
 			assert.NotContains(t, body, os.Args[0])
-			// Nor is the game served where metrics are.
+			// The metrics address does not serve games.
 			_, err := pb.NewGameServiceClient(servertest.Dial(t, server.MetricsAddr())).ListGames(within(t), &pb.ListGamesRequest{})
 			assert.Contains(t, []codes.Code{codes.Unavailable, codes.Unimplemented}, status.Code(err), "%v", err)
 		})

@@ -12,8 +12,8 @@ import (
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
-// Ensure that a server is ready as long as the store takes moves, and says why
-// it is not, while it goes on being healthy: to replace it would not help.
+// Ensure that a server is ready while the store accepts moves, and otherwise reports why
+// it is not ready. It stays healthy, because replacing the server would not help.
 func TestServer_Readyz(t *testing.T) {
 	t.Parallel()
 	store := redistest.StartRedis(t)

@@ -8,11 +8,11 @@ import (
 	"github.com/gridstand/gridstand/server/internal/metrics"
 )
 
-// logEvery is how often a refusal is logged for each reason, at most.
+// logEvery is the minimum interval between two log messages with the same reason.
 const logEvery = 10 * time.Second
 
-// refusals counts refused calls and connections. It logs, for each reason, the first
-// one and then one every logEvery, with the client's address.
+// refusals counts refused calls and connections. For each reason, it logs the first refusal and
+// then at most one every logEvery, with the client's address.
 type refusals struct {
 	metrics *metrics.Metrics
 	logger  *slog.Logger
@@ -21,17 +21,18 @@ type refusals struct {
 	reasons map[string]*refusal
 }
 
-// refusal is the state of the log for one reason.
+// refusal is the logging state for one reason.
 type refusal struct {
-	at   time.Time // of the last line
-	more int       // refusals since
+	at   time.Time // when the last message was logged
+	more int       // refusals since then that were not logged
 }
 
 func newRefusals(m *metrics.Metrics, logger *slog.Logger) *refusals {
 	return &refusals{metrics: m, logger: logger, reasons: map[string]*refusal{}}
 }
 
-// refused counts a stream or call that was refused. The number of reasons is bounded.
+// refused counts a refused stream or call. The number of different reasons must be
+// bounded.
 func (r *refusals) refused(reason, address string) {
 	r.metrics.Refused(reason)
 	now := time.Now()

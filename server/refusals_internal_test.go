@@ -14,8 +14,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/metrics"
 )
 
-// Ensure that refusals are logged at a bounded rate for each reason, however
-// many there are, and with how many were not.
+// Ensure that refusals are logged at a bounded rate per reason, and that the messages
+// include the number of refusals not logged.
 func TestRefusals_Rate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestRefusals_Rate(t *testing.T) {
 		const seconds, perSecond = 60, 1000
 		for n := range seconds * perSecond {
 			r.refused("wrong_token", fmt.Sprint("192.0.2.", n%256))
-			time.Sleep(time.Second / perSecond) //nolint:forbidigo // The clock of the bubble.
+			time.Sleep(time.Second / perSecond) //nolint:forbidigo // The bubble's clock is fake.
 		}
 		r.refused("reads_per_address", "192.0.2.1")
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
@@ -34,7 +34,7 @@ func TestRefusals_Rate(t *testing.T) {
 			assert.Contains(t, line, "address=192.0.2.")
 			others := int(logEvery.Seconds())*perSecond - 1
 			if i == 0 || i == len(lines)-1 {
-				others = 0 // the first of its reason
+				others = 0 // the first refusal with its reason
 			}
 			assert.Contains(t, line, fmt.Sprintf("others_since_last_line=%d", others))
 		}

@@ -17,9 +17,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that wrong tokens and whatever a limit refuses are counted by reason,
-// and logged with the address that they came from, behind a proxy its client's,
-// and without the token.
+// Ensure that wrong tokens and exceeded limits are counted by reason, and logged with the
+// client's address, even behind a proxy, but without the token.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	c, log := servertest.Config(t), &servertest.Log{}
@@ -53,7 +52,7 @@ func TestRefusals(t *testing.T) {
 		}
 		require.Equal(t, want, status.Code(err))
 	}
-	// A call without a token that needs one is not a call with a wrong token.
+	// A call that lacks a required token does not count as a call with a wrong token.
 	_, err = players.GetPlayer(home, &pb.GetPlayerRequest{PlayerId: "me"})
 	require.Equal(t, codes.Unauthenticated, status.Code(err))
 

@@ -15,34 +15,36 @@ import (
 )
 
 const (
-	// probeTimeout is how long a probed connection may stay silent before it
+	// probeTimeout is how long a client may take to answer a probe before its connection
 	// counts as dead.
 	probeTimeout = 10 * time.Second
-	// minPing is how often a client may probe; one that does more often is
-	// disconnected.
+	// minPing is the minimum interval between a client's probes. The server disconnects
+	// clients that probe more often.
 	minPing = 10 * time.Second
-	// handshakeTimeout bounds how long a new connection may take to become one.
+	// handshakeTimeout is the maximum duration of a handshake.
 	handshakeTimeout = 10 * time.Second
-	// maxHeaderBytes bounds the metadata of a call, which is a token and what
-	// libraries add.
+	// maxHeaderBytes limits the size of a call's metadata, which consists of a token and
+	// whatever client libraries add.
 	maxHeaderBytes = 16 << 10
-	// readBuffer is the size of a read, some eight requests. gRPC keeps the buffer for
-	// as long as the connection is open; it takes one from a pool only for a bare
-	// net.TCPConn, and ours are wrapped.
+	// readBuffer is the size of gRPC's read buffer, which holds about eight requests. gRPC
+	// keeps the buffer as long as the connection is open. It would use a buffer pool only
+	// for a plain net.TCPConn, but these connections are wrapped.
 	readBuffer = 1 << 10
-	// workers run calls on stacks that have already grown: growing new ones took a
-	// tenth of the server's time for a move. A stream keeps its worker until it ends;
-	// if all are taken, calls get a goroutine of their own.
+	// workers is the number of goroutines that run calls on stacks that have already grown.
+	// Growing new stacks accounted for a tenth of the time that the server spent on a move. A
+	// stream keeps its worker until it ends; if all workers are in use, calls run in new
+	// goroutines.
 	workers = 512
-	// streamWindow and connectionWindow are how many bytes a client may send before
-	// the server reads them. They are fixed: requests are small, so measuring the
-	// bandwidth has no use.
+	// streamWindow and connectionWindow are the numbers of bytes that a client may send
+	// before the server has read them. They are fixed, because requests are too small for
+	// bandwidth estimation to help.
 	streamWindow     = 64 << 10
 	connectionWindow = 1 << 20
 )
 
-// transportOptions are how connections behave. There is no compressor: a
-// message that is encoded once for all watchers cannot suit each one's.
+// transportOptions returns the options for connections. They include no compressor,
+// because a message that is encoded once for all watchers cannot be compressed separately
+// for each.
 func transportOptions(c Config) []grpc.ServerOption {
 	options := []grpc.ServerOption{
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
@@ -52,7 +54,7 @@ func transportOptions(c Config) []grpc.ServerOption {
 		grpc.ReadBufferSize(readBuffer),
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connectionWindow),
-		// A stop ends only when every handler has returned.
+		// Shutdown must wait until every handler has returned.
 		grpc.WaitForHandlers(true),
 	}
 	if c.Keepalive > 0 {
@@ -69,8 +71,8 @@ func transportOptions(c Config) []grpc.ServerOption {
 	return options
 }
 
-// tlsConfigs returns how connections to gRPC's port and to a listener for HTTP alone are
-// encrypted, nil for not at all. The error is a *ConfigError.
+// tlsConfigs returns the TLS configurations for the gRPC port and for an HTTP-only listener, or
+// nil if TLS is not configured. The error is a *ConfigError.
 func tlsConfigs(c Config, logger *slog.Logger) (grpc, web *tls.Config, err error) {
 	if c.TLSCert == "" {
 		return nil, nil, nil
@@ -82,7 +84,8 @@ func tlsConfigs(c Config, logger *slog.Logger) (grpc, web *tls.Config, err error
 	return files.grpcConfig(), files.webConfig(), nil
 }
 
-// recoverers turn a panic in a handler into an answer and a line in the log.
+// recoverers returns interceptors that recover from a panic in a handler, log it, and
+// return an error.
 func recoverers(logger *slog.Logger) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
 	handler := recovery.WithRecoveryHandlerContext(func(ctx context.Context, p any) error {
 		method, _ := grpc.Method(ctx)

@@ -5,24 +5,25 @@ import (
 	"time"
 )
 
-// ExceededError is the refusal of a call because of a limit.
+// ExceededError is returned when a call exceeds a limit.
 type ExceededError struct {
-	// Field of the contract's Limits message.
+	// Field is the limit's name in the contract's Limits message.
 	Field string
-	// Value of the limit, or the share of it that was exceeded.
+	// Value is the limit, or the part of it that calls of this kind may use.
 	Value int
-	// What completes the message "at most <Value> …".
+	// What is the end of the message, which begins with "at most <Value>".
 	What string
-	// Retry is how long the caller should wait.
+	// Retry is the time that the caller should wait before a retry.
 	Retry time.Duration
 }
 
-// Exceeded returns the error for the limit in field, which is one of l's.
+// Exceeded returns the error for exceeding a limit. field points to the limit's field of
+// l.
 func (l *Limits) Exceeded(field *int, what string, retry time.Duration) *ExceededError {
 	return &ExceededError{Field: l.Name(field), Value: *field, What: what, Retry: max(retry, time.Millisecond)}
 }
 
-// Name returns what the contract calls a field of l.
+// Name returns the contract's name for the limit in the given field of l.
 func (l *Limits) Name(field *int) string {
 	for _, limit := range Table {
 		if limit.Of(l) == field {
@@ -34,8 +35,8 @@ func (l *Limits) Name(field *int) string {
 
 func (e *ExceededError) Error() string { return "at most " + strconv.Itoa(e.Value) + " " + e.What }
 
-// Metadata identifies the limit in the contract's terms: "limit_name" is its field,
-// "limit" the value.
+// Metadata returns the error's metadata, which identifies the limit: "limit_name" is the
+// limit's name in the contract, and "limit" is its value.
 func (e *ExceededError) Metadata() map[string]string {
 	return map[string]string{"limit": strconv.Itoa(e.Value), "limit_name": e.Field}
 }

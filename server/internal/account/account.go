@@ -1,7 +1,6 @@
-// Package account keeps the players: who they are, the tokens that prove it,
-// and how many games each has open.
+// Package account manages player accounts: their names, tokens, SSH keys and open games.
 //
-// All errors but its own are those of the store, or the context's, wrapped.
+// Unless documented otherwise, errors come from the store or the context, and are wrapped.
 package account
 
 import (
@@ -21,47 +20,46 @@ var (
 	ErrNotFound = errors.New("no such player")
 	// ErrNameTaken is returned for a name that belongs to another account.
 	ErrNameTaken = errors.New("the name is taken")
-	// ErrNameReserved is returned for a name that no new account can take.
+	// ErrNameReserved is returned for a name that new accounts cannot take.
 	ErrNameReserved = errors.New("the name is reserved")
 	// ErrBadToken is returned for a token that is malformed, unknown or wrong.
 	ErrBadToken = errors.New("bad token")
-	// ErrTooManyGames is returned if a player has as many open games as
-	// allowed.
+	// ErrTooManyGames is returned if a player already has the maximum number of open games.
 	ErrTooManyGames = errors.New("too many open games")
 )
 
 // Player is the public part of an account. It never changes.
 type Player struct {
-	// ID of the account, see package id.
+	// ID is the id of the account; see package id.
 	ID string
-	// Name as its owner wrote it: 1 to 24 harmless ASCII characters.
+	// Name is the name as its owner wrote it: 1 to 24 harmless ASCII characters.
 	Name string
-	// Bot reports whether a program plays under this account.
+	// Bot reports whether the account belongs to a program.
 	Bot bool
-	// Created is when the account was created, by the store's clock, to
-	// the millisecond.
+	// Created is when the account was created, by the store's clock, to the millisecond.
 	Created time.Time
 }
 
-// cacheSize bounds each of a store's caches: some 15 MB when full.
+// cacheSize is the maximum number of entries of each cache. A full cache takes about 15 MB.
 const cacheSize = 1 << 16
 
-// Store is the accounts in a store. Any number of them, in any number of processes,
-// may work on the same one. All methods may be called concurrently.
+// Store manages the accounts in a store. Any number of Stores, in any number of processes,
+// may use the same underlying store. Store is safe for concurrent use.
 type Store struct {
 	accounts store.Accounts
 	keep     time.Duration
-	// players that were read before. They never expire, since none changes.
+	// players caches players that have been read. Entries never become stale, because
+	// players do not change.
 	players *lru.Cache[string, Player]
-	// verified tokens, by their digest so that no secret is kept in memory.
+	// verified caches verified tokens by digest, so that no secret is kept in memory.
 	verified *lru.Cache[digest, verification]
-	// renewed is when each player's account was last renewed.
+	// renewed records when each player's account was last renewed.
 	renewed *lru.Cache[string, time.Time]
 }
 
-// New returns the accounts in a store. An account expires if its token was not
-// verified and Renew was not called for the duration of keep: then it is deleted, but
-// its name stays taken. If keep is 0, accounts never expire.
+// New returns a Store that manages the accounts in a store. An account expires if, for the
+// duration keep, its token is not verified and Renew is not called. The account is then
+// deleted, but its name stays taken. If keep is 0, accounts never expire.
 func New(accounts store.Accounts, keep time.Duration) *Store {
 	return &Store{
 		accounts: accounts, keep: keep,
@@ -72,12 +70,13 @@ func New(accounts store.Accounts, keep time.Duration) *Store {
 func newCache[K comparable, V any]() *lru.Cache[K, V] {
 	cache, err := lru.New[K, V](cacheSize)
 	if err != nil {
-		panic(err) // only for a size below 1
+		panic(err) // unreachable: lru.New fails only for a size below 1
 	}
 	return cache
 }
 
-// Get returns a player, or ErrNotFound. A malformed id is not looked up.
+// Get returns the player with the given id, or ErrNotFound. It does not look up malformed
+// ids.
 func (s *Store) Get(ctx context.Context, playerID string) (Player, error) {
 	players, err := s.Players(ctx, []string{playerID})
 	if err != nil {
@@ -90,8 +89,8 @@ func (s *Store) Get(ctx context.Context, playerID string) (Player, error) {
 	return player, nil
 }
 
-// Players returns those of the players that exist, by id, in at most one call of the
-// store. Malformed ids are not looked up.
+// Players returns the players with the given ids, by id, with at most one store call. It
+// omits players that do not exist, and does not look up malformed ids.
 func (s *Store) Players(ctx context.Context, ids []string) (map[string]Player, error) {
 	players, unknown := make(map[string]Player, len(ids)), make([]string, 0, len(ids))
 	for _, playerID := range ids {

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// keep is how long accounts are kept.
+// keep is how long accounts are kept after their last use.
 const keep = 90 * 24 * time.Hour
 
 const (
@@ -44,13 +44,13 @@ func TestStore_Create(t *testing.T) {
 		assert.WithinDuration(t, time.Now(), ann.Created, time.Minute)
 		assert.Equal(t, ann.ID+"."+secretA, token)
 
-		// The same call again, also on another server: the same player.
+		// A repeated call returns the same player, even on another server.
 		again, token2, err := account.New(s.Accounts, keep).Create(ctx, "ANN-1_. X", secretA, true)
 		require.NoError(t, err)
 		assert.Equal(t, ann, again)
 		assert.Equal(t, token, token2)
 
-		// The name with another secret, in any case, is another player's.
+		// With another secret, the call fails because the name is taken, ignoring case.
 		for _, secret := range []string{secretB, ""} {
 			_, _, err = accounts.Create(ctx, "ann-1_. X", secret, false)
 			require.ErrorIs(t, err, account.ErrNameTaken)
@@ -66,10 +66,10 @@ func TestStore_Create(t *testing.T) {
 	})
 }
 
-// Ensure that an invalid name or secret does not reach the store.
+// Ensure that an invalid name or secret is refused without accessing the store.
 func TestStore_Create_Invalid(t *testing.T) {
 	t.Parallel()
-	accounts := account.New(nil, keep) // would panic if it were asked
+	accounts := account.New(nil, keep) // panics on any access to the store
 	for _, name := range []string{
 		"", " ", " a", "a ", "a\n", "a\tb", "\x1b[31m", "ä", "a/b", "a{b}", "a:b", "a\u00a0b",
 		strings.Repeat("a", 25), strings.Repeat("a", 1<<20),
@@ -88,8 +88,8 @@ func TestStore_Create_Invalid(t *testing.T) {
 	}
 }
 
-// Ensure that many callers who want one name at the same time get one account:
-// those with the same secret share it, the others are refused.
+// Ensure that concurrent calls with the same name create one account: callers that pass its
+// secret get that account, and all others are refused.
 func TestStore_Create_Concurrent(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -130,7 +130,7 @@ func TestStore_Get(t *testing.T) {
 		ann, _, err := accounts.Create(ctx, "Ann", secretA, false)
 		require.NoError(t, err)
 
-		for range 2 { // From Redis, then from the cache.
+		for range 2 { // The first iteration reads from the store, the second from the cache.
 			got, err := accounts.Get(ctx, ann.ID)
 			require.NoError(t, err)
 			assert.Equal(t, ann, got)
@@ -148,7 +148,7 @@ func TestStore_Get(t *testing.T) {
 	})
 }
 
-// Ensure that a failure of the store is told apart from an answer.
+// Ensure that a store error is not mistaken for a result.
 func TestStore_Fails(t *testing.T) {
 	t.Parallel()
 	a, ctx := account.New(failing{}, keep), t.Context()

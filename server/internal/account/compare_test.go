@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ensure that secrets and their digests are compared in constant time only:
-// with digest.matches, and with == not even by mistake.
+// Ensure that secrets and their digests are compared in constant time only, with
+// digest.matches and never with == or similar functions.
 func TestSecrets_ComparedInConstantTime(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")

@@ -7,8 +7,8 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 )
 
-// Find returns a player by name, in any case, or by id, or ErrNotFound. No name has
-// the form of an id.
+// Find returns the player with the given name, ignoring case, or with the given id, or
+// ErrNotFound. No name has the form of an id.
 func (s *Store) Find(ctx context.Context, nameOrID string) (Player, error) {
 	if id.Valid(nameOrID) {
 		return s.Get(ctx, nameOrID)
@@ -16,7 +16,7 @@ func (s *Store) Find(ctx context.Context, nameOrID string) (Player, error) {
 	return s.FindByName(ctx, nameOrID)
 }
 
-// FindByName returns the player with a name, in any case, or ErrNotFound.
+// FindByName returns the player with the given name, ignoring case, or ErrNotFound.
 func (s *Store) FindByName(ctx context.Context, name string) (Player, error) {
 	if !validName(name) {
 		return Player{}, ErrNotFound

@@ -7,13 +7,13 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Reserve counts a game among a player's open ones, to be called before the
-// game is created. At most limit are allowed, 0 for any number; one too many is
-// ErrTooManyGames. Repeating it is harmless. The ids must have been checked.
+// Reserve adds a game to a player's open games. It must be called before the game is created.
+// It returns ErrTooManyGames if the player already has limit open games, unless limit is 0.
+// It is idempotent. The caller must have validated the ids.
 //
-// A game that was reserved but never created, or that ended while its server
-// crashed, counts until it is released: on ErrTooManyGames, a caller should check
-// OpenGames now and then.
+// A game that was reserved but never created, or that ended while its server crashed, counts
+// until it is released. On ErrTooManyGames, the caller should occasionally check OpenGames
+// for such games.
 func (s *Store) Reserve(ctx context.Context, playerID, gameID string, limit int) error {
 	counts, err := s.accounts.Reserve(ctx, playerID, gameID, limit, s.keep)
 	if err != nil {
@@ -25,8 +25,7 @@ func (s *Store) Reserve(ctx context.Context, playerID, gameID string, limit int)
 	return nil
 }
 
-// Release takes games off a player's open ones. Releasing one that is not
-// among them does nothing.
+// Release removes games from a player's open games. It ignores games that are not among them.
 func (s *Store) Release(ctx context.Context, playerID string, gameIDs ...string) error {
 	if len(gameIDs) == 0 {
 		return nil
@@ -37,8 +36,8 @@ func (s *Store) Release(ctx context.Context, playerID string, gameIDs ...string)
 	return nil
 }
 
-// OpenGames lists the games that count as open for a player, the oldest first.
-// Reserve bounds their number.
+// OpenGames returns the games that count as open for a player, oldest first. Reserve limits
+// their number.
 func (s *Store) OpenGames(ctx context.Context, playerID string) ([]store.OpenGame, error) {
 	open, err := s.accounts.Open(ctx, playerID)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// Ensure that no new account gets a name that would pass for something else.
+// Ensure that new accounts cannot take a name that could be mistaken for something else.
 func TestStore_Create_Reserved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -46,14 +46,14 @@ func TestStore_Create_Reserved(t *testing.T) {
 	})
 }
 
-// Ensure that an account that already has such a name keeps it, and that no
-// other account gets it.
+// Ensure that an account that already has a reserved name keeps it, and that no other account
+// can take it.
 func TestStore_Create_ReservedHolder(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		accounts, ctx := account.New(s.Accounts, keep), t.Context()
 		for _, name := range []string{"Greedy", "--help", "a  b"} {
-			// As an earlier server stored it.
+			// Store the account as an earlier server would have.
 			first, _, err := accounts.Create(ctx, "Ann "+id.New()[:4], secretA, false)
 			require.NoError(t, err)
 			stored, err := s.Accounts.Get(ctx, []string{first.ID})

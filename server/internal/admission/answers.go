@@ -7,23 +7,24 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// answer is a message that counts from its encoding until gRPC releases it: when all
-// of it was written to the connection, or the stream was reset. It is notified
-// because it is the pool of its own buffer.
+// answer is a response that is counted from when it is encoded until gRPC releases it:
+// when the response has been completely written to the connection, or when the stream is
+// reset. It is the mem.BufferPool of its own buffer, so gRPC releases it by calling its
+// Put.
 type answer struct {
 	message proto.Message
 	conn    *conn
 	from    *addressState
 
-	size   int64 // of the buffer
-	small  bool  // the buffer is from gRPC's pool
-	at     int   // place in conn.answers
-	listed bool  // guarded by conn.mu
+	size   int64 // size of the buffer, in bytes
+	small  bool  // set if the buffer is from gRPC's pool
+	at     int   // index in conn.answers
+	listed bool  // set while in conn.answers; guarded by conn.mu
 }
 
 func (a *answer) index() *int { return &a.at }
 
-// answer wraps a reply so that it is counted.
+// answer wraps a response in an answer, so that countingCodec counts it.
 func (s *call) answer(reply any) (any, error) {
 	m, ok := reply.(proto.Message)
 	if !ok {
@@ -38,13 +39,13 @@ func (s *call) answer(reply any) (any, error) {
 	return &answer{message: m, conn: s.conn, from: s.from}, nil
 }
 
-// countingCodec encodes answers so that they are counted, and all other messages with
+// countingCodec counts responses when it encodes them. It passes all other messages to
 // gRPC's codec.
 type countingCodec struct{ encoding.CodecV2 }
 
 func newCodec() encoding.CodecV2 { return countingCodec{encoding.GetCodecV2(codec.Name)} }
 
-// pooled is the smallest size of buffers that gRPC returns to their pool.
+// pooled is the smallest size of a buffer that gRPC returns to its pool.
 var pooled = func() int {
 	n := 1
 	for mem.IsBelowBufferPoolingThreshold(n) {
@@ -53,8 +54,9 @@ var pooled = func() int {
 	return n
 }()
 
-// smallAnswer is the size up to which answers use gRPC's pooled buffers. Above it
-// those have few sizes: 43 kB would take a megabyte.
+// smallAnswer is the size in bytes up to which responses use gRPC's pooled buffers. For
+// larger responses, the pool has only a few sizes: a response of 43 kB would occupy a
+// megabyte.
 const smallAnswer = 4 << 10
 
 // Marshal implements encoding.CodecV2.
@@ -76,14 +78,14 @@ func (c countingCodec) Marshal(v any) (mem.BufferSlice, error) {
 		return nil, err
 	}
 	*buffer = encoded
-	a.message = nil // It is larger than its encoding.
+	a.message = nil // Release the message, because it uses more memory than its encoding.
 	a.size = int64(cap(encoded))
 	a.hold()
 	return mem.BufferSlice{mem.NewBuffer(buffer, a)}, nil
 }
 
-// hold counts an answer. If the client leaves too much unread, its connection is
-// closed, unless it is a proxy's.
+// hold counts a response. If the client has too many unread bytes, hold closes the
+// connection, unless it belongs to a proxy.
 func (a *answer) hold() {
 	c := a.conn
 	c.mu.Lock()
@@ -102,8 +104,9 @@ func (a *answer) hold() {
 	}
 }
 
-// tooMuch reports whether a connection with so much unread is over its share, or its
-// address, for which so much is held, over its limit because of this connection, too.
+// tooMuch reports whether the connection has more unread bytes than its share of the
+// limit, or its address exceeds the limit and this connection contributes to that. unread
+// and held are the numbers of unread bytes of the connection and of the address.
 func (c *conn) tooMuch(unread, held int64) bool {
 	limit := c.control.Limits.HeldBytesPerAddress
 	return exceeds(unread, max(min(limit, 1), limit/connectionShare)) || exceeds(held, limit) && unread > littleHeld
@@ -112,7 +115,7 @@ func (c *conn) tooMuch(unread, held int64) bool {
 // Get implements mem.BufferPool. gRPC never calls it on an answer.
 func (a *answer) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
 
-// Put implements mem.BufferPool: gRPC releases the answer.
+// Put implements mem.BufferPool. gRPC calls it to release the response.
 func (a *answer) Put(buffer *[]byte) {
 	c := a.conn
 	c.mu.Lock()

@@ -8,33 +8,32 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// call is a stream, or a request by HTTP, from the arrival of its headers on. It is the
-// context of its handler.
+// call is a stream or an HTTP request whose headers have arrived. It is also its handler's
+// context.
 type call struct {
-	context.Context                    // ends with the stream
+	context.Context                    // the stream's context
 	cancel          context.CancelFunc // nil for HTTP
 	conn            *conn
 	from            *addressState
-	headers         int64 // size of the headers
-	opened          int64 // sweep
-	// began is the sweep in which a handler began to wait for the request, 0
-	// before that.
+	headers         int64 // size of the headers in bytes
+	opened          int64 // the sweep in which the headers arrived
+	// began is the sweep in which a handler began to wait for the request, or 0 if no
+	// handler has.
 	began atomic.Int64
-	// overdue is set before cancel if the request did not arrive in time.
+	// overdue is set before cancel is called if the request did not arrive in time.
 	overdue atomic.Bool
 
-	at      int  // place in conn.waiting
+	at      int  // index in conn.waiting
 	state   int8 // guarded by conn.mu
 	late    bool // guarded by conn.mu
-	running bool // for the handler alone
-	// multiplexed says that the connection carries other requests by HTTP at the same
-	// time.
+	running bool // used only by the handler
+	// multiplexed is set if the connection can carry several HTTP requests concurrently.
 	multiplexed bool
 }
 
-// States of a call.
+// The states of a call; gone means that it has ended.
 const (
-	waiting = int8(iota) // for its request
+	waiting = int8(iota) // waiting for the request
 	open
 	gone
 )
@@ -51,7 +50,8 @@ func (s *call) Value(key any) any {
 	return s.Context.Value(key)
 }
 
-// Err implements context.Context. gRPC answers with it if the request did not arrive.
+// Err implements context.Context. If the request did not arrive in time, gRPC derives the
+// status of its response from the error that Err returns.
 func (s *call) Err() error {
 	err := s.Context.Err()
 	if err != nil && s.overdue.Load() {
@@ -65,7 +65,8 @@ func callOf(ctx context.Context) *call {
 	return c
 }
 
-// enter counts a call until release, and returns how many its address has open.
+// enter counts the call until release is called, and returns the number of open calls from
+// the call's address.
 func (s *call) enter(forwarded []string) (open int64) {
 	c := s.conn.control
 	if s.conn.proxy {
@@ -76,10 +77,10 @@ func (s *call) enter(forwarded []string) (open int64) {
 	return s.from.open.Add(1)
 }
 
-// begin notes that a handler waits for the request.
+// begin records that a handler has begun to wait for the request.
 func (s *call) begin() { s.began.Store(s.conn.control.sweeps.Load()) }
 
-// await notes that a handler waits for a part of the request.
+// await records that a handler is waiting for the rest of the request.
 func (s *call) await() {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
@@ -91,7 +92,7 @@ func (s *call) await() {
 	}
 }
 
-// arrived notes that the request has arrived.
+// arrived records that the request has arrived.
 func (s *call) arrived() {
 	s.conn.mu.Lock()
 	if s.state == waiting {
@@ -101,8 +102,8 @@ func (s *call) arrived() {
 	s.conn.mu.Unlock()
 }
 
-// unlist removes a call from those without a request. It is called under the
-// connection's mu.
+// unlist removes the call from the list of calls that wait for their request. The caller
+// holds the connection's mu.
 func (s *call) unlist() {
 	s.conn.waiting.remove(s)
 	s.conn.waits.Add(-1)
@@ -114,7 +115,8 @@ func (s *call) unlist() {
 	}
 }
 
-// end ends the call when its handler returns, or a stream without a handler ends.
+// end ends the call after its handler has returned, or after a stream without a handler
+// has ended.
 func (s *call) end() {
 	s.conn.mu.Lock()
 	was := s.state
@@ -131,13 +133,13 @@ func (s *call) end() {
 	}
 }
 
-// release removes a call from all counts.
+// release removes the call and its headers from all counts.
 func (s *call) release() {
 	s.from.held.Add(-s.headers)
 	s.conn.release(s.from)
 }
 
-// release removes a call of an address from the counts of calls.
+// release removes one call from the Control's count and the address's count.
 func (c *conn) release(from *addressState) {
 	c.control.open.Add(-1)
 	from.open.Add(-1)
@@ -146,16 +148,17 @@ func (c *conn) release(from *addressState) {
 	}
 }
 
-// stopReading ends the wait for a request by HTTP.
+// stopReading ends the wait for the rest of an HTTP request.
 func (s *call) stopReading() {
-	// A proxy's HTTP/2 connection has the requests of others, too. There the server's
-	// timeout ends the wait.
+	// A proxy's HTTP/2 connection also carries other clients' requests. On such a
+	// connection, leave it to the HTTP server's timeout to end the wait.
 	if !s.conn.proxy || !s.multiplexed {
 		_ = s.conn.SetReadDeadline(time.Unix(1, 0))
 	}
 }
 
-// refuse returns the status for a limit that the stream exceeds.
+// refuse reports to the Control that the call exceeds a limit, and returns an error with
+// the status to send.
 func (s *call) refuse(e *limits.ExceededError) error {
 	s.conn.control.Refused(e.Field, s.from.key)
 	return s.conn.control.Refuse(e)

@@ -11,42 +11,43 @@ import (
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 )
 
-// conn is a connection that counts until it is closed.
+// conn is an accepted connection. It counts toward the limits until it is closed.
 type conn struct {
 	net.Conn
 	control *Control
 	from    *addressState
-	// proxy says that the connection carries the calls of many clients, so that it is
-	// not closed because of one of them.
+	// proxy is set if the connection belongs to a proxy and thus carries the calls of many
+	// clients. Such a connection is not closed because of a single client.
 	proxy       bool
 	leave       func()
 	handshaking atomic.Bool
-	// dispatched says that the connection was passed to HTTP.
+	// dispatched is set when the connection is handed to the HTTP server.
 	dispatched atomic.Bool
-	first      []byte       // bytes that peek read and Read has not returned; for the reader alone
-	penalty    atomic.Int64 // delay of the next read, in nanoseconds
-	// waits is the length of waiting.
+	first      []byte       // bytes that peek has read and Read has not returned yet; used only by the reader
+	penalty    atomic.Int64 // delay before the next read, in nanoseconds
+	// waits is len(waiting), which can be read without holding mu.
 	waits atomic.Int64
 
 	mu      sync.Mutex
 	closed  bool
 	ending  bool
 	waiting set[*call] // streams without a request
-	late    int64      // how many of them are late
+	late    int64      // number of late streams in waiting
 	answers set[*answer]
-	unread  int64 // size of answers
-	// hijacker is the address that counts the request whose handler took the connection
-	// over, nil if none did.
+	unread  int64 // total size of the unread responses, in bytes
+	// hijacker is the address for which a hijacked request is counted, or nil if the
+	// connection was not hijacked.
 	hijacker *addressState
 }
 
-// peerAddr is the remote address of a conn. gRPC passes it on with each call.
+// peerAddr is the remote address of a conn. gRPC includes it in the context of each call.
 type peerAddr struct {
 	net.Addr
 	conn *conn
 }
 
-// AddrPort is that of a TCP address, and invalid for any other.
+// AddrPort returns the address and port of a TCP address, and an invalid AddrPort for any
+// other address.
 func (a *peerAddr) AddrPort() netip.AddrPort {
 	if tcp, ok := a.Addr.(*net.TCPAddr); ok {
 		return tcp.AddrPort()
@@ -54,7 +55,7 @@ func (a *peerAddr) AddrPort() netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// Accept implements net.Listener. Connections over the limit are closed.
+// Accept implements net.Listener. It closes connections that exceed a limit.
 func (c *Control) Accept() (net.Conn, error) {
 	conn, err := c.accept(c.Listener)
 	if err != nil {
@@ -63,7 +64,8 @@ func (c *Control) Accept() (net.Conn, error) {
 	return conn, nil
 }
 
-// accept returns the next connection of a listener that is not over a limit.
+// accept returns the listener's next connection that does not exceed a limit, and closes
+// those that do.
 func (c *Control) accept(l net.Listener) (*conn, error) {
 	for {
 		accepted, err := l.Accept()
@@ -79,8 +81,8 @@ func (c *Control) accept(l net.Listener) (*conn, error) {
 	}
 }
 
-// enter counts a connection. If its address has or opens too many, it returns the
-// limit that is exceeded.
+// enter counts the connection. If its address has too many open connections or opens them
+// too fast, it returns the exceeded limit.
 func (c *Control) enter(accepted net.Conn) (_ *conn, exceeded *int) {
 	peer := accepted.RemoteAddr()
 	key := ratelimit.Key(peer)
@@ -103,7 +105,7 @@ func (c *Control) enter(accepted net.Conn) (_ *conn, exceeded *int) {
 	return conn, nil
 }
 
-// left takes the connection off all counts.
+// left removes the connection from all counts.
 func (c *conn) left() {
 	c.mu.Lock()
 	c.closed = true
@@ -113,7 +115,7 @@ func (c *conn) left() {
 	c.answers, c.unread = set[*answer]{}, 0
 	waiting, hijacker := slices.Clone(c.waiting.all), c.hijacker
 	c.mu.Unlock()
-	for _, s := range waiting { // Their requests cannot arrive.
+	for _, s := range waiting { // The requests of these streams can no longer arrive.
 		s.end()
 	}
 	if hijacker != nil {
@@ -127,9 +129,9 @@ func (c *conn) left() {
 	control.addresses.Leave(c.from.key)
 }
 
-// Read implements net.Conn. It waits if streams of the connection were refused or
-// cancelled: a client that repeats them at once would cost more than one that is
-// answered.
+// Read implements net.Conn. It first waits if streams of the connection were refused or
+// canceled. Otherwise, a client that retries immediately would cost more than a client
+// whose calls succeed.
 func (c *conn) Read(b []byte) (int, error) {
 	if c.penalty.Load() > 0 {
 		<-time.After(min(time.Duration(c.penalty.Swap(0)), maxPenalty))
@@ -142,10 +144,10 @@ func (c *conn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// NetConn returns the connection within, like that of tls.Conn.
+// NetConn returns the wrapped connection, like tls.Conn.NetConn.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// slow delays the next read of the connection.
+// slow delays the next read from the connection.
 func (c *conn) slow(by time.Duration) {
 	if !c.proxy {
 		c.penalty.Add(int64(by))
@@ -155,8 +157,9 @@ func (c *conn) slow(by time.Duration) {
 // RemoteAddr implements net.Conn.
 func (c *conn) RemoteAddr() net.Addr { return &peerAddr{c.Conn.RemoteAddr(), c} }
 
-// SetDeadline implements net.Conn. gRPC sets a deadline for the handshake and removes
-// it afterwards, which must not remove one that HTTP has set on its httpConn.
+// SetDeadline implements net.Conn. gRPC sets a deadline for the handshake and removes it
+// afterwards. The removal must not affect a deadline that the HTTP server has set through
+// httpConn.
 func (c *conn) SetDeadline(t time.Time) error {
 	if c.dispatched.Load() {
 		return nil
@@ -172,8 +175,8 @@ func (c *conn) Close() error {
 	return err
 }
 
-// HangUp closes a peer's connection after some time, unless it is a proxy's. Calling it
-// again does not extend that time.
+// HangUp closes a peer's connection after the given delay, unless the connection belongs
+// to a proxy. Further calls have no effect.
 func (c *Control) HangUp(peer net.Addr, after time.Duration) {
 	p, ok := peer.(*peerAddr)
 	if !ok || p.conn.proxy {
@@ -183,9 +186,9 @@ func (c *Control) HangUp(peer net.Addr, after time.Duration) {
 	defer p.conn.mu.Unlock()
 	if !p.conn.ending {
 		p.conn.ending = true
-		// gRPC closes a connection that it cannot read from.
+		// gRPC closes a connection when a read fails.
 		_ = p.conn.SetReadDeadline(time.Now().Add(after))
-		if p.conn.dispatched.Load() { // Handlers of HTTP wait until they have written.
+		if p.conn.dispatched.Load() { // HTTP handlers may be blocked in a write.
 			_ = p.conn.SetWriteDeadline(time.Now().Add(after))
 		}
 	}

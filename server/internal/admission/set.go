@@ -1,9 +1,9 @@
 package admission
 
-// member is in at most one set, and stores its index there.
+// member belongs to at most one set, and stores its index in it.
 type member interface{ index() *int }
 
-// set is an unordered set in the memory of a slice.
+// set is an unordered set stored in a slice.
 type set[T member] struct{ all []T }
 
 func (s *set[T]) add(m T) {
@@ -20,6 +20,6 @@ func (s *set[T]) remove(m T) {
 	s.all[last] = none
 	s.all = s.all[:last]
 	if last == 0 && cap(s.all) > 64 {
-		s.all = nil // There may have been many.
+		s.all = nil // Release the slice, because it may be large.
 	}
 }

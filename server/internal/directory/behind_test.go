@@ -14,7 +14,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// run starts Run and returns what stops it and waits.
+// run starts Run. The returned function stops it and waits until it has returned.
 func run(t *testing.T, d *Directory) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -28,8 +28,8 @@ func run(t *testing.T, d *Directory) (stop func()) {
 	return stop
 }
 
-// Ensure that what was touched is listed after a while, the last of it
-// counting, and what is pending at the stop is not lost.
+// Ensure that the last listing passed to Touch is eventually written, and that listings that
+// are queued when Run stops are not lost.
 func TestDirectory_Touch(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -58,8 +58,7 @@ func TestDirectory_Touch(t *testing.T) {
 	})
 }
 
-// Ensure that a listing that was found wrong is written again, but not instead of a
-// newer one that waits to be written.
+// Ensure that Mend rewrites a listing, but does not replace a newer one that is queued.
 func TestDirectory_Mend(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -86,7 +85,7 @@ func TestDirectory_Mend(t *testing.T) {
 	})
 }
 
-// Ensure that a Put is not undone by what was touched before it.
+// Ensure that a listing that was queued before a Put does not overwrite it.
 func TestDirectory_Touch_ThenPut(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -101,7 +100,7 @@ func TestDirectory_Touch_ThenPut(t *testing.T) {
 	})
 }
 
-// failing are lists that fail while err is set.
+// failing is a store.Lists whose writes fail while err is set.
 type failing struct {
 	store.Lists
 	err error
@@ -114,8 +113,8 @@ func (f *failing) Write(ctx context.Context, listings []store.Listing, keep time
 	return f.Lists.Write(ctx, listings, keep)
 }
 
-// Ensure that what the store did not take is written when it works again, unless
-// there is newer.
+// Ensure that listings that could not be written are written when the store is available
+// again, unless newer ones have replaced them.
 func TestDirectory_Touch_StoreFails(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -136,7 +135,7 @@ func TestDirectory_Touch_StoreFails(t *testing.T) {
 	})
 }
 
-// Ensure that no crowd of games grows the memory without end.
+// Ensure that the number of queued games is limited.
 func TestDirectory_Touch_Bound(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil)

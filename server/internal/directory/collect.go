@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// chunk is the least number of candidates that are looked up at a time if the
-	// first ones did not fill the page. It keeps round trips few even if the page is
-	// small and many candidates do not belong on it.
+	// chunk is the minimum number of candidates per lookup once the first one has failed to
+	// fill the page. It keeps the number of round trips low even if the page is small and
+	// many candidates do not belong to the list.
 	chunk = 200
-	// maxScanned bounds the candidates that one Collect looks up.
+	// maxScanned limits the number of candidates that one call to Collect looks up.
 	maxScanned = 10 * chunk
 )
 
-// Collect pages through a list from token on until it has size games that belong to
-// it. load looks up candidates and returns those that belong, by id; which ones it
-// leaves out may depend on the caller, "" for an anonymous one, to whom the token is
-// bound. The token returned is that of the next page, and empty at the end of the
-// list. If very many candidates do not belong, Collect stops before the page is full:
-// it may be short, even empty, and still have a token. A token of another list or
-// caller is an *invalid.Error.
+// Collect reads the list l from the place that token refers to, until it has found size games
+// that belong to the list. It calls load to look up candidates; load returns those that belong
+// to the list, by id. The result of load may depend on the caller, whose id is empty if
+// anonymous; page tokens are bound to the caller. Collect returns the token of the next page,
+// or an empty token at the end of the list. If very many candidates do not belong, Collect
+// stops early; the page may then be short or even empty but still have a token. For a token
+// from another list or caller, the error is an *invalid.Error.
 func Collect[T any](ctx context.Context, d *Directory, l store.List, callerID, token string, size int,
 	load func(ctx context.Context, candidates []store.Place) (map[string]T, error),
 ) (items []T, next string, err error) {
@@ -34,8 +34,8 @@ func Collect[T any](ctx context.Context, d *Directory, l store.List, callerID, t
 	if err != nil {
 		return nil, "", err
 	}
-	var last store.Place // of the items
-	count := size + 1    // One more tells whether a page follows.
+	var last store.Place // place of the last item
+	count := size + 1    // Look for one more, to find out whether there is another page.
 	for scanned := 0; scanned < maxScanned; count = max(count, chunk) {
 		candidates, err := d.page(ctx, l, after, count)
 		if err != nil {
@@ -68,12 +68,12 @@ func Collect[T any](ctx context.Context, d *Directory, l store.List, callerID, t
 	return items, next, err
 }
 
-// Latest returns the first n places of a list, as the list has them.
+// Latest returns the first n places of a list without looking up the games.
 func (d *Directory) Latest(ctx context.Context, l store.List, n int) ([]store.Place, error) {
 	return d.page(ctx, l, store.Place{}, n)
 }
 
-// page reads up to n candidates that follow a place.
+// page reads up to n candidates that follow the given place.
 func (d *Directory) page(ctx context.Context, l store.List, after store.Place, n int) ([]store.Place, error) {
 	if l.PlayerID != "" && !id.Valid(l.PlayerID) {
 		return nil, nil
@@ -85,15 +85,15 @@ func (d *Directory) page(ctx context.Context, l store.List, after store.Place, n
 	return places, nil
 }
 
-// token is a page token for what follows a place. It is sealed: the place may be that
-// of a game that the caller must not see.
+// token returns a page token for the candidates that follow the given place. The token is sealed,
+// because the caller may not be allowed to see the game at that place.
 func (d *Directory) token(ctx context.Context, query string, after store.Place) (string, error) {
 	cursor := binary.BigEndian.AppendUint64(nil, uint64(after.Rank))
 	return d.tokens.Seal(ctx, query, append(cursor, after.GameID...))
 }
 
-// place reads what token wrote for the same query; an empty token is the top.
-// Any other token is an *invalid.Error.
+// place decodes a token that was issued for the same query. An empty token means the top of
+// the list. For any other token, the error is an *invalid.Error.
 func (d *Directory) place(ctx context.Context, query, token string) (store.Place, error) {
 	if token == "" {
 		return store.Place{}, nil
@@ -105,11 +105,11 @@ func (d *Directory) place(ctx context.Context, query, token string) (store.Place
 	return parsePlace(cursor)
 }
 
-// parsePlace reads a cursor.
+// parsePlace decodes the cursor of a token.
 func parsePlace(cursor []byte) (store.Place, error) {
 	const rankLength = 8
 	if len(cursor) != rankLength+id.Length || !id.Valid(string(cursor[rankLength:])) {
-		return store.Place{}, page.BadToken() // Of a server of another version.
+		return store.Place{}, page.BadToken() // The cursor is from a different version of the server.
 	}
 	return store.Place{Rank: int64(binary.BigEndian.Uint64(cursor)), GameID: string(cursor[rankLength:])}, nil
 }

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 const month = 30 * 24 * time.Hour
 
-// open returns a directory. Those of one test have the same tokens.
+// open returns a Directory that uses the given lists and page tokens of its own.
 func open(t *testing.T, lists store.Lists) *Directory {
 	t.Helper()
 	return openWith(lists, newTokens(t))
@@ -37,15 +37,16 @@ func newTokens(t *testing.T) *page.Tokens {
 	return page.NewTokens(storetest.New(t).Secrets)
 }
 
-// game makes a game's id that is easy to tell from others.
+// game returns the id of test game n, counted from 0.
 func game(n int) string { return id.Derive([]byte("game"), []byte(fmt.Sprint(n))) }
 
 func player(n int) string { return id.Derive([]byte("player"), []byte(fmt.Sprint(n))) }
 
-// start is when test games begin.
+// start is the time of the last event of test game 0.
 var start = time.Now().Truncate(time.Millisecond)
 
-// listing is game n, an active one of player n that is n ms younger than start.
+// listing returns the listing of test game n, an active game of player n whose last event is
+// n ms after start.
 func listing(n int) store.Listing {
 	return store.Listing{
 		GameID: game(n), Variant: "classic", Status: store.Active, Players: []string{player(n)},
@@ -53,7 +54,7 @@ func listing(n int) store.Listing {
 	}
 }
 
-// list returns all candidates of a list, read a few at a time.
+// list returns the ids of all candidates of a list, read a few at a time.
 func list(t *testing.T, d *Directory, l store.List) []string {
 	t.Helper()
 	var ids []string
@@ -77,8 +78,8 @@ func games(numbers ...int) []string {
 	return ids
 }
 
-// Ensure that a game's status becomes the list's of the same name: Of converts
-// the number.
+// Ensure that the statuses of games and of lists have the same numeric values, because Of
+// converts one to the other directly.
 func TestOf_Status(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, store.Waiting, store.Status(replay.Waiting))
@@ -86,7 +87,7 @@ func TestOf_Status(t *testing.T) {
 	assert.Equal(t, store.Finished, store.Status(replay.Finished))
 }
 
-// Ensure that the list of what cannot be a player is empty.
+// Ensure that the list of a malformed player id is empty.
 func TestDirectory_NoPlayer(t *testing.T) {
 	t.Parallel()
 	d := open(t, nil)

@@ -7,18 +7,18 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Genesis returns the ID before entry 1: version 0 with the digest of the game's ID,
-// so that no two games share a history.
+// Genesis returns the ID that precedes entry 1. It has version 0 and the digest of the game's
+// ID, so that no two games share a history.
 func Genesis(gameID string) store.ID {
 	sum := sha256.Sum256([]byte(gameID))
 	return store.ID{Digest: binary.BigEndian.Uint64(sum[:])}
 }
 
-// Next returns the ID of the entry that follows id: the digest is the first 8 bytes
-// of SHA-256(previous digest ‖ entry ‖ board), where board is the position
-// that the entry leads to, as the rules encode it.
+// Next returns the ID of the entry that follows id. Its digest is the first 8 bytes of
+// SHA-256(previous digest ‖ entry ‖ board), where board is the position after the entry, as
+// encoded by the rules.
 func Next(id store.ID, entry, board []byte) store.ID {
-	var room [256]byte // for all but long entries
+	var room [256]byte // avoids an allocation for most entries
 	buffer := binary.BigEndian.AppendUint64(room[:0], id.Digest)
 	buffer = append(buffer, entry...)
 	buffer = append(buffer, board...)

@@ -8,15 +8,15 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// EntryOf decodes what was done. The error is replay.ErrUnknown or ErrInvalid.
+// EntryOf decodes the entry of r. The error is replay.ErrUnknown or replay.ErrInvalid.
 func EntryOf(r store.Record) (replay.Entry, error) { return decodeEntry(r.Raw) }
 
-// pageSize is how many entries of a log one read takes: few enough that others do not
-// wait long for the store.
+// pageSize is the number of entries per read, small enough not to block other users of the
+// store for long.
 const pageSize = 500
 
-// Read calls do with each entry of a log from version from on, in order, until
-// the log ends or do returns an error, which it returns.
+// Read calls do with each record of a game's log, in order, beginning with the given version. If do
+// returns an error, Read stops and returns it.
 func (l *Log) Read(ctx context.Context, gameID string, from int32, do func(store.Record) error) error {
 	for {
 		records, err := l.page(ctx, gameID, from, pageSize)
@@ -32,8 +32,8 @@ func (l *Log) Read(ctx context.Context, gameID string, from int32, do func(store
 	}
 }
 
-// After calls do with up to n events that follow t, and the tip after each. The
-// error is one of Tip.Apply or the store.
+// After calls do for the next n events after t, or fewer if the log ends earlier. It passes do
+// each event and the tip after it. It returns the errors of Tip.Apply and of the store.
 func (l *Log) After(ctx context.Context, gameID string, t Tip, n int, past Past, do func(Tip, *replay.Event)) error {
 	records, err := l.page(ctx, gameID, t.ID.Version+1, n)
 	for _, r := range records {
@@ -47,7 +47,7 @@ func (l *Log) After(ctx context.Context, gameID string, t Tip, n int, past Past,
 	return err
 }
 
-// At returns the entry at a version, false for none.
+// At returns the record with the given version, and reports whether the log contains it.
 func (l *Log) At(ctx context.Context, gameID string, version int32) (store.Record, bool, error) {
 	records, err := l.page(ctx, gameID, version, 1)
 	if err != nil || len(records) == 0 || records[0].ID.Version != version {
@@ -56,7 +56,7 @@ func (l *Log) At(ctx context.Context, gameID string, version int32) (store.Recor
 	return records[0], true, nil
 }
 
-// page is Entries with a *DamagedError for an entry that cannot be read.
+// page is like store.Games.Entries but returns a *DamagedError if an entry cannot be read.
 func (l *Log) page(ctx context.Context, gameID string, from int32, n int) ([]store.Record, error) {
 	records, err := l.Entries(ctx, gameID, from, n)
 	var corrupt *store.CorruptError

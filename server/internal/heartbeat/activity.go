@@ -8,18 +8,19 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// maxSpans bounds the spans that are remembered while no heartbeat succeeds.
+// maxSpans limits the number of periods that are kept while no heartbeat succeeds.
 const maxSpans = 100
 
-// activity remembers when this server's appends succeeded, by the store's clock,
-// since its last heartbeat.
+// activity records when this server's appends succeeded since its last heartbeat, by the
+// store's clock.
 type activity struct {
 	mu sync.Mutex
-	// all are the times in which appends succeeded, never outageAfter apart.
+	// all contains the periods in which appends succeeded. Appends that are at most
+	// outageAfter apart belong to the same period.
 	all []store.Span
 }
 
-// note notes an append that succeeded at a moment.
+// note records that an append succeeded at the given time.
 func (a *activity) note(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -42,7 +43,8 @@ func (a *activity) spans() []store.Span {
 	return slices.Clone(a.all)
 }
 
-// forget forgets the spans that ended before a heartbeat that reported them.
+// forget removes the periods that ended before the given time, which is that of the heartbeat
+// that reported them.
 func (a *activity) forget(before time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

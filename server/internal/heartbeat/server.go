@@ -6,18 +6,18 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// missing reports whether a server has sent no heartbeat for too long, without
-// having stopped in order.
+// missing reports whether a server has sent no heartbeat for too long without having shut
+// down cleanly.
 func missing(s store.ServerBeat, now time.Time) bool {
 	return !s.Left && now.Sub(s.At) > missingAfter
 }
 
-// aliveWithin is how much older than a copy of the store a server's last heartbeat in
-// it may be for the server to count as alive when the copy was made.
+// A server counts as alive at the time of a copy of the store if its last heartbeat was
+// then less than aliveWithin old.
 const aliveWithin = 3 * time.Second
 
-// AliveInCopy returns the ids of the servers that were alive when the copy was
-// made that the store holds after a rollback.
+// AliveInCopy returns the ids of the servers that were alive at the time to which the store
+// was rolled back.
 func AliveInCopy(r store.Rollback, servers map[string]store.ServerBeat) []string {
 	var ids []string
 	for id, s := range servers {

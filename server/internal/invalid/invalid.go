@@ -1,23 +1,23 @@
-// Package invalid is the error for a request's field that the caller filled in
-// wrongly. Packages of the server return it; package rpc turns it into the status
-// that names the field.
+// Package invalid defines the error for an invalid field of a request. Packages of the server
+// return it; package rpc converts it to a status that names the field.
 package invalid
 
 import "fmt"
 
-// Error says which field is wrong and how. It is returned as *Error.
+// Error names an invalid field and describes the problem. It is returned as *Error.
 type Error struct {
-	// Field as the contract names it, for instance "page_token".
+	// Field is the name of the field in the contract, for example "page_token".
 	Field string
-	// Description of what is wrong, for the author of the client. It continues the
-	// field's name ("must not be empty") and quotes no secret.
+	// Description describes the problem for the developer of the client. It continues a
+	// sentence that begins with the field's name: "must not be empty", for example. It must not
+	// quote secrets.
 	Description string
 }
 
-// Error is the field's name and its description.
+// Error returns the field's name followed by the description.
 func (e *Error) Error() string { return e.Field + " " + e.Description }
 
-// Field returns the *Error for a field.
+// Field returns an *Error for the named field.
 func Field(name, format string, args ...any) error {
 	return &Error{Field: name, Description: fmt.Sprintf(format, args...)}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// errOvertaken means that the log no longer ends with the entry that the draft
-// builds on.
+// errOvertaken means that another entry was appended first, so that the log no longer ends
+// with the entry that the draft builds on.
 var errOvertaken = errors.New("another entry was appended first")
 
 // append appends a draft that builds on tip.
@@ -36,15 +36,15 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	m.pending.Store(draft)
 	now := m.hub.ticks.Load()
 	next, err := m.hub.Log.Append(ctx, draft)
-	if err == nil && next.Watchers >= 0 { // else an earlier attempt appended it, and more may follow
+	if err == nil && next.Watchers >= 0 { // if negative, an earlier attempt appended the entry, and more entries may follow it
 		m.confirmedAt.Store(now)
 	}
 	if !errors.Is(err, store.ErrUnsettled) {
 		return m.finishAppend(ctx, tip, next, err)
 	}
 
-	// The entry may be in the log, or not, or still in flight. The match stays locked
-	// for appends until that is known, even if the caller leaves.
+	// The entry may be in the log, missing from it, or still in flight. The match stays
+	// locked for appends until the outcome is known, even if the caller gives up.
 	type outcome struct {
 		event *Event
 		err   error
@@ -66,8 +66,9 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 }
 
-// prepare makes sure that what follows from a draft is done even if this server dies
-// after the append: in the append's transaction, or by a job that another server finds.
+// prepare makes sure that the follow-up work of a draft gets done even if this server dies
+// after the append: either in the append's transaction, or by a job that another server can
+// pick up.
 func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) error {
 	switch {
 	case !draft.NeedsProcessing():
@@ -80,8 +81,8 @@ func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) 
 	}
 }
 
-// settle retries the append of a draft whose outcome is unknown, until the store answers
-// whether the log holds it, or ctx ends.
+// settle retries an append whose outcome is unknown until the store reports whether the log
+// contains the draft, or ctx is done.
 func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (gamelog.Appended, error) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval = 20 * time.Millisecond
@@ -92,7 +93,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 			return gamelog.Appended{}, store.ErrUnsettled
 		case <-time.After(wait.NextBackOff()):
 		}
-		// An earlier job may be done by now.
+		// A job that was enqueued earlier may have run already, so enqueue another.
 		if h.prepare(ctx, gameID, draft) != nil {
 			continue
 		}
@@ -102,17 +103,18 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 			return next, err
 		}
 		if errors.Is(err, store.ErrTooEarly) || errors.Is(err, store.ErrTooLate) {
-			// Only the server's own drafts have a time, which may be days away. If an
-			// earlier attempt still arrives in time, its entry is found like those of
-			// other servers.
+			// Do not retry, because the append may not be allowed for days, if at all. If an
+			// earlier attempt still arrives in time, its entry is picked up like an entry from
+			// another server.
 			return next, err
 		}
-		// Another error, such as that a Redis is loading its data, is about this attempt only.
+		// Any other error concerns only this attempt (for example, Redis may still be loading
+		// its data), so retry.
 	}
 }
 
-// finishAppend unlocks the match for appends and shows the new entry to watchers. It
-// returns errOvertaken if the log has moved on.
+// finishAppend completes an append: it unlocks the match for appends and shows the new entry
+// to watchers. It returns errOvertaken if the log no longer ends with prev.
 func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog.Appended, err error) (*Event, error) {
 	m.pending.Store(nil)
 	if err != nil {
@@ -120,19 +122,20 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 		var conflict *store.ConflictError
 		if errors.As(err, &conflict) || errors.Is(err, store.ErrBroken) {
 			m.hub.Observer.Conflicted()
-			m.markStale() // Length and last ID may still match.
+			m.markStale() // Request a full check, because the log's length and last ID may still match the tip.
 			return nil, errOvertaken
 		}
 		return nil, err
 	}
 	shown := m.advance(prev.ID, next.Tip, next.Event)
 	if shown == nil {
-		// The feed was a whole ring ahead of the reply.
+		// The event was evicted: the feed delivered more events than the ring holds before
+		// the reply arrived.
 		shown = newEvent(next.Event)
 	}
 	state := next.Tip.State
 	m.setRemoteWatchers(next.Watchers)
-	// Before the next append, so that the observer sees entries in order.
+	// Notify the observer before unlocking, so that it sees the entries in order.
 	m.hub.Observer.Appended(shown, m.Watchers())
 	<-m.writing
 	m.hub.Agenda.Appended(ctx, state, next.Then)

@@ -13,34 +13,34 @@ import (
 )
 
 const (
-	// chunkSize is how many events a chunk has.
+	// chunkSize is the number of events in a full chunk.
 	chunkSize = 128
-	// maxChunks bounds the cache of chunks. A chunk takes some 100 kB.
+	// maxChunks limits the number of cached chunks. A chunk takes about 100 kB.
 	maxChunks = 256
 )
 
-// chunk is a part of a game's past that was read from the log, shared by all its
-// readers: chunk n has the versions from n·chunkSize+1 on.
+// chunk is a part of a game's history that was read from the log. All readers share it. Chunk
+// n begins with version n·chunkSize+1.
 type chunk struct {
 	reading chan struct{} // a semaphore of one, held while the chunk is read
-	full    atomic.Bool   // the chunk no longer changes
+	full    atomic.Bool   // set once the chunk no longer changes
 
-	// Guarded by reading until full.
+	// The fields below are guarded by reading until full is set.
 	begun  bool
-	events []*Event    // only ever appended to
-	tip    gamelog.Tip // after the last of events
+	events []*Event    // append-only
+	tip    gamelog.Tip // the tip after the last of events
 }
 
-// chunkKey names a chunk. The Match stands for the history that the chunk is part
-// of: its tip moves along one only. A game's ID does not: after a rollback of the store
-// the game may go on with other entries, and a chunk holds nothing by which a match
-// that was loaded later could tell them apart.
+// chunkKey identifies a chunk. It contains the Match rather than the game's ID because a
+// Match only ever follows one history. After a rollback of the store, the game may continue
+// with different entries, and a match that was loaded later could not detect that from a
+// chunk.
 type chunkKey struct {
 	match *Match
 	n     int32
 }
 
-// chunks is a cache of the chunks of all matches that were read last.
+// chunks caches the most recently read chunks of all matches.
 type chunks struct {
 	recent *lru.Cache[chunkKey, *chunk]
 }
@@ -48,12 +48,13 @@ type chunks struct {
 func newChunks() chunks {
 	recent, err := lru.New[chunkKey, *chunk](maxChunks)
 	if err != nil {
-		panic(err) // only for a size below 1
+		panic(err) // unreachable: lru.New fails only for a size below 1
 	}
 	return chunks{recent}
 }
 
-// of returns a chunk, an empty one if it is not in the cache.
+// of returns chunk n of m from the cache. If it is not cached, of adds an empty chunk and
+// returns it.
 func (c chunks) of(m *Match, n int32) *chunk {
 	key := chunkKey{m, n}
 	if found, ok := c.recent.Get(key); ok {
@@ -66,15 +67,16 @@ func (c chunks) of(m *Match, n int32) *chunk {
 	return fresh
 }
 
-// errFarBack means that an entry goes back to a state before the previous chunk.
+// errFarBack means that an entry reverts the game to a state before the previous chunk.
 var errFarBack = errors.New("a state before the previous chunk is needed")
 
-// readWithin bounds how long a chunk is waited for: less than a replay waits for its
-// turn, so that one of another game gets it if this game's store does not answer.
+// readWithin limits the time to read a chunk. It is shorter than the time for which a replay
+// waits for its turn, so that replays of other games get their turn even if the part of the
+// store that holds this game does not answer.
 const readWithin = 3 * time.Second
 
-// readChunk returns the events that chunk n has after a version, and the chunk. prev
-// is the chunk before, nil for none. There are no events if the log ends there.
+// readChunk returns chunk n and its events after the given version. prev is the preceding
+// chunk, or nil for the first. There are no events if the log ends at that version.
 func (m *Match) readChunk(ctx context.Context, prev *chunk, n, after int32) ([]*Event, *chunk, error) {
 	c := m.hub.chunks.of(m, n)
 	if !c.full.Load() {
@@ -102,8 +104,7 @@ func (m *Match) readChunk(ctx context.Context, prev *chunk, n, after int32) ([]*
 	return c.events[min(known, len(c.events)):], c, nil
 }
 
-// extend reads the rest of a chunk from the log. The caller holds the chunk's
-// reading.
+// extend reads the rest of a chunk from the log. The caller holds c.reading.
 func (m *Match) extend(ctx context.Context, prev, c *chunk) error {
 	past := func(version int32) (*replay.State, error) {
 		for _, each := range []*chunk{c, prev} {
@@ -117,7 +118,7 @@ func (m *Match) extend(ctx context.Context, prev, c *chunk) error {
 		return nil, errFarBack
 	}
 	err := m.hub.Log.After(ctx, m.id, c.tip, chunkSize-len(c.events), past, func(tip gamelog.Tip, e *replay.Event) {
-		// Events in memory are shared, encoded once for all readers.
+		// Reuse events that are in memory, so that they are encoded once for all readers.
 		shared := m.ring.at(e.State.Version)
 		if shared == nil {
 			shared = newEvent(e)
@@ -128,8 +129,8 @@ func (m *Match) extend(ctx context.Context, prev, c *chunk) error {
 	return err
 }
 
-// nearestChunk returns the last full chunk in memory before chunk n, nil for none,
-// and the number of the chunk that follows it.
+// nearestChunk returns the last full chunk in memory before chunk n and the number of the
+// chunk that follows it. If there is no such chunk, it returns nil and 0.
 func (m *Match) nearestChunk(n int32) (*chunk, int32) {
 	for ; n > 0; n-- {
 		if c, ok := m.hub.chunks.recent.Get(chunkKey{m, n - 1}); ok && c.full.Load() {
@@ -139,18 +140,17 @@ func (m *Match) nearestChunk(n int32) (*chunk, int32) {
 	return nil, 0
 }
 
-// Turn has a chunk of a game's past read and sent when it is the caller's turn: first
-// read, which takes no longer than a few seconds, then send, which may wait for the
+// Turn waits for the caller's turn to read and send a chunk of a game's history. It first
+// calls read, which takes a few seconds at most, and then send, which may wait for the
 // client.
 type Turn func(read, send func() error) error
 
-// Replay calls do with every event of the game's log after the given version, in
-// order, until do returns an error, which it returns, or up to the version that
-// the game has in memory. It reads one chunk in each turn, also of those before the
-// version that are needed for it. Readers of the same game share what was read,
-// and each event is encoded once.
+// Replay calls do with every event of the game's log after the given version, in order, up to
+// the version that the game has in memory. If do returns an error, Replay stops and returns
+// it. It reads one chunk per turn, including any earlier chunks that it needs to compute the
+// first state. Readers of the same game share chunks, and each event is encoded once.
 //
-// Errors: those of Confirm if the log is shorter than the game was, so that
+// If the log is shorter than the game in memory, Replay returns the error from Confirm, so that
 // a watcher that resumes learns why it gets no more events.
 func (m *Match) Replay(ctx context.Context, after int32, turn Turn, do func(*Event) error) error {
 	version, last := m.State().Version, after
@@ -173,7 +173,7 @@ func (m *Match) Replay(ctx context.Context, after int32, turn Turn, do func(*Eve
 		})
 		switch {
 		case errors.Is(err, errFarBack):
-			// Nothing is shared of the few games with such an entry.
+			// Replay the few games with such an entry without sharing chunks.
 			return turn(func() error { return nil }, func() error {
 				return m.hub.Log.Replay(ctx, m.id, last, func(e *replay.Event) error { return do(newEvent(e)) })
 			})

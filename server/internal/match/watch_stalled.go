@@ -1,24 +1,25 @@
 package match
 
-// A watcher stalls if its client takes longer than Config.Stall to read one message:
-// its goroutine then waits in a send that may never end. The goroutine marks each
-// send with BeginSend and EndSend, which cost it two writes to memory of its own;
-// the hub looks at the marks once a tick, and calls onStall for a send that is too
-// old. onStall has to make the send return. EndSend then reports that it was late.
+// A watcher stalls if its client takes longer than Config.Stall to read one message; its
+// goroutine is then blocked in a send that may never return. The goroutine marks each send
+// with BeginSend and EndSend, which costs two uncontended atomic writes. The hub checks the
+// marks once per tick and calls onStall for a send that takes too long. onStall must make
+// the send return. EndSend then reports that the send was late.
 
-// stalled in place of a tick says that onStall was called for the send.
+// stalled replaces the tick once the send has taken too long, so that onStall is called at most
+// once per send.
 const stalled = -1
 
-// BeginSend marks that the watcher begins to send what it found.
+// BeginSend marks the beginning of a send.
 func (w *Watcher) BeginSend() { w.sending.Store(w.m.hub.ticks.Load()) }
 
-// EndSend marks the end of a send. It reports whether that was in time; if not,
-// onStall was called.
+// EndSend marks the end of a send. It reports whether the send finished in time. If it did not,
+// onStall is called, unless it is nil.
 func (w *Watcher) EndSend() bool { return w.sending.Swap(0) != stalled }
 
-// reap calls onStall for the watchers that stalled, and wakes those whose context
-// has ended. Doing so for all watchers once a tick costs less than a timer and a
-// second channel to wait on for each watcher and event.
+// reap calls onStall for stalled watchers, and wakes all watchers if the context of any of them
+// has ended. One pass over all watchers per tick is cheaper than a timer and a second channel
+// for every watcher and event.
 func (m *Match) reap() {
 	now, ended := m.hub.ticks.Load(), false
 	longest := int64(m.hub.Stall / tick)

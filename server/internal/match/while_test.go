@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ensure that what is done only while a game stands still ends when it moves
-// on, at once where it has, and otherwise with its caller.
+// Ensure that the context that While returns is canceled when the game leaves the version
+// (immediately if it already has), when the caller's context is done, and when the caller
+// stops it.
 func TestWhile(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -22,7 +23,7 @@ func TestWhile(t *testing.T) {
 		stop()
 
 		now, stop := m.While(t.Context(), 1)
-		m.wake() // Something else changed.
+		m.wake() // a change other than a new version
 		require.NoError(t, now.Err())
 		m.play(t, 1)
 		<-now.Done()

@@ -9,7 +9,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// kind classifies an error of the store.
+// kind returns the label value for the kind of a store error.
 func kind(err error) string {
 	var failed *store.Error
 	switch {
@@ -24,5 +24,5 @@ func kind(err error) string {
 	}
 }
 
-// label is a reason in the form that labels have.
+// label returns the label value for the reason why a game ended.
 func label(r game.Reason) string { return strings.ReplaceAll(r.String(), " ", "_") }

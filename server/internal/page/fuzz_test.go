@@ -11,8 +11,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// FuzzOpen opens any token: it is refused as a field, unless it is the one that
-// was sealed for the same query.
+// FuzzOpen opens arbitrary tokens. All must be refused as invalid fields, except the token
+// that was sealed for the same query.
 func FuzzOpen(f *testing.F) {
 	tokens := page.NewTokens(storetest.New(f).Secrets)
 	const place = "cursor"

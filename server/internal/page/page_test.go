@@ -37,7 +37,7 @@ func TestTokens(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "cursor", string(cursor))
 
-		// It shows nothing, not even that two of them lead to the same place.
+		// Ensure that tokens do not reveal whether they have the same cursor.
 		again, err := tokens.Seal(ctx, "query", []byte("cursor"))
 		require.NoError(t, err)
 		assert.NotEqual(t, token, again)
@@ -47,7 +47,7 @@ func TestTokens(t *testing.T) {
 
 		_, err = tokens.Open(ctx, "other", token)
 		requireField(t, err, "page_token")
-		for i := range token { // altered
+		for i := range token { // every token that differs in one character
 			for _, c := range "Ab9_=\n" {
 				if altered := token[:i] + string(c) + token[i+1:]; altered != token {
 					_, err := tokens.Open(ctx, "query", altered)
@@ -62,8 +62,8 @@ func TestTokens(t *testing.T) {
 	})
 }
 
-// Ensure that any server opens the tokens of any other on the same store, also
-// of one that ended, and of none on another store.
+// Ensure that tokens are valid on all servers of the same store, including servers started
+// later, but not on servers of another store.
 func TestTokens_AnyServer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -83,7 +83,7 @@ func TestTokens_AnyServer(t *testing.T) {
 	})
 }
 
-// Ensure that the first call fails if the store does, and the next one tries again.
+// Ensure that the first call fails if the store fails, and that the next call retries.
 func TestTokens_StoreFails(t *testing.T) {
 	t.Parallel()
 	secrets := &failing{Secrets: storetest.New(t).Secrets, err: errFailed}
@@ -95,14 +95,14 @@ func TestTokens_StoreFails(t *testing.T) {
 	secrets.err = nil
 	token, err := tokens.Seal(ctx, "query", nil)
 	require.NoError(t, err)
-	secrets.err = errFailed // Not asked again.
+	secrets.err = errFailed // Fail all reads, to ensure that the secret is not reread.
 	_, err = tokens.Open(ctx, "query", token)
 	require.NoError(t, err)
 }
 
 var errFailed = errors.New("the store failed")
 
-// failing is a store of secrets that fails while it has an error.
+// failing is a store of secrets that fails while err is set.
 type failing struct {
 	store.Secrets
 	err error

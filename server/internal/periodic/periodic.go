@@ -1,4 +1,4 @@
-// Package periodic repeats work at an interval.
+// Package periodic runs a function at a fixed interval.
 package periodic
 
 import (
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Run calls do at once and then at every interval until ctx ends. An interval
-// that passes while do runs is skipped.
+// Run calls do immediately and then at every interval until ctx is done. If do takes longer
+// than the interval, Run skips the calls that it missed.
 func Run(ctx context.Context, interval time.Duration, do func()) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

@@ -2,8 +2,8 @@ package ratelimit
 
 import "sync"
 
-// Addresses counts what each address has open: connections, streams or calls. It
-// keeps a T for each address that has any. It is safe for concurrent use.
+// Addresses counts the open connections, streams or calls of each address. It keeps a T for
+// each address with a count above 0. It is safe for concurrent use.
 type Addresses[T any] struct {
 	fresh func(address string) T
 
@@ -16,14 +16,14 @@ type counted[T any] struct {
 	count int
 }
 
-// NewAddresses returns Addresses in which none has anything open. It calls fresh for
-// each address that opens its first one.
+// NewAddresses returns an empty Addresses. It calls fresh for each new address.
 func NewAddresses[T any](fresh func(address string) T) *Addresses[T] {
 	return &Addresses[T]{fresh: fresh, open: map[string]*counted[T]{}}
 }
 
-// Enter counts one more for an address, until Leave, and returns the address's T. It
-// reports false, and counts nothing, if the address has limit open; 0 is no limit.
+// Enter adds one to the address's count until Leave is called, and returns the address's T.
+// If the count has reached the limit, it returns false and changes nothing. A limit of 0
+// means no limit.
 func (a *Addresses[T]) Enter(address string, limit int) (value T, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -39,7 +39,7 @@ func (a *Addresses[T]) Enter(address string, limit int) (value T, ok bool) {
 	return c.value, true
 }
 
-// Leave undoes Enter.
+// Leave reverses one call to Enter.
 func (a *Addresses[T]) Leave(address string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,7 +49,7 @@ func (a *Addresses[T]) Leave(address string) {
 	}
 }
 
-// Len returns how many addresses have anything open.
+// Len returns the number of addresses with a count above 0.
 func (a *Addresses[T]) Len() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 )
 
-// Ensure that an address has no more open than its limit, keeps one value until
-// it has nothing open, and is forgotten then.
+// Ensure that an address's count cannot exceed the limit, and that the address keeps the same
+// value until the count drops to 0.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	made := 0

@@ -1,5 +1,5 @@
-// Package ratelimit bounds what clients may do on this server: how often (Pacer), and how
-// much at the same time (Addresses). Most limits hold for an address; Proxies finds the
-// address of a call that comes through a proxy. What all servers count together is in
-// the store's Quotas.
+// Package ratelimit limits how often clients of this server may do something (Pacer), and how
+// many connections, streams and calls they may have open (Addresses). Most limits apply per
+// address; Proxies finds the address of a client behind a proxy. Limits shared by all servers
+// are in the store's Quotas.
 package ratelimit

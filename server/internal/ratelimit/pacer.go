@@ -7,34 +7,34 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Burst is how many seconds' worth a Pacer made by PerSecond allows at once, as when
-// all clients reconnect after a server stopped.
+// Burst is the burst of a Pacer created by PerSecond, in seconds' worth of uses. It allows
+// all clients to reconnect after a server has stopped.
 const Burst = 10
 
-// remembered is the number of keys whose rate a Pacer knows. It forgets the least
-// recently used ones, which then start with a full burst.
+// remembered is the number of keys that a Pacer keeps. It evicts the least recently used
+// keys, which then start with a full burst.
 const remembered = 1 << 16
 
-// Pacer bounds how often each of many keys, such as addresses or players, does
-// something on this server. It is safe for concurrent use.
+// Pacer limits how often each key, such as an address or a player, may do something on
+// this server. It is safe for concurrent use.
 type Pacer struct {
-	limit    rate.Limit // 0 for no limit
+	limit    rate.Limit // uses per second, or 0 for no limit
 	burst    int
 	limiters *lru.Cache[string, *rate.Limiter]
 }
 
-// NewPacer returns a Pacer that allows each key limit times in a second, and burst
-// times at once. A limit of 0 is no limit.
+// NewPacer returns a Pacer with the given limit per second and burst for each key. A limit
+// of 0 means no limit.
 func NewPacer(limit rate.Limit, burst int) *Pacer {
 	limiters, err := lru.New[string, *rate.Limiter](remembered)
 	if err != nil {
-		panic(err) // only for a size below 1
+		panic(err) // unreachable: lru.New fails only for a size below 1
 	}
 	return &Pacer{limit: limit, burst: burst, limiters: limiters}
 }
 
-// PerSecond returns a Pacer that allows each key n times in a second, and ten
-// seconds' worth at once. 0 is no limit.
+// PerSecond returns a Pacer that allows n uses of each key per second, with a burst of ten
+// seconds' worth. If n is 0, there is no limit.
 func PerSecond(n int) *Pacer { return NewPacer(rate.Limit(n), Burst*n) }
 
 func (p *Pacer) limiter(key string) *rate.Limiter {
@@ -48,11 +48,11 @@ func (p *Pacer) limiter(key string) *rate.Limiter {
 	return fresh
 }
 
-// Take counts one time for a key. It reports false, and counts nothing, if that
-// exceeds the limit.
+// Take counts one use of key and returns true, unless the use would exceed the limit. In
+// that case, it returns false and counts nothing.
 func (p *Pacer) Take(key string) bool { return p.TakeN(key, 1) }
 
-// TakeN is Take for n times.
+// TakeN is like Take but counts n uses.
 func (p *Pacer) TakeN(key string, n int) bool {
 	return p.limit == 0 || p.limiter(key).AllowN(time.Now(), n)
 }
@@ -60,6 +60,6 @@ func (p *Pacer) TakeN(key string, n int) bool {
 // Spent reports whether Take would return false.
 func (p *Pacer) Spent(key string) bool { return p.limit > 0 && p.limiter(key).Tokens() < 1 }
 
-// Wait returns the time after which a key that is spent is allowed once more. It is
-// for a Pacer with a limit.
+// Wait returns the maximum time until a spent key may be used again. The Pacer must have a
+// limit.
 func (p *Pacer) Wait() time.Duration { return time.Duration(float64(time.Second) / float64(p.limit)) }

@@ -1,33 +1,33 @@
-// Package recovery finds the games that lost moves in a rollback of the store and
-// puts them in quarantine, and derives leaderboards and lists from the logs.
+// Package recovery finds and quarantines the games that lost moves in a rollback of the
+// store, and derives leaderboards and lists from the logs.
 //
-// A rollback of the store, as when it is restored from a copy or fails over to a
-// replica that lags, loses moves that servers have acknowledged. Package heartbeat
-// detects it. Each server then compares the games that it has in memory with their
-// logs, quarantines those whose log lacks an entry, vouches for those that it has
-// followed since before the rollback, and attests that it has done so. That finds
-// every lost move if little was lost and every server that was alive in the copy
-// attests. Otherwise all open games of that time are quarantined, except those that a
-// server vouches for.
+// If the store is rolled back, for example because it is restored from a copy or fails over
+// to a lagging replica, it loses moves that servers have acknowledged. Package heartbeat
+// detects that. Each server then compares the games in its memory with their logs,
+// quarantines those whose log lacks an entry, vouches for those that it has followed since
+// before the rollback, and attests that it has done so. This finds every lost move if the
+// copy was recent and every server that was alive in the copy attests. Otherwise all open
+// games from before the rollback are quarantined, except those that a server vouches for.
 //
-//	                            all attest, young copy
+//	                            all attest, recent copy
 //	detected ──▶ servers verify ───────────────────────▶ done
 //	                   │                                   ▲
 //	                   │ ten seconds pass, or old copy     │
 //	                   └──▶ quarantine unattested games ───┘
 //
-// If the store becomes another process, servers compare their games with the logs, too.
-// If a log lacks an entry, that is a rollback.
+// Servers also compare their games with the logs if the store's process was replaced. If a
+// log lacks an entry, the server reports a rollback.
 //
-// This does not help if no server ran before the rollback: then an operator
-// quarantines games. On a cluster it covers the master that holds the heartbeats.
+// Servers cannot find lost moves if none of them was running before the rollback. In that case,
+// an operator has to quarantine the games. On a Redis cluster, rollbacks are detected only on
+// the master that stores the heartbeats.
 //
-// A game in quarantine stays damaged: its log takes no more entries, clients
-// that ask for it are told so, and it is forgotten after Config.KeepFinished.
+// A quarantined game stays damaged: its log accepts no more entries, clients that request it
+// get an error, and it is removed after Config.KeepFinished.
 //
-//	open ──▶ quarantined ──▶ forgotten
+//	open ──▶ quarantined ──▶ removed
 //
-// Leaderboards, lists and the scheduler's queue follow from the logs. Rebuild
-// derives them from the logs again, and Run reconciles them hourly. A store with
-// transactions writes them together with the log, and needs no reconciling.
+// Leaderboards, lists and the scheduler's queue are derived from the logs. Rebuild derives them
+// again, and Run reconciles them hourly. A store with transactions writes them together with
+// the log, so they need no reconciliation.
 package recovery

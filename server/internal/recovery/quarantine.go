@@ -11,16 +11,17 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// quarantineTries is how often Quarantine is tried on a game that moves on.
+// quarantineTries is the maximum number of attempts that Quarantine makes if the game keeps
+// changing.
 const quarantineTries = 10
 
-// Quarantine makes a game that is not over damaged for good, because the store may
-// have lost moves of it: the game takes no more moves, and clients that ask for it
-// are told that it is damaged. It no longer counts among its players' games, is
-// taken off the lists, and is forgotten after Config.KeepFinished.
+// Quarantine permanently marks a game that is not over as damaged, because the store may have
+// lost some of its moves. The game accepts no more moves, and clients that request it get an
+// error. It no longer counts toward its players' open games, is removed from the lists, and
+// is deleted after Config.KeepFinished.
 //
-// Errors: gamelog.ErrNotFound, replay.ErrGameOver, *gamelog.DamagedError for a
-// game that was damaged before, replay.ErrUnknown, or one of the store.
+// Errors: gamelog.ErrNotFound, replay.ErrGameOver, *gamelog.DamagedError if the game was
+// already damaged, replay.ErrUnknown, or an error from the store.
 func (r *Recovery) Quarantine(ctx context.Context, gameID string) error {
 	for range quarantineTries {
 		history, err := r.Log.Load(ctx, gameID, store.ID{}, 1)
@@ -39,8 +40,7 @@ func (r *Recovery) Quarantine(ctx context.Context, gameID string) error {
 	return store.ErrMoved
 }
 
-// quarantine quarantines a game that was known at a state, and whose log ends with
-// last.
+// quarantine quarantines a game, given its last known state and the last ID in its log.
 func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last store.ID) error {
 	if err := r.Log.Quarantine(ctx, state.ID, last, r.KeepFinished); err != nil {
 		return err
@@ -57,8 +57,9 @@ func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last sto
 	return r.Scheduler.Remove(ctx, state.ID)
 }
 
-// QuarantineBefore quarantines all games that are not over and were created before
-// a time, by the store's clock. It returns their ids, also with an error.
+// QuarantineBefore quarantines all games that are not over and were created before the given
+// time, by the store's clock. It returns the ids of the quarantined games even if there is an
+// error.
 func (r *Recovery) QuarantineBefore(ctx context.Context, before time.Time) ([]string, error) {
 	var ids []string
 	err := r.Log.IDs(ctx, func(gameIDs []string) error {
@@ -69,8 +70,8 @@ func (r *Recovery) QuarantineBefore(ctx context.Context, before time.Time) ([]st
 	return ids, err
 }
 
-// quarantineOpen quarantines those of the games that are not over and were created
-// before a time. It returns their ids, also with an error.
+// quarantineOpen quarantines all of the given games that are not over and were created before
+// the given time. It returns the ids of the quarantined games even if there is an error.
 func (r *Recovery) quarantineOpen(ctx context.Context, gameIDs []string, before time.Time) (quarantined []string, err error) {
 	heads, err := r.Log.Heads(ctx, gameIDs)
 	if err != nil {

@@ -31,7 +31,7 @@ const (
 	variant      = "6x6"
 )
 
-// rig is a store with what recovery works with.
+// rig is a store with a Recovery and its dependencies.
 type rig struct {
 	*Recovery
 	t     *testing.T
@@ -56,7 +56,7 @@ func (r rig) player(name string) replay.Player {
 	return replay.Player{ID: p.ID, Name: p.Name}
 }
 
-// play creates a game of a player and makes some moves, or ends it after them.
+// play creates a game for a player, makes some moves, and ends the game if finish is set.
 func (r rig) play(p replay.Player, finish bool) *replay.State {
 	r.t.Helper()
 	v, ok := variants.Current(variant)
@@ -83,7 +83,7 @@ func (r rig) play(p replay.Player, finish bool) *replay.State {
 	}
 }
 
-// derived is what follows from the logs.
+// derived contains data that Rebuild derives from the logs.
 type derived struct {
 	Board  []store.BoardEntry
 	Places []store.Place
@@ -107,8 +107,8 @@ func (r rig) derived(p replay.Player) (d derived) {
 	return d
 }
 
-// Ensure that leaderboards, lists and queue follow from the logs again after Rebuild,
-// whatever they lack or have too much.
+// Ensure that leaderboards, lists and queue match the logs after Rebuild, even if entries
+// were missing or wrong.
 func TestRecovery_Rebuild(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -125,7 +125,7 @@ func TestRecovery_Rebuild(t *testing.T) {
 		assert.Equal(t, []string{open.ID}, want.Jobs)
 
 		result := leaderboard.ResultsOf(over)[0]
-		result.GameID, result.Score = id.New(), result.Score+1000 // No log has it.
+		result.GameID, result.Score = id.New(), result.Score+1000 // a result that no log contains
 		require.NoError(t, r.Leaderboard.Record(ctx, result))
 		require.NoError(t, r.Directory.Remove(ctx, directory.Of(open, 0)))
 		require.NoError(t, r.Scheduler.Remove(ctx, open.ID))
@@ -136,8 +136,8 @@ func TestRecovery_Rebuild(t *testing.T) {
 	})
 }
 
-// Ensure that a game in quarantine is damaged for all who ask for it, and no longer
-// counts among its player's games.
+// Ensure that a quarantined game is reported as damaged and no longer counts toward its
+// player's open games.
 func TestRecovery_Quarantine(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -170,7 +170,7 @@ func TestRecovery_Quarantine(t *testing.T) {
 	})
 }
 
-// Ensure that an account is kept while one of its games is.
+// Ensure that an account is kept while one of its games is kept.
 func TestRecovery_Accounts(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
@@ -179,7 +179,7 @@ func TestRecovery_Accounts(t *testing.T) {
 		r.play(ann, false)
 		for range 3 {
 			forward(6 * time.Hour)
-			newRig(t, s).reconcile(t.Context()) // which has renewed no account before
+			newRig(t, s).reconcile(t.Context()) // Use a new rig, because it has not renewed any account yet.
 		}
 		left, err := s.Accounts.Get(t.Context(), []string{ann.ID, bob.ID})
 		require.NoError(t, err)

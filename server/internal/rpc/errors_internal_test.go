@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Ensure that a connection that closes while a stream is written to is not an error of
-// the server: what gRPC returns then, it may return before it cancels the stream.
+// Ensure that a connection that closes during a write to a stream is not reported as a
+// server error. gRPC may return Unavailable before it cancels the stream.
 func TestToStatus_ConnectionClosed(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

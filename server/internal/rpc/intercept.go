@@ -9,17 +9,16 @@ import (
 	"google.golang.org/grpc"
 )
 
-// maxCall bounds the time of a unary call, also if its deadline is later.
+// maxCall limits the duration of a unary call, even if the call has a later deadline.
 const maxCall = 10 * time.Second
 
-// answerMargin is the time reserved before a call's deadline for the answer to
-// arrive.
+// answerMargin is the time reserved before a call's deadline for delivering the response.
 const answerMargin = 50 * time.Millisecond
 
-// Unary is the interceptor for unary calls. It bounds a call's time, authenticates the
-// caller and translates the error.
+// Unary is the interceptor for unary calls. It limits the duration of a call,
+// authenticates the caller and translates the error.
 func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if !isContractMethod(info.FullMethod) { // their answers are small
+	if !isContractMethod(info.FullMethod) { // Health and reflection calls need no limits because their responses are small.
 		return handler(ctx, request)
 	}
 	span := maxCall
@@ -39,7 +38,7 @@ func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServer
 	return response, nil
 }
 
-// answer admits and authenticates a call of the contract, and runs its handler.
+// answer admits and authenticates a call that the contract defines, and runs its handler.
 func (s *Service) answer(ctx context.Context, request any, method string, handler grpc.UnaryHandler) (any, error) {
 	leave, err := s.read(ctx, request)
 	if err != nil {
@@ -53,14 +52,14 @@ func (s *Service) answer(ctx context.Context, request any, method string, handle
 	return handler(ctx, request)
 }
 
-// Stream is Unary for streams, which have no time limit.
+// Stream is the interceptor for streams. Unlike Unary, it sets no time limit.
 func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if !isContractMethod(info.FullMethod) {
 		return handler(server, stream)
 	}
 	ctx, err := s.authenticate(stream.Context(), info.FullMethod)
 	if err == nil {
-		if ctx != stream.Context() { // most watchers have no token
+		if ctx != stream.Context() { // Most watchers have no token, so the context is unchanged.
 			stream = &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx}
 		}
 		err = handler(server, stream)
@@ -73,6 +72,6 @@ func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.Stream
 	return nil
 }
 
-// isContractMethod reports whether a method is one of the contract, not of health
+// isContractMethod reports whether a method belongs to the contract rather than to health
 // or reflection.
 func isContractMethod(method string) bool { return strings.HasPrefix(method, "/gridstand.") }

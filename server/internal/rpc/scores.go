@@ -12,7 +12,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/page"
 )
 
-// window returns the window of a request.
+// window converts a request's window to the leaderboard's.
 func window(w pb.Window) (leaderboard.Window, error) {
 	switch w {
 	case pb.Window_WINDOW_UNSPECIFIED, pb.Window_WINDOW_ALL_TIME:
@@ -26,7 +26,7 @@ func window(w pb.Window) (leaderboard.Window, error) {
 	}
 }
 
-// ListScores implements the contract.
+// ListScores implements pb.LeaderboardServiceServer.
 func (s *Service) ListScores(ctx context.Context, request *pb.ListScoresRequest) (*pb.ListScoresResponse, error) {
 	if request.GetVariant() == "" {
 		return nil, missing("variant")
@@ -53,7 +53,7 @@ func (s *Service) ListScores(ctx context.Context, request *pb.ListScoresRequest)
 	return &pb.ListScoresResponse{Entries: entries, NextPageToken: listed.Next, Total: listed.Total}, nil
 }
 
-// GetRank implements the contract.
+// GetRank implements pb.LeaderboardServiceServer.
 func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.GetRankResponse, error) {
 	if request.GetVariant() == "" {
 		return nil, missing("variant")
@@ -87,7 +87,7 @@ func (s *Service) GetRank(ctx context.Context, request *pb.GetRankRequest) (*pb.
 	return &pb.GetRankResponse{Entry: entries[last], Neighbors: entries[:last]}, nil
 }
 
-// entries adds the players' names to the lines of a board.
+// entries converts the entries of a leaderboard and adds the players' names.
 func (s *Service) entries(ctx context.Context, lines []leaderboard.Entry) ([]*pb.Entry, error) {
 	ids := make([]string, len(lines))
 	for i, l := range lines {

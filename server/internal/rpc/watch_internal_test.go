@@ -10,18 +10,19 @@ import (
 	"google.golang.org/grpc"
 )
 
-// bareStream is a stream that has nothing but a context.
+// bareStream is a stream with only a context.
 type bareStream struct{ grpc.ServerStream }
 
 func (bareStream) Context() context.Context { return context.Background() }
 
-// Ensure that a panic ends only the stream that it concerns. Streams of events follow in
-// goroutines where no interceptor recovers: there it would end the server.
+// Ensure that a panic ends only the affected stream. The goroutines that follow event
+// streams run outside the interceptor that recovers from panics, so an unrecovered panic
+// would crash the server.
 func TestView_FollowPanics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := &Service{Config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
-	v := &View{service: s, stream: bareStream{}} // without a game
+	v := &View{service: s, stream: bareStream{}} // no game, so following it panics
 	assert.ErrorContains(t, v.Follow(), "internal error")
 	assert.Contains(t, log.String(), "id=call-panicked")
 

@@ -17,10 +17,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// ever is longer than any job waits, or has been due.
+// ever is longer than any job in the tests waits or stays overdue.
 const ever = 100 * 365 * 24 * time.Hour
 
-// polls makes a function that polls once and returns the games that were processed.
+// polls returns a function that polls once and returns the games that the poll processed.
 func polls(t *testing.T, s *Scheduler, handle Handler) func() []string {
 	return func() (ids []string) {
 		games := make(chan string, 100)
@@ -36,8 +36,8 @@ func polls(t *testing.T, s *Scheduler, handle Handler) func() []string {
 	}
 }
 
-// Ensure that a job that fails is processed again with the next poll only after
-// Retry.
+// Ensure that the next poll processes a failed job again if Retry was called, and not
+// otherwise.
 func TestScheduler_Retry(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, on *store.Store) {
@@ -65,7 +65,7 @@ func TestScheduler_Retry(t *testing.T) {
 	})
 }
 
-// Ensure that another server's lease is processed after Reclaim.
+// Ensure that a job that another server has leased is processed after Reclaim.
 func TestScheduler_Reclaim(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, on *store.Store) {
@@ -80,7 +80,7 @@ func TestScheduler_Reclaim(t *testing.T) {
 	})
 }
 
-// lossy is a queue that loses the replies to the next leases.
+// lossy is a queue that loses the replies to the next lease requests.
 type lossy struct {
 	store.Queue
 	lost int
@@ -95,8 +95,8 @@ func (q *lossy) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job,
 	return jobs, err
 }
 
-// Ensure that the jobs of leases whose replies were lost are processed with the next
-// poll that succeeds, and no others.
+// Ensure that the next successful poll processes exactly the jobs of leases whose replies
+// were lost.
 func TestScheduler_LostReply(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, on *store.Store) {

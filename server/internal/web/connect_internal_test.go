@@ -16,8 +16,9 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Ensure that the interceptors see calls as those of gRPC: a panic further in becomes an
-// answer, and its line in the log can name the call.
+// Ensure that the interceptors see the same information for a Connect call as for a gRPC
+// call. A panic in an inner interceptor must become an error response, and the log message
+// must be able to name the call.
 func TestInterceptors(t *testing.T) {
 	t.Parallel()
 	var panicked []string

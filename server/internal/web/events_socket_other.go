@@ -7,10 +7,11 @@ import (
 	"syscall"
 )
 
-// hasInput reports that it cannot tell: the next write to a closed connection does.
+// hasInput always returns false, because there is no way to check on this platform. The
+// next write to a closed connection fails and thus detects it.
 func hasInput(net.Conn) bool { return false }
 
-// rawConn returns that there is no way to write to a connection without waiting.
+// rawConn returns nil, because this platform has no way to write without blocking.
 func rawConn(net.Conn) syscall.RawConn { return nil }
 
 func tryWrite(syscall.RawConn, []byte) int { return 0 }

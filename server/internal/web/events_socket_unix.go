@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// hasInput reports whether the client of a connection has closed it, or has sent more
-// than its request, which nothing will read.
+// hasInput reports whether the client has closed the connection or sent unexpected data
+// after its request.
 func hasInput(c net.Conn) bool {
 	raw, ok := c.(syscall.Conn)
 	if !ok {
@@ -30,7 +30,7 @@ func hasInput(c net.Conn) bool {
 	return has || err != nil
 }
 
-// rawConn returns the way to write to a connection without waiting, nil if there is none.
+// rawConn returns c's socket for non-blocking writes, or nil if they are not possible.
 func rawConn(c net.Conn) syscall.RawConn {
 	if _, encrypted := c.(*tls.Conn); encrypted {
 		return nil
@@ -46,7 +46,8 @@ func rawConn(c net.Conn) syscall.RawConn {
 	return raw
 }
 
-// attempt is one write, kept in a pool: a closure for each would be garbage.
+// attempt is the state of one write. Attempts are pooled, to avoid allocating a closure
+// for each write.
 type attempt struct {
 	b    []byte
 	n    int
@@ -68,8 +69,8 @@ var attempts = sync.Pool{New: func() any {
 	return a
 }}
 
-// tryWrite writes what the connection takes at once, and returns how much. The next Write
-// returns the error, if any.
+// tryWrite writes as much of b as possible without blocking, and returns the number of
+// bytes written. Errors are ignored, because the next Write returns them.
 func tryWrite(c syscall.RawConn, b []byte) int {
 	a := attempts.Get().(*attempt)
 	a.b, a.n = b, 0

@@ -7,9 +7,8 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// shrink returns a file of the page without comments, spaces and long local names, so
-// that the sources may be written to be read. Files that are not JavaScript or CSS stay
-// as they are.
+// shrink minifies the pages' JavaScript and CSS files, so that their sources can have
+// comments and readable names. It returns other files unchanged.
 func shrink(name string, data []byte) ([]byte, error) {
 	options := api.TransformOptions{
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// textPrefix begins the content types of gRPC-Web in base64, which Google's client for
-// browsers uses for streams. Package connect knows only the binary form.
+// textPrefix is the prefix of the content types of base64-encoded gRPC-Web, which Google's
+// browser client uses for streams. Package connect supports only the binary format.
 const textPrefix = "application/grpc-web-text"
 
-// withText serves gRPC-Web in base64 by a handler that serves the binary form.
+// withText adds support for base64-encoded gRPC-Web to a handler for the binary format.
 func withText(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kind := contentType(r)
@@ -31,13 +31,14 @@ func withText(next http.Handler) http.Handler {
 	})
 }
 
-// textWriter writes what comes between two flushes in base64, with its own padding.
+// textWriter encodes data in base64. The data between two flushes becomes one part, with
+// its own padding.
 type textWriter struct {
 	http.ResponseWriter
 	kind    string
 	begun   bool
 	pending bytes.Buffer
-	err     error // of the last write
+	err     error // error of the last write
 }
 
 // WriteHeader implements http.ResponseWriter.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decodeText decodes parts in base64, each with its own padding.
+// decodeText decodes concatenated base64 parts, each with its own padding.
 func decodeText(t *testing.T, text []byte) string {
 	t.Helper()
 	require.Zero(t, len(text)%4)
@@ -23,7 +23,8 @@ func decodeText(t *testing.T, text []byte) string {
 	return out.String()
 }
 
-// Ensure that calls by gRPC-Web in base64 get answers, streams and errors in base64.
+// Ensure that for base64-encoded gRPC-Web calls, responses, streams and errors are
+// base64-encoded too.
 func TestText(t *testing.T) {
 	t.Parallel()
 	s := start(t)

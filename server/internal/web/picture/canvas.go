@@ -12,15 +12,16 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// canvas draws shapes with smooth edges into an image of at most 256 colors, which is a
-// quarter as large as one of any color and several times faster to compress. Every shape
-// lies on one color, so that an edge needs only the steps between two colors.
+// canvas draws anti-aliased shapes into an image with at most 256 colors. Such an image
+// needs a quarter of the memory of a full-color image and compresses several times faster.
+// Each shape is drawn on a background of a single color, so its edge needs only the steps
+// between two colors.
 type canvas struct {
 	img    *image.Paletted
 	colors map[color.RGBA]uint8
 	ramps  map[[2]color.RGBA][]uint8
-	// roundSteps and textSteps are the numbers of steps between the two colors of an
-	// edge.
+	// roundSteps and textSteps are the numbers of steps between the two colors at an edge:
+	// roundSteps for rounded shapes, and textSteps for text.
 	roundSteps, textSteps int
 
 	glyphs sfnt.Buffer
@@ -28,8 +29,8 @@ type canvas struct {
 	mask   []uint8
 }
 
-// newCanvas returns a canvas in one color with room for the edges of that many rounded
-// shapes and texts, each with colors of its own.
+// newCanvas returns a canvas filled with the color ground. The palette has room for the
+// given numbers of colors, rounded shapes and lines of text.
 func newCanvas(width, height int, ground color.RGBA, colors, rounds, texts int) *canvas {
 	const roundSteps = 5
 	left := 256 - colors - rounds*(roundSteps-1)
@@ -44,8 +45,8 @@ func newCanvas(width, height int, ground color.RGBA, colors, rounds, texts int) 
 	return c
 }
 
-// index returns the index of a color in the image's palette, and adds it if necessary. If
-// the palette is full it returns the nearest color.
+// index returns a color's index in the image's palette, adding the color if necessary. If
+// the palette is full, it returns the index of the closest color.
 func (c *canvas) index(rgb color.RGBA) uint8 {
 	i, ok := c.colors[rgb]
 	switch {
@@ -61,7 +62,8 @@ func (c *canvas) index(rgb color.RGBA) uint8 {
 	return i
 }
 
-// ramp returns the indexes of the steps from a color to the one drawn over it.
+// ramp returns the palette indexes of the steps from one color to another color that is
+// drawn over it.
 func (c *canvas) ramp(under, over color.RGBA, steps int) []uint8 {
 	key := [2]color.RGBA{under, over}
 	if ramp := c.ramps[key]; len(ramp) == steps+1 {
@@ -76,7 +78,7 @@ func (c *canvas) ramp(under, over color.RGBA, steps int) []uint8 {
 	return ramp
 }
 
-// round draws a rectangle with round corners.
+// round fills a rectangle with rounded corners.
 func (c *canvas) round(r image.Rectangle, radius float64, under, over color.RGBA) {
 	ramp := c.ramp(under, over, c.roundSteps)
 	full := ramp[len(ramp)-1]
@@ -86,7 +88,7 @@ func (c *canvas) round(r image.Rectangle, radius float64, under, over color.RGBA
 		for i := range row {
 			row[i] = full
 		}
-		// How far the middle of the row is from the middle of the corners' circles.
+		// distance from the row's center to the nearest horizontal edge
 		inside := float64(min(y-r.Min.Y, r.Max.Y-1-y)) + 0.5
 		if inside >= radius {
 			continue
@@ -101,7 +103,8 @@ func (c *canvas) round(r image.Rectangle, radius float64, under, over color.RGBA
 	}
 }
 
-// align says which point of a text lies at the place given.
+// align is the fraction of a line's width that lies to the left of the position at which
+// it is drawn.
 type align float64
 
 const (
@@ -109,7 +112,7 @@ const (
 	middle align = 0.5
 )
 
-// text draws a line of text in a size, in pixels, with its baseline at y.
+// text draws a line of text of the given size in pixels, with its baseline at y.
 func (c *canvas) text(s string, f *sfnt.Font, size, x, y float64, a align, under, over color.RGBA) {
 	width := c.width(s, f, size)
 	x -= float64(a) * width
@@ -146,7 +149,7 @@ func (c *canvas) outline(s string, f *sfnt.Font, size, x, y float64) {
 	c.layout(s, f, size, func(glyph sfnt.GlyphIndex, advance float64) {
 		segments, err := f.LoadGlyph(&c.glyphs, glyph, pixels(size), nil)
 		if err != nil {
-			segments = nil // a glyph that the font lacks: leave its place empty
+			segments = nil // Leave a blank space for a missing glyph.
 		}
 		for _, s := range segments {
 			x0, y0 := pen(s.Args[0])
@@ -169,14 +172,15 @@ func (c *canvas) outline(s string, f *sfnt.Font, size, x, y float64) {
 	})
 }
 
-// width is the width of a line of text.
+// width returns the width of a line of text.
 func (c *canvas) width(s string, f *sfnt.Font, size float64) float64 {
 	var width float64
 	c.layout(s, f, size, func(_ sfnt.GlyphIndex, advance float64) { width += advance })
 	return width
 }
 
-// layout calls a function for each glyph of a line of text, with how far the next one is.
+// layout calls each for every glyph of a line of text. The advance is the distance to the
+// next glyph.
 func (c *canvas) layout(s string, f *sfnt.Font, size float64, each func(glyph sfnt.GlyphIndex, advance float64)) {
 	for _, r := range s {
 		glyph, err := f.GlyphIndex(&c.glyphs, r)
@@ -191,13 +195,14 @@ func (c *canvas) layout(s string, f *sfnt.Font, size float64, each func(glyph sf
 	}
 }
 
-// fit returns the size, at most most, in which a line of text is no wider than width.
+// fit returns the largest font size, up to most, at which a line of text is no wider than
+// width.
 func (c *canvas) fit(s string, f *sfnt.Font, most, width float64) float64 {
 	return min(most, most*width/max(c.width(s, f, most), 1))
 }
 
-// shorten returns as much of a line of text as fits into a width, with an ellipsis if that
-// is not all.
+// shorten returns a line of text that is no wider than width. If it must truncate the
+// text, it adds an ellipsis.
 func (c *canvas) shorten(s string, f *sfnt.Font, size, width float64) string {
 	if c.width(s, f, size) <= width {
 		return s
@@ -209,12 +214,13 @@ func (c *canvas) shorten(s string, f *sfnt.Font, size, width float64) string {
 	return string(runes) + "…"
 }
 
-// line draws a line of text at the left end of a width: as large as fits, from least to
-// most pixels, and shortened if even that is too wide.
+// line draws a line of text that starts at x. It uses the largest font size between least
+// and most at which the text fits in width. If the text does not fit even at the smallest
+// size, line truncates it.
 func (c *canvas) line(s string, f *sfnt.Font, least, most, x, y, width float64, ink color.RGBA) {
 	size := max(c.fit(s, f, most, width), least)
 	c.text(c.shorten(s, f, size, width), f, size, x, y, left, colors.Ground, ink)
 }
 
-// pixels converts a size to the fixed-point numbers of fonts.
+// pixels converts a size in pixels to package sfnt's fixed-point numbers.
 func pixels(size float64) fixed.Int26_6 { return fixed.Int26_6(math.Round(size * 64)) }

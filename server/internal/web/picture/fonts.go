@@ -6,16 +6,17 @@ import (
 	"golang.org/x/image/font/sfnt"
 )
 
-// The fonts of the pictures. Many canvases can use them at the same time.
+// The fonts used in pictures. Several canvases can use them concurrently.
 var (
 	bold   = mustParse(gobold.TTF)
 	medium = mustParse(gomedium.TTF)
 )
 
-// capHeight is the height of capital letters and digits of the Go fonts, in sizes.
+// capHeight is the height of capital letters and digits in the Go fonts, relative to the
+// font size.
 const capHeight = 0.72
 
-// mustParse parses a font that is part of the program.
+// mustParse parses an embedded font.
 func mustParse(ttf []byte) *sfnt.Font {
 	f, err := sfnt.Parse(ttf)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the pictures that the tests compare with")
 
-// Ensure that pictures look as they were when a human last looked at them.
+// Ensure that pictures match the recorded ones, which a person has reviewed.
 func TestDraw(t *testing.T) {
 	t.Parallel()
 	for name, g := range samples() {
@@ -34,13 +34,13 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Ensure that the icon is a square that telephones take.
+// Ensure that the home screen icon matches the recorded one.
 func TestIcon(t *testing.T) {
 	t.Parallel()
 	compare(t, "icon", picture.Icon())
 }
 
-// Ensure that pictures can be drawn at the same time.
+// Ensure that pictures can be drawn concurrently.
 func TestDraw_Concurrent(t *testing.T) {
 	t.Parallel()
 	g := samples()["won"]
@@ -57,8 +57,8 @@ func TestDraw_Concurrent(t *testing.T) {
 	all.Wait()
 }
 
-// Ensure that a board that does not fit what the server knows today is drawn or refused,
-// and never stops the server.
+// Ensure that a game with an invalid or unknown board is either drawn or rejected, but
+// never crashes the server.
 func TestDraw_OddGames(t *testing.T) {
 	t.Parallel()
 	every := make([]int32, 36)
@@ -115,9 +115,9 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
-// compare compares the pixels of a PNG with those of the recorded one, not their bytes:
-// another version of Go may compress them in another way. A few edges may differ, since
-// processors round differently.
+// compare compares the pixels of a PNG with those of the recorded picture. It does not
+// compare bytes, because another version of Go may compress the image differently. A few
+// pixels at edges may differ, because processors round differently.
 func compare(t *testing.T, name string, got []byte) {
 	t.Helper()
 	golden := filepath.Join("testdata", name+".png")
@@ -137,7 +137,7 @@ func compare(t *testing.T, name string, got []byte) {
 	assert.LessOrEqual(t, different, len(a.Pix)/5000, "pixels differ from %s; if they should: go test ./server/internal/web/picture -update", golden)
 }
 
-// decode reads a PNG of few colors.
+// decode decodes a paletted PNG.
 func decode(t *testing.T, data []byte) *image.Paletted {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(data))
@@ -146,7 +146,8 @@ func decode(t *testing.T, data []byte) *image.Paletted {
 	return img.(*image.Paletted)
 }
 
-// samples are games of all sorts.
+// samples returns games that differ in their rules, board size and status, by picture
+// name.
 func samples() map[string]*pb.Game {
 	early := twenty48(4, []int32{0, 0, 0, 2, 0, 0, 0, 0, 0, 4, 0, 0, 2, 16, 8, 2})
 	early.Variant, early.Seats, early.Status = "classic", seats("ada"), pb.GameStatus_GAME_STATUS_ACTIVE
@@ -178,12 +179,12 @@ func twenty48(side int32, tiles []int32) *pb.Game {
 	}}}
 }
 
-// seats returns seats with one player.
+// seats returns a list with one seat, taken by the named player.
 func seats(name string) []*pb.Seat {
 	return []*pb.Seat{{Occupant: &pb.Seat_Player{Player: &pb.Player{Name: name}}}}
 }
 
-// tribolo returns a game of Tribolo.
+// tribolo returns an active game of Tribolo.
 func tribolo() *pb.Game {
 	rows := strings.Join([]string{
 		"........R......G",
@@ -217,7 +218,7 @@ func tribolo() *pb.Game {
 	}
 }
 
-// triboloOver returns the same game, won by a player with a long name.
+// triboloOver returns the game from tribolo after a player with a long name has won it.
 func triboloOver() *pb.Game {
 	g := tribolo()
 	g.Status = pb.GameStatus_GAME_STATUS_FINISHED

@@ -8,7 +8,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// drawTribolo draws a game of Tribolo: the board at the left, the seats at the right.
+// drawTribolo draws a game of Tribolo, with the board on the left and the seats on the
+// right.
 func drawTribolo(g *pb.Game) *canvas {
 	c := newCanvas(Width, Height, colors.Ground, 26, 16, 12)
 	board := c.cells(g.GetPosition().GetTribolo())
@@ -30,7 +31,7 @@ func drawTribolo(g *pb.Game) *canvas {
 	return c
 }
 
-// seat draws the score of a seat in the color of its cells, and its name beside.
+// seat draws a seat's score in the color of its cells, followed by the name.
 func (c *canvas) seat(g *pb.Game, i int, seat *pb.Seat, x, y, width int) {
 	const high, wide = 66, 92
 	tone := colors.Owners[i]
@@ -46,7 +47,7 @@ func (c *canvas) seat(g *pb.Game, i int, seat *pb.Seat, x, y, width int) {
 	c.line(name, bold, 26, 36, float64(x)+wide+18, float64(y)+high/2+36*capHeight/2, float64(width)-wide-18, ink)
 }
 
-// cells draws the board of Tribolo, and returns where it is.
+// cells draws a Tribolo board, and returns the area that it covers.
 func (c *canvas) cells(board *pb.TriboloBoard) image.Rectangle {
 	rows, columns := int(board.GetRows()), int(board.GetColumns())
 	const gap = 4
@@ -75,7 +76,7 @@ func (c *canvas) cells(board *pb.TriboloBoard) image.Rectangle {
 	return frame
 }
 
-// owned draws a cell that belongs to a seat, with the letter of its color.
+// owned draws a cell that a seat owns, marked with the letter of the seat's color.
 func (c *canvas) owned(area image.Rectangle, tone palette.Tone, letter string) {
 	c.round(area, 6, colors.Board, tone.Ground)
 	cell := float64(area.Dx())

@@ -8,7 +8,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// drawTwenty48 draws a game of 2048: the board at the left, the text at the right.
+// drawTwenty48 draws a game of 2048, with the board on the left and the text on the
+// right.
 func drawTwenty48(g *pb.Game) *canvas {
 	board := g.GetPosition().GetTwenty48()
 	faces := map[int32]bool{}
@@ -36,7 +37,7 @@ func drawTwenty48(g *pb.Game) *canvas {
 	return c
 }
 
-// tiles draws the board of 2048, and returns its width.
+// tiles draws a 2048 board, and returns the board's width.
 func (c *canvas) tiles(board *pb.Twenty48Board) int {
 	rows, columns := int(board.GetRows()), int(board.GetColumns())
 	most := max(rows, columns)

@@ -1,5 +1,5 @@
-// Command gridstand plays grid games in the terminal and shows games of other
-// players live.
+// Command gridstand plays grid games in the terminal and lets people watch other players'
+// games live.
 package main
 
 import (

@@ -14,8 +14,9 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// TestScripts runs testdata/script. $STORE is the URL of a Redis, $RUNNING the file of a
-// server that runs, and $TAKEN an address on which something listens that is no server.
+// TestScripts runs the scripts in testdata/script. $STORE is the URL of a Redis server,
+// $RUNNING is the store of a running server, which is a file, and $TAKEN is an address
+// where something other than a server is listening.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	script.Run(t, name, asServer, func(tb testing.TB, env *testscript.Env) {

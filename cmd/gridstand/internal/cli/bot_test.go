@@ -11,7 +11,7 @@ import (
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
-// TestBot plays whole games by bots, and adds them up.
+// Ensure that bots play complete games, and that the summary combines their results.
 func TestBot(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, quickServer(t), "ada")
@@ -34,14 +34,14 @@ func TestBot(t *testing.T) {
 	assert.Contains(t, ada.ok("verify", g.GameID), "Verified")
 }
 
-// TestBot_RateLimited says once in a game that the server slows the bot down.
+// Ensure that the program reports only once per game that the bot has hit the rate limit.
 func TestBot_RateLimited(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
 	c := servertest.Config(t)
-	c.Limits.MovesPerSecond = 5 // which the slowest machine exceeds
+	c.Limits.MovesPerSecond = 5 // even the slowest machine plays faster than this
 	server, _ := servertest.Start(t, c)
 	_, note, code := newUser(t, server.Addr().String(), "ada").run("bot", "rote", "3x3")
 	assert.Equal(t, exitOK, code)

@@ -8,7 +8,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// lobby opens the terminal program with the lobby.
+// lobby opens the lobby in the terminal program.
 func (p *program) lobby(ctx context.Context) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -16,7 +16,7 @@ func (p *program) lobby(ctx context.Context) error {
 	}
 	defer hangUp()
 	if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
-		return err // rather than an empty screen
+		return err // rather than show an empty lobby
 	}
 	var missing *missingError
 	if _, err := p.known(ctx, c); err != nil && !errors.As(err, &missing) {

@@ -1,5 +1,5 @@
-// Package cli is the command line of gridstand. Each command is a thin layer over
-// client (the server) and a screen of tui or a table.
+// Package cli implements the command line of gridstand. Each command is a thin layer on
+// top of package client, which calls the server, and a screen of package tui or a table.
 package cli
 
 import (
@@ -11,9 +11,9 @@ import (
 
 const name = "gridstand"
 
-// Main runs the program with the process's arguments and returns its exit code.
-// The first signal ends the command, so that it can restore the terminal; a second
-// one ends the process.
+// Main runs the program with the process's arguments and returns its exit code. The first
+// signal ends the command, so that it can restore the terminal; a second signal ends the
+// process.
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

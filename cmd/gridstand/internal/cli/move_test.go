@@ -9,8 +9,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a cell is read as the board's borders name it, and that what the
-// help calls it, "x,y", is no cell.
+// Ensure that cells are parsed as labeled on the borders of the board, and that the
+// placeholder "x,y" in the help is not a cell.
 func TestParseMove(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]*pb.Cell{

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ensure that JSON for a terminal says the same as before, in printable
+// Ensure that JSON for a terminal keeps its meaning but contains only printable
 // characters.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestHarmless(t *testing.T) {
 	assert.Equal(t, map[string]string{text: text}, back)
 }
 
-// Ensure that a table shows enough of each id to tell it from the others, and no control
+// Ensure that a table shows enough of each id to distinguish it, and no control
 // characters.
 func TestTable_IDs(t *testing.T) {
 	t.Parallel()

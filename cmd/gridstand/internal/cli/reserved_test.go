@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Ensure that a server refuses an account named like a command, which would make
-// another sentence of a list of players.
+// Ensure that the server rejects account names that are also commands, because such a name
+// could be mistaken for the command.
 func TestCommands_Reserved(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)

@@ -9,8 +9,8 @@ import (
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
-// TestScripts runs testdata/script: the program as a process of its own, against a
-// server in this one. Its bots move at once.
+// TestScripts runs testdata/script with the program in a separate process, and a server
+// in this process whose bots move immediately.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	script.Run(t, name, actAsClient, func(tb testing.TB, env *testscript.Env) {

@@ -19,8 +19,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// newKeyFile writes a new key into a file, and beside it the public key, and returns its
-// fingerprint.
+// newKeyFile writes a new key and its public key to files, and returns the fingerprint.
 func newKeyFile(t *testing.T, file, comment, passphrase string) string {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -39,7 +38,7 @@ func newKeyFile(t *testing.T, file, comment, passphrase string) string {
 	return ssh.FingerprintSHA256(key)
 }
 
-// serveAgent serves an SSH agent with the keys of files, until the test ends, and returns
+// serveAgent serves an SSH agent with the keys in files until the test ends, and returns
 // its socket.
 func serveAgent(t *testing.T, files ...string) string {
 	t.Helper()
@@ -68,7 +67,7 @@ func serveAgent(t *testing.T, files ...string) string {
 	return socket
 }
 
-// TestSSHKey_File links, lists and removes the keys of files.
+// Ensure that ssh-key links, lists and removes the keys in files.
 func TestSSHKey_File(t *testing.T) {
 	t.Parallel()
 	server, home := someServer(t), t.TempDir()
@@ -111,7 +110,7 @@ func TestSSHKey_File(t *testing.T) {
 	ada.fails(exitUsage, "needs a fingerprint or file", "ssh-key", "remove")
 }
 
-// TestSSHKey_Agent links all keys of an agent, or one that has a passphrase and so only
+// Ensure that ssh-key links all keys of an agent, and a key with a passphrase that only
 // the agent can use.
 func TestSSHKey_Agent(t *testing.T) {
 	t.Parallel()
@@ -119,7 +118,7 @@ func TestSSHKey_Agent(t *testing.T) {
 	one, two := filepath.Join(home, "one"), filepath.Join(home, "two")
 	first, second := newKeyFile(t, one, "comment of one", ""), newKeyFile(t, two, "", "")
 	socket := serveAgent(t, one, two)
-	require.NoError(t, os.Remove(one)) // Only the agent has it now.
+	require.NoError(t, os.Remove(one)) // Now only the agent has the key.
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	for _, u := range []*person{ada, bob} {
 		u.env = []string{"HOME=" + home, "SSH_AUTH_SOCK=" + socket}
@@ -127,7 +126,8 @@ func TestSSHKey_Agent(t *testing.T) {
 	}
 	assert.Equal(t, first+" comment of one: linked\n", ada.ok("ssh-key", "add", one+".pub"))
 
-	// One key is ada's; the other one is linked all the same.
+	// The first key is linked to ada's account, so the server refuses it. The second key
+	// is linked anyway.
 	out, note, code := bob.run("ssh-key", "add")
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, note, first+": ")

@@ -13,24 +13,25 @@ import (
 // column is a column of a table.
 type column struct {
 	title string
-	// id columns have ids, each cut to the characters that tell it from the others.
+	// id marks a column of ids. They are truncated to the shortest length that keeps them
+	// distinct.
 	id bool
-	// right aligns it to the right, as numbers are.
+	// right aligns the column to the right, for numbers.
 	right bool
-	// drop is the order in which columns are left out if the table is too wide: the
-	// highest first, 0 never.
+	// drop is the order in which columns are removed if the table is too wide, starting
+	// with the highest value. Columns with 0 are never removed.
 	drop int
-	// flexible columns are cut if the table is still too wide.
+	// flexible marks a column that is narrowed if the table is still too wide.
 	flexible bool
 }
 
 const columnGap = 2
 
-// minFlexible is the smallest width to which a column is cut.
+// minFlexible is the minimum width of a narrowed column.
 const minFlexible = 8
 
-// table lays out rows under their titles, in at most width columns if that is not 0.
-// Bold titles are for terminals.
+// table formats rows under the columns' titles, which are bold if bold is set. Lines are
+// at most width cells wide, unless width is 0.
 func table(columns []column, rows [][]string, width int, bold bool) string {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -73,11 +74,11 @@ func table(columns []column, rows [][]string, width int, bold bool) string {
 	return out.String()
 }
 
-// minShortID is the shortest prefix of an id that a command takes.
+// minShortID is the length of the shortest id prefix that a command accepts.
 const minShortID = 6
 
-// withShortIDs returns rows with the ids of a column cut to the same length: the
-// shortest at which different ids stay different.
+// withShortIDs returns rows with the ids in a column truncated to the shortest length that
+// keeps them distinct.
 func withShortIDs(rows [][]string, column int) [][]string {
 	whole := map[string]bool{}
 	for _, row := range rows {
@@ -97,7 +98,7 @@ func withShortIDs(rows [][]string, column int) [][]string {
 	}
 }
 
-// fit returns the columns that are shown, and narrows the flexible ones in widths.
+// fit returns the columns to show, and reduces the widths of flexible columns in widths.
 func fit(columns []column, widths []int, width int) []int {
 	var shown []int
 	total := -columnGap
@@ -131,7 +132,7 @@ func fit(columns []column, widths []int, width int) []int {
 	return shown
 }
 
-// printTable writes a table for the terminal that it goes to.
+// printTable writes a table that fits the terminal.
 func (p *program) printTable(columns []column, rows [][]string) error {
 	width := 0
 	if p.terminal(p.out) {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestTerminal_Token shows the token of an account with a warning, and brings the account
-// to another terminal, which does not show the token that is pasted there.
+// TestTerminal_Token shows the token of an account, with a warning, and uses the account
+// on another terminal, which does not show the pasted token.
 func TestTerminal_Token(t *testing.T) {
 	t.Parallel()
 	p, server := newPanes(t), someServer(t)

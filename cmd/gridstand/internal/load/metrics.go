@@ -11,27 +11,28 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Metrics are the server's own figures, at three moments.
+// Metrics contains the server's own measurements at three points in a run.
 type Metrics struct {
-	// Before the first call.
+	// Before is measured before the first call.
 	Before Sample `json:"before"`
-	// Ready, with all players and watchers connected, before the load.
+	// Ready is measured before the load, with all players and watchers connected.
 	Ready Sample `json:"ready"`
-	// After the load, with all of them still connected.
+	// After is measured after the load, with all players and watchers still connected.
 	After Sample `json:"after"`
 }
 
-// Sample is a server at a moment; nil is a metric that it does not have.
+// Sample contains a server's metrics at one point in time. A field is nil if the server
+// does not export that metric.
 type Sample struct {
-	// ResidentBytes is the memory of the process.
+	// ResidentBytes is the resident memory of the process.
 	ResidentBytes *float64 `json:"residentBytes"`
-	// HeapBytes is what Go has allocated of it.
+	// HeapBytes is the memory allocated on the Go heap.
 	HeapBytes *float64 `json:"heapBytes"`
-	// Goroutines that there are.
+	// Goroutines is the number of goroutines.
 	Goroutines *float64 `json:"goroutines"`
-	// CPUSeconds that the process has used so far.
+	// CPUSeconds is the CPU time that the process has used so far.
 	CPUSeconds *float64 `json:"cpuSeconds"`
-	// Games and Watchers that this server serves.
+	// Games and Watchers are the numbers of live games and of watchers on this server.
 	Games    *float64 `json:"games"`
 	Watchers *float64 `json:"watchers"`
 }
@@ -69,7 +70,8 @@ func sample(ctx context.Context, url string) (Sample, error) {
 	}, nil
 }
 
-// value is that of a metric without labels, nil if there is none.
+// value returns the value of a metric that has no labels, or nil if the server does not
+// export it.
 func value(family *dto.MetricFamily) *float64 {
 	if len(family.GetMetric()) == 0 {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// table has one game after the other, with the same watchers.
+// table is a sequence of games with the same watchers.
 type table struct {
 	mu      sync.Mutex
 	game    *game
-	last    bool          // no other game follows
+	last    bool          // whether this is the last game
 	changed chan struct{} // closed and replaced when game or last changes
 }
 
@@ -29,10 +29,11 @@ func (t *table) change(edit func()) {
 // begin puts a game on the table.
 func (t *table) begin(g *game) { t.change(func() { t.game = g }) }
 
-// close marks that no other game follows.
+// close marks the current game as the last one.
 func (t *table) close() { t.change(func() { t.last = true }) }
 
-// next waits for a game other than before; nil means that none follows.
+// next waits for the game after the given one. It returns nil if that was the last game, or
+// if ctx is done.
 func (t *table) next(ctx context.Context, before *game) *game {
 	for {
 		t.mu.Lock()
@@ -53,18 +54,19 @@ func (t *table) next(ctx context.Context, before *game) *game {
 	}
 }
 
-// game is a game of this run.
+// game is one game of the run.
 type game struct {
 	id   string
 	seat *client.Seat
 
-	// What its player knows; only the player reads it until the players are done.
+	// known is the state of the game that its player has seen. Only the player accesses it
+	// until all players are done.
 	known client.Game
-	lost  bool // it cannot be read from the server any longer
+	lost  bool // the server can no longer return it
 
 	mu    sync.RWMutex
-	first int32           // version that the first of sent leads to
-	sent  []time.Duration // when each move was sent, counted from the run's beginning
+	first int32           // version created by the first move in sent
+	sent  []time.Duration // when each move was sent, as the time since the start of the run
 }
 
 func newGame(g client.Game, seat *client.Seat) *game {
@@ -73,22 +75,24 @@ func newGame(g client.Game, seat *client.Seat) *game {
 
 func (g *game) over() bool { return g.lost || g.known.Over() }
 
-// send notes when the move that leads to the next version is sent.
+// send records now as the time when the move that creates the next version is sent.
 func (g *game) send(now time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	index := int(g.known.GetVersion() + 1 - g.first)
-	// Versions in between are missing only if they are not moves of this run.
+	// Skip versions that were not created by a move of this run.
 	for index > len(g.sent) {
 		g.sent = append(g.sent, unknown)
 	}
 	g.sent = append(g.sent[:index], now)
 }
 
-// unknown is the time of a version that this player did not make.
+// unknown is recorded in place of a time for versions that were not created by this
+// player's moves.
 const unknown = time.Duration(-1)
 
-// sentAt is when the move that led to a version was sent; false if unknown.
+// sentAt returns when the move that created the given version was sent, or false if that is
+// unknown.
 func (g *game) sentAt(version int32) (time.Duration, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()

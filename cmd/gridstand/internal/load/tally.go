@@ -10,7 +10,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// tally counts. Its methods are safe for concurrent use.
+// tally collects the counts of a run. Its methods are safe for concurrent use.
 type tally struct {
 	moves, events, games               atomic.Int64
 	gaps, repeats, skipped, reconnects atomic.Int64
@@ -23,7 +23,8 @@ type tally struct {
 	shorts []short
 }
 
-// short is a game of which a watcher did not see the end.
+// short records that a watcher did not see the end of a game. seen is the last version that
+// it saw.
 type short struct {
 	game *game
 	seen int32
@@ -35,10 +36,10 @@ func (t *tally) cutShort(s short) {
 	t.shorts = append(t.shorts, s)
 }
 
-// refusal is a kind of error.
+// refusal identifies the errors that are counted together.
 type refusal struct{ call, code, reason string }
 
-// fail counts an error of a call.
+// fail counts an error from a call.
 func (t *tally) fail(call string, err error) {
 	e := client.FromError(err)
 	key := refusal{call, e.Code.String(), e.Reason}
@@ -58,7 +59,7 @@ type latencies struct {
 	histogram *hdrhistogram.Histogram
 }
 
-// The resolution: microseconds up to ten minutes, with three digits.
+// The histogram has a resolution of three digits, from microseconds to ten minutes.
 const (
 	longest = 10 * time.Minute
 	digits  = 3
@@ -71,11 +72,11 @@ func newLatencies() *latencies {
 func (l *latencies) record(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// It cannot fail between 0 and the longest.
+	// RecordValue cannot fail for values between 0 and longest.
 	_ = l.histogram.RecordValue(min(max(d, 0), longest).Microseconds())
 }
 
-// sum is the distribution of what was recorded.
+// sum returns the distribution of the recorded durations.
 func (l *latencies) sum() Latency {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package solver lets the bots of package bot play games on a server: it turns a
-// position of the API into one of package game.
+// Package solver lets the bots of package bot play games on a server. It converts the API's
+// positions to those of package game.
 package solver
 
 import (
@@ -16,20 +16,20 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// ErrUnknown means that this version of the program has no such bot, or does
-// not know the rules of the game.
+// ErrUnknown means that this version of the program does not know the bot or the rules of
+// the game.
 var ErrUnknown = errors.New("this version of the program has no such bot for this game")
 
-// Solver is a bot that chooses moves in games of one variant. It is safe for
-// concurrent use.
+// Solver is a bot that chooses moves in games of one variant. It is safe for concurrent
+// use.
 type Solver struct {
 	bot     bot.Bot
 	variant game.Variant
 }
 
-// New makes a solver for a variant, by the bot's name. A search takes at most
-// limit for a move; 0 is the bot's default. The error is or wraps ErrUnknown
-// if there is none.
+// New returns a solver that plays a variant with the named bot. The search for a move
+// takes at most limit; 0 means the bot's default. The error wraps ErrUnknown if there is
+// no such variant or bot.
 func New(variant string, revision int32, name string, limit time.Duration) (*Solver, error) {
 	v, ok := variants.Lookup(variant, revision)
 	if !ok {
@@ -45,7 +45,7 @@ func New(variant string, revision int32, name string, limit time.Duration) (*Sol
 	return &Solver{bot: b, variant: v}, nil
 }
 
-// Names lists the bots that New can make for a variant.
+// Names returns the names of the bots that New accepts for a variant.
 func Names(variant string) []string {
 	v, ok := variants.Current(variant)
 	if !ok {
@@ -54,10 +54,10 @@ func Names(variant string) []string {
 	return bot.Names(v.Kind)
 }
 
-// Name is the bot's.
+// Name returns the bot's name.
 func (s *Solver) Name() string { return s.bot.Name() }
 
-// Choose returns a move for the seat to move, as bot.Bot does.
+// Choose returns a move for the seat whose turn it is, like bot.Bot.Choose.
 func (s *Solver) Choose(ctx context.Context, p *pb.Position, seats []*pb.Seat) (game.Move, error) {
 	position, err := s.position(p, seats)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Solver) Choose(ctx context.Context, p *pb.Position, seats []*pb.Seat) (
 	return s.bot.Choose(ctx, position)
 }
 
-// owners are those that a message names; a cell of any other state is empty.
+// owners maps cell states to owners; cells in any other state are empty.
 var owners = map[pb.CellState]tribolo.Owner{
 	pb.CellState_CELL_STATE_WALL:  tribolo.Wall,
 	pb.CellState_CELL_STATE_BLUE:  tribolo.Blue,
@@ -74,7 +74,7 @@ var owners = map[pb.CellState]tribolo.Owner{
 	pb.CellState_CELL_STATE_GREEN: tribolo.Green,
 }
 
-// position is the position that a message describes.
+// position converts an API position to a position of package game.
 func (s *Solver) position(p *pb.Position, seats []*pb.Seat) (game.Position, error) {
 	switch rules := s.variant.Rules.(type) {
 	case *twenty48.Rules:

@@ -14,8 +14,7 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// TestChoose lets every bot choose a legal move in a game of every variant, as
-// the contract shows it.
+// Ensure that every bot chooses legal moves in every variant, given API positions.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
@@ -34,7 +33,7 @@ func TestChoose(t *testing.T) {
 			require.NoError(t, err)
 		}
 		if e.State.Turn() == game.NoSeat {
-			continue // all but bots have gone
+			continue // the game is over, because only bots were left
 		}
 		p := translate.Position(e.State)
 		require.NotEmpty(t, solver.Names(v.ID))
@@ -49,7 +48,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestUnknown says what this program does not know.
+// Ensure that unknown bots and rules are refused.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	_, err := solver.New("classic", 1, "nobody", 0)

@@ -9,12 +9,13 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// channel is a session's channel. It is what the SSH library sees of a NewChannel that
-// is accepted already, with only those requests that are allowed and well formed.
+// channel is a session's channel. To the SSH library it looks like a NewChannel, but it
+// has already been accepted, and passes on only requests that are allowed and well
+// formed.
 type channel struct {
 	gossh.Channel
 	client *client
-	// closed ends when the client closes the channel, or the connection ends.
+	// closed is done once the client has closed the channel or the connection has ended.
 	closed context.Context
 	close  context.CancelFunc
 
@@ -22,7 +23,8 @@ type channel struct {
 	resized  chan Size           // the latest size
 	size     Size
 	terminal bool
-	// handler is the handler of the session, from the request for it on.
+	// handler tracks the session's handler, from the request that starts it until it
+	// returns.
 	handler sync.WaitGroup
 }
 
@@ -55,9 +57,9 @@ type (
 	envRequest    struct{ Name, Value string }
 )
 
-// filter passes requests on to the library until the channel is closed. It refuses what
-// no session needs, and what the library would take unchecked: it grows with each
-// variable, and panics at a malformed terminal.
+// filter passes requests on to the library until the channel is closed. It refuses
+// requests that no session needs. It also checks what the library does not: each variable
+// would take up memory, and a malformed terminal request would cause a panic.
 func (ch *channel) filter(requests <-chan *gossh.Request) {
 	defer close(ch.requests)
 	defer ch.close()
@@ -80,7 +82,7 @@ func (ch *channel) filter(requests <-chan *gossh.Request) {
 				ch.handler.Add(1)
 			}
 			if passed := ch.answer(request, pass); pass && !passed {
-				ch.handler.Done() // The library does not call it.
+				ch.handler.Done() // the library will not call the handler
 			}
 		case "window-change":
 			var r resizeRequest
@@ -94,8 +96,8 @@ func (ch *channel) filter(requests <-chan *gossh.Request) {
 	}
 }
 
-// answer passes a request on to the library, or refuses it. It reports whether it was
-// passed on: not if the channel is closed.
+// answer passes a request on to the library or, if pass is false, refuses it. It returns
+// false if it refused the request or the channel is closed.
 func (ch *channel) answer(request *gossh.Request, pass bool) bool {
 	if !pass {
 		_ = request.Reply(false, nil)
@@ -119,16 +121,16 @@ func (ch *channel) allocate(request *gossh.Request) bool {
 	return true
 }
 
-// resize keeps a size until the session takes it, in place of an earlier one.
+// resize stores a size until the session takes it, replacing any earlier size.
 func (ch *channel) resize(to Size) {
 	select {
 	case <-ch.resized:
 	default:
 	}
-	ch.resized <- to // Only filter sends, so there is room.
+	ch.resized <- to // Only filter sends, so this does not block.
 }
 
-// Bounds of what a client sends.
+// Limits on what a client sends.
 const (
 	maxVariables = 20
 	maxVariable  = 100 // bytes
@@ -137,7 +139,8 @@ const (
 	maxRows      = 100
 )
 
-// sizeOf returns a size within the bounds. Clients without one send 0 × 0.
+// sizeOf returns a terminal's size, within the limits. Clients that do not know the size
+// send 0 × 0, for which sizeOf returns 80 × 24.
 func sizeOf(columns, rows uint32) Size {
 	if columns == 0 || rows == 0 {
 		return Size{Width: 80, Height: 24}
@@ -145,8 +148,8 @@ func sizeOf(columns, rows uint32) Size {
 	return Size{Width: int(min(columns, maxColumns)), Height: int(min(rows, maxRows))}
 }
 
-// allowedVariable reports whether a client may set an environment variable: only what
-// says how its terminal shows text.
+// allowedVariable reports whether a client may set an environment variable: only variables
+// for its language and colors.
 func allowedVariable(payload []byte) bool {
 	var r envRequest
 	if gossh.Unmarshal(payload, &r) != nil || r.Value != printable(r.Value, maxVariable) || r.Name != printable(r.Name, maxVariable) {
@@ -160,7 +163,7 @@ func allowedVariable(payload []byte) bool {
 	}
 }
 
-// printable returns the printable ASCII characters of a text, at most limit.
+// printable returns the printable ASCII characters of a string, at most limit of them.
 func printable(text string, limit int) string {
 	var out strings.Builder
 	for _, r := range text {
@@ -171,7 +174,7 @@ func printable(text string, limit int) string {
 	return out.String()
 }
 
-// describe returns the session of a channel.
+// describe returns the Session for a channel.
 func (ch *channel) describe(s ssh.Session) *Session {
 	out := &patientWriter{to: s, client: ch.client}
 	described := &Session{

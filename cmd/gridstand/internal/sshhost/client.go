@@ -12,17 +12,17 @@ import (
 // clientKey is the key of the *client in the context of a connection.
 type clientKey struct{}
 
-// client is one connection.
+// client is one client connection.
 type client struct {
 	conn   net.Conn
 	limits Limits
 
-	// unused closes the connection if it has had no session for the login timeout.
+	// unused closes the connection once it has had no session for the login timeout.
 	unused *time.Timer
 
 	mu      sync.Mutex
-	open    int // channels
-	running int // sessions
+	open    int // number of open channels
+	running int // number of running sessions
 }
 
 func newClient(conn net.Conn, l Limits) *client {
@@ -31,10 +31,10 @@ func newClient(conn net.Conn, l Limits) *client {
 	return c
 }
 
-// close closes the connection, whatever blocks it.
+// close closes the connection without waiting for pending reads or writes.
 func (c *client) close() { _ = c.conn.Close() }
 
-// openChannel counts a channel and reports whether there may be one more.
+// openChannel counts a channel and reports whether another one is allowed.
 func (c *client) openChannel() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +51,7 @@ func (c *client) closeChannel() {
 	c.open--
 }
 
-// begin notes that a session has started.
+// begin records that a session has started.
 func (c *client) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +59,7 @@ func (c *client) begin() {
 	c.unused.Stop()
 }
 
-// end notes that a session has ended.
+// end records that a session has ended.
 func (c *client) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,8 +68,8 @@ func (c *client) end() {
 	}
 }
 
-// keepAlive probes the client regularly until ctx ends, and closes the connection if no
-// answer comes: this ends the sessions of clients that hang or are unreachable.
+// keepAlive probes the client regularly until ctx is done, and closes the connection if no
+// answer arrives. This ends the sessions of clients that hang or are unreachable.
 func (c *client) keepAlive(ctx context.Context, conn gossh.Conn) {
 	every := time.NewTicker(c.limits.Stall / 2)
 	defer every.Stop()

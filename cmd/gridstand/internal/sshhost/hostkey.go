@@ -13,8 +13,8 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// HostKey reads the host's key from a file. If there is none, it creates one that only
-// the user may read. Clients remember the key and warn if it changes.
+// HostKey reads the host's key from a file. If the file does not exist, HostKey creates a
+// key that only the user can read. Clients remember the key and warn if it changes.
 func HostKey(file string) (gossh.Signer, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -30,8 +30,8 @@ func HostKey(file string) (gossh.Signer, error) {
 	return signer, nil
 }
 
-// createHostKey writes a new key, unless another process has just written one, and
-// returns what the file has.
+// createHostKey writes a new key, unless another process has just written one, and returns
+// the file's contents.
 func createHostKey(file string) ([]byte, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -44,8 +44,8 @@ func createHostKey(file string) ([]byte, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, err
 	}
-	// Whole or not at all: the key is written to another file first. os.CreateTemp
-	// makes it readable for the user only.
+	// To write the key atomically, write it to a temporary file first. os.CreateTemp makes
+	// the file readable only by the user.
 	temporary, err := os.CreateTemp(filepath.Dir(file), ".host-key-*")
 	if err != nil {
 		return nil, err

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ensure that the host's key is made once, for the user only, and stays the same.
+// Ensure that the host's key is created once, readable only by the user, and does not
+// change.
 func TestHostKey(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "new", "key")

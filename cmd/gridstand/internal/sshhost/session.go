@@ -15,31 +15,32 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// Session is one screen or command of a client.
+// Session is a screen or command that the host runs for a client.
 type Session struct {
-	// Command is what the client asked for.
+	// Command is the command that the client requested.
 	Command Command
-	// Key is the public key that the client proved to have, nil for a guest.
+	// Key is the public key that the client authenticated with; nil for a guest.
 	Key gossh.PublicKey
-	// User is the name that the client logged in with. It proves nothing.
+	// User is the login name that the client sent. It is not verified.
 	User string
-	// Address of the client.
+	// Address is the client's IP address.
 	Address netip.Addr
 
-	// Terminal reports whether the client has a terminal. Without one, Out is a stream
-	// and the fields below are empty.
+	// Terminal reports whether the client has a terminal. If not, Err is a separate stream,
+	// Size and Resized are not set, and Env has no TERM.
 	Terminal bool
 	In       io.Reader
 	Out, Err io.Writer
-	// Size of the terminal when the session started. Resized has the latest size after
-	// each change.
+	// Size is the size of the terminal when the session started. Resized delivers the
+	// latest size after each change.
 	Size    Size
 	Resized <-chan Size
-	// Env has the terminal's TERM and what the client sent of its language and colors.
+	// Env contains the terminal's TERM and the client's variables for language and
+	// colors.
 	Env []string
 }
 
-// Size of a terminal, in cells.
+// Size is the size of a terminal, in cells.
 type Size = tea.WindowSizeMsg
 
 // Exit codes of sessions that the host ends.
@@ -161,7 +162,7 @@ func (s *Session) say(text string) {
 	_, _ = io.WriteString(s.Err, text+newline)
 }
 
-// shortFingerprint is the beginning of a key's fingerprint, for logs.
+// shortFingerprint returns the beginning of a key's fingerprint, for logs.
 func shortFingerprint(key gossh.PublicKey) string {
 	if key == nil {
 		return "none"
@@ -169,8 +170,9 @@ func shortFingerprint(key gossh.PublicKey) string {
 	return gossh.FingerprintSHA256(key)[:len("SHA256:")+12]
 }
 
-// keys is the input of a session. Each read that brings something calls pressed. One
-// read at a time reaches the channel, which wakes only one of its readers at its end.
+// keys is the input of a session. It calls pressed after each read that returns data. Only
+// one read at a time reaches the channel, because only one reader is woken when the channel
+// closes.
 type keys struct {
 	from    io.Reader
 	pressed func()
@@ -187,8 +189,8 @@ func (k *keys) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// patientWriter writes to a client, and closes the connection if a write takes longer
-// than the client may take to read.
+// patientWriter writes to a client, and closes the connection if a write takes longer than
+// Limits.Stall.
 type patientWriter struct {
 	to     io.Writer
 	client *client

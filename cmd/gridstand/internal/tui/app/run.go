@@ -10,32 +10,34 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// ErrInterrupted is returned after ctrl-c, or if the context ended.
+// ErrInterrupted is returned after ctrl-c, or if the context was canceled.
 var ErrInterrupted = errors.New("interrupted")
 
-// Terminal is where the program is shown.
+// Terminal is the terminal that the program runs in.
 type Terminal struct {
-	// In and Out are the terminal. A nil In is the terminal of the process.
+	// In and Out are the terminal's input and output. If In is nil, the program reads from
+	// the process's terminal.
 	In  io.Reader
 	Out io.Writer
-	// Width and Height are the size if Out is not a terminal of this process.
+	// Width and Height are the size of the terminal if Out is not a terminal of this
+	// process.
 	Width, Height int
-	// Resized is set if the terminal is remote, and brings its size after each change. Its
-	// color depth follows from Env alone, it is drawn less often, and ctrl-z, which would
-	// stop this process, does nothing.
+	// Resized is set for a remote terminal and delivers its size after each change. For a
+	// remote terminal, the color depth is detected from Env alone, the frame rate is
+	// limited to remoteFPS, and ctrl-z is ignored because it would stop this process.
 	Resized <-chan tea.WindowSizeMsg
-	// Env is the environment, from which the color depth is detected.
+	// Env has the environment variables used to detect the color depth.
 	Env []string
 	// Plain turns colors off.
 	Plain bool
 }
 
-// remoteFPS is the highest number of frames in a second on a remote terminal.
+// remoteFPS is the maximum number of frames per second on a remote terminal.
 const remoteFPS = 20
 
-// Run shows the program until the user leaves it, ctx ends, or it fails. Then the
-// terminal is as it was before, with the last page's farewell. It returns ErrInterrupted
-// if ctx ended or the user interrupted the program.
+// Run runs the program until the user quits, ctx is done or the program fails. It then
+// restores the terminal and prints the last page's farewell. It returns ErrInterrupted if
+// ctx is done or the user pressed ctrl-c.
 func Run(ctx context.Context, m *Model, t Terminal) error {
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithoutSignalHandler(),
@@ -92,7 +94,7 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 	}
 }
 
-// withoutSuspend drops the message that would stop this process.
+// withoutSuspend is a filter that drops the message that would stop this process.
 func withoutSuspend(_ tea.Model, msg tea.Msg) tea.Msg {
 	if _, ok := msg.(tea.SuspendMsg); ok {
 		return nil

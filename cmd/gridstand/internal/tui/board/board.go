@@ -1,5 +1,6 @@
-// Package board draws the boards of all games, given a size and a theme. It holds no
-// state. A new kind of game needs a drawing here and a mode in package play.
+// Package board draws the boards of all games for a given size and theme. It holds no
+// state. A new kind of game needs an implementation of Board here and a mode in package
+// play.
 package board
 
 import (
@@ -11,29 +12,29 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Board is a board, ready to be drawn at some size.
+// Board is a game board that can be drawn at several sizes.
 type Board interface {
-	// Sizes lists the cell sizes in which the board can be drawn, the best first;
-	// tight ones are for windows without room for a whole panel.
+	// Sizes returns the cell sizes at which the board can be drawn, best first. The tight
+	// sizes are for windows without room for a full panel.
 	Sizes(t style.Theme) (sizes, tight []Size)
-	// Measure returns the columns and rows that the board takes.
+	// Measure returns the size of the drawn board in columns and rows.
 	Measure(c Size) (width, height int)
 	// Draw draws the board.
 	Draw(c Size, t style.Theme) string
 }
 
-// Size is the room that a cell gets, without the gap to its left.
+// Size is the size of a cell, without the gap to its left.
 type Size struct {
-	// Width in columns.
+	// Width is the number of columns.
 	Width int
-	// Pitch is the number of rows from one cell to the next, with the gap between them.
+	// Pitch is the number of rows from one cell to the next, including the gap.
 	Pitch int
-	// Bare draws no cells, only what stands in them.
+	// Bare draws only the contents of the cells.
 	Bare bool
 }
 
-// Of returns the board of a position with what changed last, nil if this program
-// cannot draw it.
+// Of returns the board of a position with the last change highlighted, or nil if this
+// program cannot draw that kind of game.
 func Of(p *pb.Position, m Marks, j *Jump) Board {
 	switch b := p.GetBoard().(type) {
 	case *pb.Position_Twenty48:
@@ -45,7 +46,7 @@ func Of(p *pb.Position, m Marks, j *Jump) Board {
 	}
 }
 
-// Plain is the board of a position as text without colors, for output that is not a
+// Plain returns the board of a position as text without colors, for output that is not a
 // terminal.
 func Plain(p *pb.Position) string {
 	switch b := p.GetBoard().(type) {
@@ -60,32 +61,32 @@ func Plain(p *pb.Position) string {
 
 // Widths of a panel beside or below a board.
 const (
-	panelWidth    = 42 // the widest
-	panelMinWidth = 24 // of one beside the board: a command with a short id
+	panelWidth    = 42 // maximum
+	panelMinWidth = 24 // minimum beside the board; fits a command with a short id
 	PanelGap      = 2  // columns between board and panel
 )
 
-// Layout is where a board and its panel go in a window.
+// Layout is the arrangement of a board and its panel in a window.
 type Layout struct {
 	Cell Size
-	// Wide puts the panel beside the board, otherwise it is below.
+	// Wide is set if the panel is beside the board, not below it.
 	Wide bool
-	// PanelWidth and PanelHeight are the room of the panel.
+	// PanelWidth and PanelHeight are the size of the panel.
 	PanelWidth, PanelHeight int
 	// Spare is the number of rows left over.
 	Spare int
-	// Small says that the board is drawn in small.
+	// Small is set if the board was replaced by its Small version.
 	Small bool
 }
 
-// Measures of the panel of a board in small.
+// Size of the panel for a small board.
 const (
 	smallPanelLines = 4
-	smallPanelWidth = 12 // of one that has no room below the board
+	smallPanelWidth = 12 // minimum beside the board, if there is no room below it
 )
 
-// Place is Fit for the board, or if it does not fit and colors allow that, for the board
-// in small. It returns the board to draw.
+// Place is like Fit, but falls back to a small board if the theme has colors. It returns
+// the board to draw.
 func Place(b Board, t style.Theme, width, height, panelLines int) (Board, Layout, bool) {
 	return orSmall(b, t, func(b Board, small bool) (Layout, bool) {
 		if !small {
@@ -106,7 +107,8 @@ func Place(b Board, t style.Theme, width, height, panelLines int) (Board, Layout
 	})
 }
 
-// orSmall fits a board, or if it does not fit and there is one, the same in small.
+// orSmall calls fit for a board. If the board does not fit and has a small version, it
+// calls fit for that.
 func orSmall[L any](b Board, t style.Theme, fit func(b Board, small bool) (L, bool)) (Board, L, bool) {
 	l, ok := fit(b, false)
 	if small, has := Small(b, t); !ok && has {
@@ -116,9 +118,10 @@ func orSmall[L any](b Board, t style.Theme, fit func(b Board, small bool) (L, bo
 	return b, l, ok
 }
 
-// Fit finds the largest cells with which the board fits into width × height, beside a
-// panel or above one of panelLines lines. If there are none, the panel loses lines, and
-// goes where it keeps more of them. It returns false if not even bare numbers fit.
+// Fit finds the largest cell size at which the board fits in width × height together with a
+// panel: beside the board, or below it with panelLines lines. If no size fits, Fit shortens
+// the panel and places it where more of its lines fit. It returns false if not even bare
+// cells fit.
 func Fit(b Board, t style.Theme, width, height, panelLines int) (Layout, bool) {
 	sizes, tight := b.Sizes(t)
 	below := width // columns of a panel below the board
@@ -151,8 +154,8 @@ func Fit(b Board, t style.Theme, width, height, panelLines int) (Layout, bool) {
 	return Layout{}, false
 }
 
-// LargestSize returns the largest cells with which the board fits into width × height. It
-// returns false if none do.
+// LargestSize returns the largest cell size at which the board fits in width × height. It
+// returns false if no size fits.
 func LargestSize(b Board, t style.Theme, width, height int) (Size, bool) {
 	sizes, tight := b.Sizes(t)
 	for _, c := range append(sizes, tight...) {
@@ -163,21 +166,21 @@ func LargestSize(b Board, t style.Theme, width, height int) (Size, bool) {
 	return Size{}, false
 }
 
-// Largest is LargestSize for the board, or if it does not fit and colors allow that, for
-// the board in small. It returns the board to draw.
+// Largest is like LargestSize, but falls back to a small board if the theme has colors. It
+// returns the board to draw.
 func Largest(b Board, t style.Theme, width, height int) (Board, Size, bool) {
 	return orSmall(b, t, func(b Board, _ bool) (Size, bool) { return LargestSize(b, t, width, height) })
 }
 
-// Needs is the smallest width and height in which the board can be drawn.
+// Needs returns the minimum width and height that the board needs.
 func Needs(b Board, t style.Theme) (width, height int) {
 	_, tight := b.Sizes(t)
 	return b.Measure(tight[len(tight)-1])
 }
 
-// Join puts a panel of exactly l.PanelWidth columns beside or below a drawn board, and
-// returns the block and the column of it in which the board begins. It measures only one
-// line: this runs for every frame of a motion.
+// Join puts a panel of exactly l.PanelWidth columns beside or below a drawn board. It
+// returns the block and the board's first column in it. It measures only one line because
+// it runs for every frame of an animation.
 func Join(l Layout, board, panel string) (block string, boardX int) {
 	drawn, text := strings.Split(board, "\n"), strings.Split(panel, "\n")
 	width := ansi.StringWidth(drawn[0])

@@ -23,7 +23,8 @@ const (
 	right = pb.Direction_DIRECTION_RIGHT
 )
 
-// TestMarkedMerges plays a game: the marked cells hold exactly what each move gained.
+// Ensure that, throughout a game, the tiles marked by MergedBy add up to the points gained
+// by the move.
 func TestMarkedMerges(t *testing.T) {
 	t.Parallel()
 	v, ok := variants.Current("classic")
@@ -49,7 +50,7 @@ func TestMarkedMerges(t *testing.T) {
 	assert.Greater(t, moved, 50)
 }
 
-// TestMerge_Once lists what the rules give for lines with several equal tiles.
+// Ensure that each tile merges only once per move in lines with several equal tiles.
 func TestMerge_Once(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -75,8 +76,8 @@ func TestMerge_Once(t *testing.T) {
 	}
 }
 
-// TestMotion draws a move: tiles between their cells, then the new board without its new
-// tile, then the board itself.
+// Ensure that an animated move shows tiles between their cells, then the new board without
+// its new tile, then the new board itself.
 func TestMotion(t *testing.T) {
 	t.Parallel()
 	before := &pb.Twenty48Board{Rows: 2, Columns: 2, Tiles: []int32{0, 8, 0, 0}}
@@ -92,7 +93,7 @@ func TestMotion(t *testing.T) {
 		at := -1
 		for x, char := range []rune(text) {
 			if char == '8' {
-				at = x % 18 // 17 columns and the end of the line
+				at = x % 18 // each line has 17 columns and a newline
 			}
 		}
 		return at
@@ -120,8 +121,8 @@ func TestPlain(t *testing.T) {
 	assert.Zero(t, board.LargestTile(nil))
 }
 
-// TestTribolo_Sizes lets cells grow with the window, and keeps neighbors of one owner
-// apart in all of them.
+// Ensure that cells grow with the window, and that adjacent cells of one owner remain
+// distinct at every size.
 func TestTribolo_Sizes(t *testing.T) {
 	t.Parallel()
 	b := board.Tribolo{Board: &pb.TriboloBoard{Rows: 11, Columns: 16}}
@@ -129,7 +130,7 @@ func TestTribolo_Sizes(t *testing.T) {
 		b.Board.Cells = append(b.Board.Cells, pb.CellState_CELL_STATE_BLUE)
 	}
 	for _, c := range []struct {
-		width, height int // of the body
+		width, height int // size of the body
 		profile       colorprofile.Profile
 		want          board.Size
 	}{
@@ -154,8 +155,8 @@ func TestTribolo_Sizes(t *testing.T) {
 	}
 }
 
-// Ensure that a board that does not fit is drawn in small if there are colors: above its
-// panel, or else beside a narrow one.
+// Ensure that a board that does not fit is drawn small if there are colors: above its panel
+// or, failing that, beside a narrow one.
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	b := board.Tribolo{Board: &pb.TriboloBoard{Rows: 11, Columns: 16, Cells: make([]pb.CellState, 11*16)}}
@@ -184,7 +185,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestTribolo_Cursor shows the cursor in every color mode.
+// Ensure that the cursor is visible at every color depth and size.
 func TestTribolo_Cursor(t *testing.T) {
 	t.Parallel()
 	b := board.Tribolo{Board: &pb.TriboloBoard{Rows: 2, Columns: 2, Cells: []pb.CellState{
@@ -211,7 +212,7 @@ func TestTribolo_Cursor(t *testing.T) {
 	}
 }
 
-// TestCentered finds single digits in the middle of their tile at every size.
+// Ensure that single digits are centered in their tile at every size.
 func TestCentered(t *testing.T) {
 	t.Parallel()
 	b := board.Twenty48{Board: &pb.Twenty48Board{Rows: 1, Columns: 1, Tiles: []int32{8}}, Marks: board.NoMarks}
@@ -220,7 +221,7 @@ func TestCentered(t *testing.T) {
 		sizes, _ := b.Sizes(theme)
 		for _, size := range sizes {
 			if size.Width > 17 || profile == colorprofile.ASCII && size.Pitch == 1 {
-				continue // drawn of pixels, or as columns of numbers
+				continue // the digit is drawn in pixels, or the board as bare numbers
 			}
 			x := -1
 			width, _ := b.Measure(size)

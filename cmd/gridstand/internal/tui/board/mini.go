@@ -8,18 +8,19 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// mini is a board of Tribolo in small: cells of one color without letters, two of them
-// above each other in a row. It needs colors. The cursor is a cell of a color of its own.
+// mini is a small version of a Tribolo board. Its cells are blocks of color without
+// letters, and two rows of cells share a terminal row. The cursor is a cell in a different
+// color. mini needs a theme with colors.
 type mini struct{ Tribolo }
 
-// Small is a board drawn smaller than in any of its own sizes. It returns
-// false if there is no such drawing.
+// Small returns a version of the board that is smaller than any of its own sizes. It
+// returns false if the board has no such version.
 func Small(b Board, t style.Theme) (Board, bool) {
 	p, ok := b.(Tribolo)
 	return mini{p}, ok && t.Colored()
 }
 
-// Sizes implements Board. Pitch counts half rows here.
+// Sizes implements Board. Here, Pitch is in half-rows.
 func (p mini) Sizes(style.Theme) (sizes, tight []Size) {
 	sizes = []Size{{Width: 2, Pitch: 1}, {Width: 1, Pitch: 1}}
 	return sizes, sizes
@@ -41,7 +42,7 @@ func (p mini) Draw(c Size, t style.Theme) string {
 	return canvas.String()
 }
 
-// paint is the color of a cell and its owner, -1 for none.
+// paint returns the color of cell i. seat is its owner, or -1.
 func (p mini) paint(i, seat int, t style.Theme) color.Color {
 	colors, columns := t.Colors(), p.Board.GetColumns()
 	at := &pb.Cell{X: int32(i) % columns, Y: int32(i) / columns}

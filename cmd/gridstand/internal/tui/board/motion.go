@@ -9,13 +9,13 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// slidePart is the part of a motion in which tiles slide. In the rest, merged tiles are
-// drawn larger and the new one appears.
+// slidePart is the fraction of the animation during which tiles slide. After that, merged
+// tiles are drawn larger and the new tile appears.
 const slidePart = 0.6
 
-// Moving returns a board during the animation of its last move, at a progress of 0 to 1. It
-// returns the board itself if there is nothing to show: before is nil, the progress is 1,
-// or the game has no sliding tiles.
+// Moving returns the board to draw while its last move is animated. progress runs from 0 to
+// 1. It returns the board itself if there is nothing to animate: before is nil, the
+// animation is complete, or the game has no sliding tiles.
 func Moving(b Board, before *pb.Twenty48Board, progress float64) Board {
 	t, ok := b.(Twenty48)
 	if !ok || before == nil || progress >= 1 || len(before.GetTiles()) != len(t.Board.GetTiles()) ||
@@ -26,12 +26,13 @@ func Moving(b Board, before *pb.Twenty48Board, progress float64) Board {
 	return t
 }
 
-// tiles lists the tiles to draw: those of the board, or sliding ones.
+// tiles returns the tiles to draw: the board's tiles or, in the first part of an animation,
+// the sliding tiles.
 func (p Twenty48) tiles() []tile {
 	var tiles []tile
 	if p.before != nil && p.progress < slidePart {
 		way := p.progress / slidePart
-		way = 1 - (1-way)*(1-way) // fast at first
+		way = 1 - (1-way)*(1-way) // ease out: fast at first
 		for _, s := range slides(p.before, p.Marks.Direction) {
 			tiles = append(tiles, tile{face: p.before.GetTiles()[s.from], from: s.from, to: s.to, way: way, size: 1})
 		}
@@ -51,17 +52,18 @@ func (p Twenty48) tiles() []tile {
 	return tiles
 }
 
-// tile is a tile to draw: between two cells, at a part of its size.
+// tile is a tile to draw. During an animation it can be between two cells, or smaller than
+// usual.
 type tile struct {
 	face     int32
 	from, to int     // cells
 	way      float64 // 0 at from, 1 at to
-	size     float64 // 1 for whole
+	size     float64 // 1 is full size
 	marked   bool    // it just spawned
 	merged   bool    // it just merged
 }
 
-// place is where the tile lies on the canvas, in columns and pixels.
+// place returns the position of the tile on the canvas, in columns and pixels.
 func (t tile) place(p Twenty48, c Size) image.Rectangle {
 	a, b := p.cell(c, t.from), p.cell(c, t.to)
 	between := func(a, b int) int { return a + int(math.Round(float64(b-a)*t.way)) }
@@ -77,14 +79,14 @@ func (t tile) place(p Twenty48, c Size) image.Rectangle {
 // slide is the path of a tile in a move.
 type slide struct {
 	from, to int  // cells
-	merged   bool // it merges with the tile that came to the same cell before it
+	merged   bool // merges with the tile that arrived at the same cell before it
 }
 
-// slides lists the paths of all tiles of a board in a move, by the rule that all variants
-// of 2048 share.
+// slides returns the path of every tile in a move. Tiles slide and merge in the same way in
+// all variants of 2048.
 func slides(before *pb.Twenty48Board, d pb.Direction) []slide {
 	rows, columns := int(before.GetRows()), int(before.GetColumns())
-	// A line of cells begins at the edge that the tiles go to.
+	// In each line, cells are numbered from the edge that the tiles move toward.
 	lines, length := rows, columns
 	if d == pb.Direction_DIRECTION_UP || d == pb.Direction_DIRECTION_DOWN {
 		lines, length = columns, rows
@@ -103,7 +105,9 @@ func slides(before *pb.Twenty48Board, d pb.Direction) []slide {
 	}
 	var all []slide
 	for line := range lines {
-		filled, waiting := 0, int32(0) // tiles so far, and the last one while it may still merge
+		// filled is the number of cells filled so far. waiting is the last tile if it can
+		// still merge, otherwise 0.
+		filled, waiting := 0, int32(0)
 		for i := range length {
 			face := before.GetTiles()[cell(line, i)]
 			switch {
@@ -121,7 +125,7 @@ func slides(before *pb.Twenty48Board, d pb.Direction) []slide {
 	return all
 }
 
-// MergedBy lists the cells in which a move of the board made a tile out of two.
+// MergedBy returns the cells where a move merges two tiles.
 func MergedBy(before *pb.Twenty48Board, d pb.Direction) []int {
 	var merged []int
 	for _, s := range slides(before, d) {
@@ -132,8 +136,9 @@ func MergedBy(before *pb.Twenty48Board, d pb.Direction) []int {
 	return merged
 }
 
-// drawTiles paints the board with one column and half a row of gap around the tiles. A
-// tile that just spawned is drawn smaller, one that just merged covers the gap.
+// drawTiles paints the board with gaps of one column and half a row around the tiles. A
+// tile that just spawned is drawn smaller. A tile that just merged covers the gap around
+// it.
 func (p Twenty48) drawTiles(c Size, t style.Theme) string {
 	colors := t.Palette()
 	width, height := p.Measure(c)
@@ -151,7 +156,7 @@ func (p Twenty48) drawTiles(c Size, t style.Theme) string {
 		middle := cell
 		switch {
 		case tile.marked && tile.size >= 1:
-			inset := min(c.Pitch/3, 1) // a low cell has no room for it
+			inset := min(c.Pitch/3, 1) // cells of one or two rows have no room for an inset
 			cell = image.Rect(cell.Min.X+1, cell.Min.Y+inset, cell.Max.X-1, cell.Max.Y-inset)
 		case tile.merged:
 			cell = image.Rect(cell.Min.X-1, cell.Min.Y-gap, cell.Max.X+1, cell.Max.Y+gap)

@@ -13,9 +13,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The sizes of cells, the best first; a screen takes the first that fits. Cells are
-// nearly square, and an odd number of columns wide, so that a single digit stands in their
-// middle.
+// twenty48Sizes are the cell sizes, best first. A page uses the first that fits. Cells are
+// nearly square and an odd number of columns wide, so that a single digit can be centered.
 var twenty48Sizes = []Size{
 	{Width: 25, Pitch: 13},
 	{Width: 19, Pitch: 10},
@@ -29,7 +28,7 @@ var twenty48Sizes = []Size{
 	{Width: 5, Pitch: 1},
 }
 
-// bareSize is the size of cells that are drawn as bare numbers.
+// bareSize returns the size of cells that are drawn as bare numbers.
 func bareSize(b *pb.Twenty48Board) Size {
 	digits := len(strconv.Itoa(int(max(LargestTile(b), 1000))))
 	return Size{Width: digits, Pitch: 1, Bare: true}
@@ -49,48 +48,48 @@ func (p Twenty48) Measure(c Size) (width, height int) {
 	}
 }
 
-// Marks are the cells that the last event changed, to lead the eye to them.
+// Marks are the cells that the last event changed. They are highlighted.
 type Marks struct {
 	Merged  []int // cells, row-major
-	Spawned int   // cell, -1 for none
-	// Direction of the last move, unspecified if that is unknown.
+	Spawned int   // cell, or -1
+	// Direction is the direction of the last move, or unspecified if it is unknown.
 	Direction pb.Direction
 }
 
 // NoMarks marks nothing.
 var NoMarks = Marks{Spawned: -1}
 
-// Twenty48 is a board of 2048 with what changed last.
+// Twenty48 is a 2048 board with its highlights.
 type Twenty48 struct {
 	Board *pb.Twenty48Board
 	Marks Marks
 
-	before   *pb.Twenty48Board // of the move that is shown, nil if none
+	before   *pb.Twenty48Board // board before the animated move, or nil
 	progress float64
 }
 
 // Sizes implements Board.
 func (p Twenty48) Sizes(t style.Theme) (sizes, tight []Size) {
 	for _, c := range twenty48Sizes {
-		if t.Colored() || c.Pitch != 3 { // without colors numbers need a middle row
+		if t.Colored() || c.Pitch != 3 { // without colors, numbers need a middle row
 			sizes = append(sizes, c)
 		}
 	}
 	return sizes, append(slices.Clone(sizes[len(sizes)-4:]), bareSize(p.Board))
 }
 
-// gap is the number of pixels between two tiles, one above the other.
+// gap returns the vertical gap between two tiles, in pixels.
 func (p Twenty48) gap(c Size) int { return min(c.Pitch-1, 1) }
 
-// cell is where a cell lies on the canvas, in columns and pixels.
+// cell returns the position of a cell on the canvas, in columns and pixels.
 func (p Twenty48) cell(c Size, i int) image.Rectangle {
 	row, column := i/int(p.Board.GetColumns()), i%int(p.Board.GetColumns())
 	x, y := 1+column*(c.Width+1), p.gap(c)+row*c.Pitch*2
 	return image.Rect(x, y, x+c.Width, y+c.Pitch*2-p.gap(c))
 }
 
-// Draw implements Board: filled tiles in color, otherwise a grid of lines. Without colors
-// a tile that just spawned stands in brackets.
+// Draw draws filled tiles if there are colors, and otherwise a grid of lines, with brackets
+// around a tile that just spawned.
 func (p Twenty48) Draw(c Size, t style.Theme) string {
 	switch {
 	case c.Bare:
@@ -104,7 +103,7 @@ func (p Twenty48) Draw(c Size, t style.Theme) string {
 	}
 }
 
-// writeFace writes the number of a tile into its middle: in large digits if they fit.
+// writeFace writes a tile's number at its center, in large digits if they fit.
 func writeFace(pic *style.Canvas, cell image.Rectangle, face int32, tone style.Tone) {
 	text := strconv.Itoa(int(face))
 	if width, height := style.LargeSize("0000"); width < cell.Dx() && height < cell.Dy()-4 {
@@ -118,7 +117,7 @@ func writeFace(pic *style.Canvas, cell image.Rectangle, face int32, tone style.T
 	pic.Write(x, row, text, tone.Ink, face >= 8)
 }
 
-// brighter lightens a true color. Indexed colors stay as they are.
+// brighter lightens a true color and leaves indexed colors unchanged.
 func brighter(c color.Color) color.Color {
 	if rgb, ok := c.(color.RGBA); ok {
 		return lipgloss.Lighten(rgb, 0.12)
@@ -126,7 +125,7 @@ func brighter(c color.Color) color.Color {
 	return c
 }
 
-// drawGrid draws the board with lines, for terminals without colors.
+// drawGrid draws the board with lines between the cells, for terminals without colors.
 func drawGrid(b *pb.Twenty48Board, m Marks, c Size) string {
 	rule := func(left, cross, right string) string {
 		cell := strings.Repeat("─", c.Width)
@@ -154,7 +153,7 @@ func drawGrid(b *pb.Twenty48Board, m Marks, c Size) string {
 	return strings.Join(append(lines, rule("╰", "┴", "╯")), "\n")
 }
 
-// drawNumbers draws only the numbers, in columns.
+// drawNumbers draws only the numbers, aligned in columns.
 func drawNumbers(b *pb.Twenty48Board, width int, m Marks) string {
 	lines := make([]string, b.GetRows())
 	for row := range lines {
@@ -173,7 +172,7 @@ func drawNumbers(b *pb.Twenty48Board, width int, m Marks) string {
 	return strings.Join(lines, "\n")
 }
 
-// number is a cell's number in the middle of width columns.
+// number returns a cell's number, centered in width columns.
 func number(b *pb.Twenty48Board, i, width int, m Marks) string {
 	face := b.GetTiles()[i]
 	if face == 0 {
@@ -183,7 +182,7 @@ func number(b *pb.Twenty48Board, i, width int, m Marks) string {
 	if i == m.Spawned {
 		text = "[" + text + "]"
 	}
-	if len(text) > width { // No game comes that far, but a server may say so.
+	if len(text) > width { // Impossible under the rules, but a faulty server may send it.
 		text = text[:width-1] + "…"
 		return lipgloss.NewStyle().Bold(slices.Contains(m.Merged, i)).Render(text)
 	}
@@ -192,14 +191,13 @@ func number(b *pb.Twenty48Board, i, width int, m Marks) string {
 	return lipgloss.NewStyle().Bold(slices.Contains(m.Merged, i)).Render(text)
 }
 
-// plainTwenty48 is a board as lines of numbers in columns, with dots for empty
-// cells, for output that is not a terminal.
+// plainTwenty48 returns a board as text: numbers in columns, with dots for empty cells.
 func plainTwenty48(b *pb.Twenty48Board) string {
 	width := len(strconv.Itoa(int(max(LargestTile(b), 2))))
 	return drawNumbers(b, width, NoMarks)
 }
 
-// LargestTile is the highest tile on a board, 0 on an empty one.
+// LargestTile returns the highest tile on a board, or 0 if it is empty.
 func LargestTile(b *pb.Twenty48Board) int32 {
 	if len(b.GetTiles()) == 0 {
 		return 0

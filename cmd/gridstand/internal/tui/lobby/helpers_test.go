@@ -27,7 +27,7 @@ const (
 	recordID  = "recordrecordrecordrecordre"
 )
 
-// tribolo is a game with a move 12 s before tuitest.Noon.
+// tribolo returns a game of Tribolo whose last move was 12 s before tuitest.Noon.
 func tribolo(t testing.TB, id string, moves int, seats ...replay.Seat) *pb.Game {
 	t.Helper()
 	v, ok := variants.Current("tribolo")
@@ -47,7 +47,8 @@ func tribolo(t testing.TB, id string, moves int, seats ...replay.Seat) *pb.Game 
 	return translate.Game(e.State, 1)
 }
 
-// other is a running game of bob with its last move so long before tuitest.Noon.
+// other returns one of bob's games, in progress. idle is the time between its last move and
+// tuitest.Noon.
 func other(id, variant string, idle time.Duration, score int32) *pb.Game {
 	g := tuitest.Game(tuitest.Board(4, 4))
 	g.Id, g.Variant, g.Watchers = id, variant, 0
@@ -58,7 +59,7 @@ func other(id, variant string, idle time.Duration, score int32) *pb.Game {
 	return g
 }
 
-// lists are what a server shows to ada.
+// lists returns the lists that a server sends to the account me.
 func lists(t testing.TB, me, variant string, w pb.Window) ui.Lists {
 	ada := replay.Seat{Player: replay.Player{ID: tuitest.Me, Name: "ada"}}
 	carol := replay.Seat{Player: replay.Player{ID: "carol", Name: "carol with a long name"}}
@@ -89,7 +90,7 @@ func lists(t testing.TB, me, variant string, w pb.Window) ui.Lists {
 	return l
 }
 
-// loaded is the lobby with its lists, and game as the selected one.
+// loaded returns the lobby with its lists loaded and the given game selected.
 func loaded(t testing.TB, env *ui.Env, game string) *page {
 	p := New(t.Context(), env).(*page)
 	p.Update(listsMsg{lists: lists(t, env.Me, "classic", pb.Window_WINDOW_DAY)})

@@ -12,22 +12,23 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// preview is the selected game, live.
+// preview is the live preview of the selected game.
 type preview struct {
 	id     string
 	state  gamestate.State
-	cancel context.CancelFunc // ends the stream, nil if there is none
+	cancel context.CancelFunc // ends the stream; nil if there is no stream
 }
 
-// show replaces the game, nil for none.
+// show makes g the previewed game. g may be nil.
 func (v *preview) show(g *pb.Game, now time.Time) {
 	v.leave()
 	v.id, v.state = g.GetId(), gamestate.New(g)
-	// The list is new, so until the stream says something else the connection is good.
+	// The lists have just been loaded, so assume that the connection is good until the
+	// stream reports otherwise.
 	v.state.Update(client.Update{Connection: client.Connection{State: client.Live}}, now)
 }
 
-// watch begins to watch the game, if it is still the one with that id.
+// watch starts watching the previewed game, if it is still the one with the given id.
 func (v *preview) watch(id string, env *ui.Env, tasks *ui.Tasks) tea.Cmd {
 	if id == "" || id != v.id || v.cancel != nil {
 		return nil

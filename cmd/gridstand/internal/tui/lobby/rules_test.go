@@ -16,8 +16,8 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// TestRules shows the rules of every variant that a server offers, all of the text in
-// lines of at most 72 columns.
+// Ensure that the page shows the full rules of every variant in lines of at most 72
+// columns.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
@@ -45,7 +45,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRules_Fails says why there are no rules, and retries.
+// Ensure that the page shows why the rules cannot be loaded, and that r retries.
 func TestRules_Fails(t *testing.T) {
 	t.Parallel()
 	err := errors.New("no such luck")

@@ -11,18 +11,18 @@ type aboutGame string
 func (a aboutGame) About() string { return string(a) }
 
 type (
-	// resignedMsg is the answer to giving the game up.
+	// resignedMsg is the result of a resignation.
 	resignedMsg struct {
 		aboutGame
 		event *pb.Event
 		err   error
 	}
-	// createdMsg brings a new game.
+	// createdMsg carries the new game.
 	createdMsg struct {
 		game *pb.Game
 		err  error
 	}
-	// unmarkMsg ends the marks of a version.
+	// unmarkMsg is sent when a version's marks should disappear.
 	unmarkMsg struct {
 		aboutGame
 		version int32

@@ -7,13 +7,13 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// seated is a game in which the user has one seat or several.
+// seated is a game in which the user has at least one seat.
 type seated struct {
 	gamestate.State
 	env *ui.Env
 }
 
-// seat is the index of the user's first seat.
+// seat returns the index of the user's first seat.
 func (s *seated) seat() int {
 	for i, seat := range s.Game.GetSeats() {
 		if s.env.Owns(seat) {
@@ -32,7 +32,7 @@ func (s *seated) mine() bool {
 	return s.shared() && !s.Over() && s.env.Owns(seat) && seat.GetStandIn() == ""
 }
 
-// held is the first of the user's seats that a stand-in holds, nil for none.
+// held returns the first of the user's seats that has a stand-in, or nil.
 func (s *seated) held() *pb.Seat {
 	for _, seat := range s.Game.GetSeats() {
 		if s.env.Owns(seat) && seat.GetStandIn() != "" && !seat.GetResigned() && !s.Over() {
@@ -42,8 +42,8 @@ func (s *seated) held() *pb.Seat {
 	return nil
 }
 
-// alone reports whether no other player has or may take a seat, so that moves can be taken
-// back.
+// alone reports whether no other player has a seat or can take one. If so, moves can be
+// undone.
 func (s *seated) alone() bool {
 	for _, seat := range s.Game.GetSeats() {
 		if seat.GetOpen() != nil || seat.GetPlayer() != nil && !s.env.Owns(seat) {
@@ -53,8 +53,8 @@ func (s *seated) alone() bool {
 	return true
 }
 
-// nextOptions are those of a new game like this one. In a shared game it has the same
-// seats: the user's and the bots' as they are, the others open.
+// nextOptions returns the options for a new game like this one. In a shared game, the user
+// and the bots keep their seats, and the other seats are open.
 func (s *seated) nextOptions(options client.GameOptions) client.GameOptions {
 	if !s.shared() {
 		return options

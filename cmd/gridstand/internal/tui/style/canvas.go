@@ -9,26 +9,26 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Canvas is a picture of pixels that are one column wide and half a row high,
-// which makes them nearly square, with text on top. Two pixels share a
-// character: it is drawn as half a block in their two colors.
+// Canvas is a grid of pixels that are one column wide and half a row high, and so nearly
+// square, with text on top. Two pixels share one character, which is drawn as a half block
+// in their two colors.
 type Canvas struct {
 	width, rows int
-	pixels      []color.Color // nil for the terminal's own ground
+	pixels      []color.Color // nil for the terminal's own background
 	glyphs      []glyph
 }
 
 // glyph is one character of text on a canvas.
 type glyph struct {
-	char rune // 0 for none
+	char rune // 0 if there is no text
 	ink  color.Color
 	bold bool
 }
 
-// Foreground paints in the color of the terminal's own text.
+// Foreground is the terminal's own text color.
 var Foreground color.Color = lipgloss.NoColor{}
 
-// NewCanvas returns an empty canvas of width columns and rows rows.
+// NewCanvas returns an empty canvas of the given size in columns and rows.
 func NewCanvas(width, rows int) *Canvas {
 	return &Canvas{
 		width: width, rows: rows,
@@ -37,7 +37,7 @@ func NewCanvas(width, rows int) *Canvas {
 	}
 }
 
-// Fill paints a rectangle, whose y counts pixels: two to the row.
+// Fill paints a rectangle. Its y coordinates are in pixels, two per row.
 func (c *Canvas) Fill(r image.Rectangle, paint color.Color) {
 	r = r.Intersect(image.Rect(0, 0, c.width, c.rows*2))
 	for y := r.Min.Y; y < r.Max.Y; y++ {
@@ -47,8 +47,8 @@ func (c *Canvas) Fill(r image.Rectangle, paint color.Color) {
 	}
 }
 
-// Write puts text of single-width characters at a column and a row. What does
-// not fit is cut off.
+// Write puts text at a column and row, and clips what does not fit. All characters of text
+// must be one column wide.
 func (c *Canvas) Write(x, row int, text string, ink color.Color, bold bool) {
 	if row < 0 || row >= c.rows {
 		return
@@ -61,7 +61,7 @@ func (c *Canvas) Write(x, row int, text string, ink color.Color, bold bool) {
 	}
 }
 
-// String renders the canvas as rows with the terminal's escape sequences.
+// String renders the canvas as lines of text with terminal escape sequences.
 func (c *Canvas) String() string {
 	var out strings.Builder
 	for row := range c.rows {
@@ -84,14 +84,14 @@ func (c *Canvas) String() string {
 	return out.String()
 }
 
-// span is how a stretch of characters is drawn.
+// span is the style of a run of characters.
 type span struct {
 	ink, ground color.Color
 	bold        bool
 }
 
-// render writes the escape sequences itself: lipgloss, which handles borders and margins
-// that a canvas does not have, takes most of the time of a frame.
+// render writes the escape sequences itself. lipgloss also handles borders and margins, and
+// would take most of the time spent on a frame.
 func (l span) render(text string) string {
 	var s ansi.Style
 	if l.bold {
@@ -109,7 +109,7 @@ func (l span) render(text string) string {
 	return s.Styled(text)
 }
 
-// at returns the character at a column and a row, and how it is drawn.
+// at returns the character at a column and row, and its style.
 func (c *Canvas) at(x, row int) (rune, span) {
 	upper, lower := c.pixels[row*2*c.width+x], c.pixels[(row*2+1)*c.width+x]
 	if g := c.glyphs[row*c.width+x]; g.char != 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The letters of large names: five rows of three pixels, each row an octal
-// digit, for all that a name may contain.
+// letters maps each character that a name may contain to its glyph: five rows of three
+// pixels. Each row is an octal digit.
 var letters = map[rune]int{
 	'A': 0o25755, 'B': 0o65656, 'C': 0o34443, 'D': 0o65556, 'E': 0o74647,
 	'F': 0o74644, 'G': 0o34553, 'H': 0o55755, 'I': 0o72227, 'J': 0o11152,
@@ -19,14 +19,14 @@ var letters = map[rune]int{
 	'9': 0o75716, '-': 0o00700, '_': 0o00007, '.': 0o00002, ',': 0o00024, '!': 0o22202, ' ': 0,
 }
 
-// LargeHeight is the rows that large text takes.
+// LargeHeight is the height of large text, in rows.
 const LargeHeight = 3
 
-// LargeSize is the columns and pixels that large text takes.
+// LargeSize returns the width of large text in columns and its height in pixels.
 func LargeSize(text string) (width, height int) { return len([]rune(text))*4 - 1, 5 }
 
-// Large draws a name in large letters. It returns false if it does not fit into width
-// columns, or has characters without a drawing.
+// Large draws a name in large letters. It returns false if the name does not fit in width
+// columns or has a character without a glyph.
 func Large(name string, width int) (string, bool) {
 	w, _ := LargeSize(name)
 	if name == "" || w > width {
@@ -37,8 +37,8 @@ func Large(name string, width int) (string, bool) {
 	return pic.String(), ok
 }
 
-// Large draws text in large letters, from a column and a pixel on. It returns false if it
-// has characters without a drawing.
+// Large draws text in large letters, with its upper left corner at column x and pixel y. It
+// returns false if the text has a character without a glyph.
 func (c *Canvas) Large(x, y int, text string, ink color.Color) bool {
 	for i, char := range []rune(strings.ToUpper(text)) {
 		rows, ok := letters[char]

@@ -9,38 +9,40 @@ import (
 	"github.com/gridstand/gridstand/internal/palette"
 )
 
-// Tone has the colors of a tile: of its ground, and of its number.
+// Tone has the colors of a tile's background and its number.
 type Tone struct{ Ground, Ink color.Color }
 
-// Palette has all colors of the program at one color depth, on a dark or a light
-// terminal. They are colors of that depth: a conversion could make two tiles look alike.
+// Palette has all of the program's colors for one color depth and a dark or light terminal.
+// The colors are picked separately for each depth, because automatic conversion could make
+// two tiles look alike.
 type Palette struct {
-	// Tiles from 2 to 131072, by exponent minus one. Small ones are cool, large ones hot,
-	// 2048 is gold. Larger ones have a light ground in dark themes and a dark one in light
-	// themes.
+	// Tiles are the tones of the tiles from 2 to 131072, indexed by exponent minus one.
+	// Small tiles have cool colors, large ones hot colors, and 2048 is gold. Tiles above
+	// 2048 have a light background in dark themes and a dark one in light themes.
 	Tiles [17]Tone
-	// Owners are blue, red and green, as a cell's ground and its letter; Fresh is for the
-	// cells of the last jump.
+	// Owners are the tones of blue, red and green cells. Fresh is for the cells of the last
+	// jump.
 	Owners, Fresh [3]Tone
-	// Board fills the gaps between cells, Empty the cells without a tile.
+	// Board is the color of the gaps between cells, Empty that of cells without a tile.
 	Board, Empty color.Color
-	// Card lies under the scores.
+	// Card is the background of the scores.
 	Card color.Color
-	// Dim is for labels, Faint for lines.
+	// Dim is the color of labels, Faint that of lines.
 	Dim, Faint color.Color
-	// Accent is for keys and titles, the others for good news, warnings and errors.
+	// Accent is the color of keys and titles. Good, Warn and Bad are for good news,
+	// warnings and errors.
 	Accent, Good, Warn, Bad color.Color
 }
 
-// Tile returns the tone of a tile by its face value.
+// Tile returns the tone of the tile with a given number.
 func (p *Palette) Tile(face int32) Tone {
 	return p.Tiles[palette.TileIndex(face)]
 }
 
-// trueDark and trueLight are for terminals that show any color.
+// trueDark and trueLight are for terminals with true color.
 var trueDark, trueLight = fromShared(&palette.Dark), fromShared(&palette.Light)
 
-// fromShared makes a terminal's palette of the one that it shares with the web page.
+// fromShared converts a palette that the terminal program shares with the web page.
 func fromShared(p *palette.Palette) Palette {
 	tone := func(t palette.Tone) Tone { return Tone{t.Ground, t.Ink} }
 	shared := Palette{
@@ -56,10 +58,10 @@ func fromShared(p *palette.Palette) Palette {
 	return shared
 }
 
-// indexed makes a tone of two of the 256 colors.
+// indexed returns a tone from the 256-color palette.
 func indexed(ground, ink ansi.IndexedColor) Tone { return Tone{ground, ink} }
 
-// basic makes a tone of two of the 16 colors.
+// basic returns a tone from the 16-color palette.
 func basic(ground, ink ansi.BasicColor) Tone { return Tone{ground, ink} }
 
 var indexedDark = Palette{

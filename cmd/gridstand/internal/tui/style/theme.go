@@ -1,5 +1,5 @@
-// Package style is what a terminal can show: its colors, the palettes for each color
-// depth, and a canvas that draws blocks of color.
+// Package style defines the basics of the terminal program's appearance: themes, palettes
+// for each color depth, and a canvas that draws blocks of color.
 package style
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// Theme describes a terminal. It is a value: each program has its own, so that many
+// Theme describes a terminal. Each running program has its own copy, so that many of them
 // can run in one process. The zero Theme has no colors.
 type Theme struct {
 	// Profile is the color depth. ASCII and below have no colors.
@@ -20,7 +20,7 @@ type Theme struct {
 	Still bool
 }
 
-// Palette returns the theme's colors, nil if it has none.
+// Palette returns the theme's colors, or nil for a theme without colors.
 func (t Theme) Palette() *Palette {
 	pick := func(dark, light *Palette) *Palette {
 		if t.Light {
@@ -43,7 +43,7 @@ func (t Theme) Palette() *Palette {
 // Colored reports whether the theme has colors.
 func (t Theme) Colored() bool { return t.Profile > colorprofile.ASCII }
 
-// textIn is the style of text in a color, plain text for nil.
+// textIn returns a style for text in the color c, or for plain text if c is nil.
 func textIn(c color.Color) lipgloss.Style {
 	if c == nil {
 		return lipgloss.NewStyle()
@@ -51,7 +51,7 @@ func textIn(c color.Color) lipgloss.Style {
 	return lipgloss.NewStyle().Foreground(c)
 }
 
-// Colors are those of the theme, all nil if it has none.
+// Colors returns the theme's colors. All of them are nil for a theme without colors.
 func (t Theme) Colors() Palette {
 	if p := t.Palette(); p != nil {
 		return *p
@@ -59,28 +59,28 @@ func (t Theme) Colors() Palette {
 	return Palette{}
 }
 
-// Dim is the style of labels.
+// Dim returns the style of labels.
 func (t Theme) Dim() lipgloss.Style { return textIn(t.Colors().Dim) }
 
-// Faint is the style of lines.
+// Faint returns the style of lines.
 func (t Theme) Faint() lipgloss.Style { return textIn(t.Colors().Faint) }
 
-// Accent is the style of keys and titles.
+// Accent returns the style of keys and titles.
 func (t Theme) Accent() lipgloss.Style { return textIn(t.Colors().Accent) }
 
-// Good is the style of good news.
+// Good returns the style of good news.
 func (t Theme) Good() lipgloss.Style { return textIn(t.Colors().Good) }
 
-// Warn is the style of warnings.
+// Warn returns the style of warnings.
 func (t Theme) Warn() lipgloss.Style { return textIn(t.Colors().Warn) }
 
-// Bad is the style of errors.
+// Bad returns the style of errors.
 func (t Theme) Bad() lipgloss.Style { return textIn(t.Colors().Bad) }
 
-// Bold is bold text in the terminal's own color.
+// Bold returns the style of bold text in the terminal's own color.
 func (t Theme) Bold() lipgloss.Style { return lipgloss.NewStyle().Bold(true) }
 
-// Owner is the style of the letter and name of a seat in a game with several seats.
+// Owner returns the style for the letter and name of a seat in a game with several seats.
 func (t Theme) Owner(seat int) lipgloss.Style {
 	s := t.Bold()
 	if p := t.Palette(); p != nil && seat >= 0 && seat < len(p.Owners) {
@@ -89,7 +89,8 @@ func (t Theme) Owner(seat int) lipgloss.Style {
 	return s
 }
 
-// Bar is the style of the selected row of a list, stronger if the list gets the keys.
+// Bar returns the style of the selected row of a list. It stands out more if the list has
+// the focus.
 func (t Theme) Bar(focused bool) lipgloss.Style {
 	p := t.Palette()
 	switch {

@@ -11,7 +11,7 @@ import (
 // GameID is the id of the game in these tests.
 const GameID = "kx3fq2abcdefghijklmnopqrst"
 
-// Board is a board of that size in the middle of a game.
+// Board returns a board of the given size in the middle of a game.
 func Board(rows, columns int) *pb.Twenty48Board {
 	faces := []int32{2, 0, 0, 4, 16, 0, 2, 8, 32, 64, 4, 16, 1024, 256, 128, 8, 2, 0, 512, 4}
 	b := &pb.Twenty48Board{
@@ -27,7 +27,8 @@ func Board(rows, columns int) *pb.Twenty48Board {
 	return b
 }
 
-// Game is a ranked game of the user, ada, at version 613, with a move 4 s before Noon.
+// Game returns a ranked game that ada (the user) plays, at version 613. Its last move was
+// 4 s before Noon.
 func Game(b *pb.Twenty48Board) *pb.Game {
 	return &pb.Game{
 		Id: GameID, Variant: "classic", Version: 613, Ranked: true, Watchers: 3, RulesRevision: 1,
@@ -39,7 +40,7 @@ func Game(b *pb.Twenty48Board) *pb.Game {
 	}
 }
 
-// Moved is what a move made of the game at a version.
+// Moved returns an event for a move in Game.
 func Moved(version int32, d pb.Direction, b *pb.Twenty48Board, score int32) *pb.Event {
 	return &pb.Event{
 		GameId: GameID, Version: version, Ranked: true, Time: timestamppb.New(Noon),
@@ -50,7 +51,7 @@ func Moved(version int32, d pb.Direction, b *pb.Twenty48Board, score int32) *pb.
 	}
 }
 
-// Ended is the last event of the game, at a version.
+// Ended returns the last event of Game.
 func Ended(version int32, reason pb.Result_Reason) *pb.Event {
 	e := Moved(version, pb.Direction_DIRECTION_UP, Board(4, 4), 12340)
 	if reason == pb.Result_REASON_RESIGNED {
@@ -61,7 +62,7 @@ func Ended(version int32, reason pb.Result_Reason) *pb.Event {
 	return e
 }
 
-// Variants are some variants of a server.
+// Variants returns some of the variants that a server offers.
 func Variants() []*pb.Variant {
 	return []*pb.Variant{
 		{

@@ -6,31 +6,31 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Times of the motion of a move.
+// Timing of a move's animation.
 const (
 	motionTime  = 120 * time.Millisecond
-	motionStep  = 24 * time.Millisecond // from frame to frame
+	motionStep  = 24 * time.Millisecond // interval between frames
 	motionSteps = int(motionTime / motionStep)
 )
 
-// Motion counts the frames in which a page shows a move. It stops for the game once a frame
-// comes more than twice as late as planned: then the terminal or the connection is slow.
-// The zero Motion shows nothing.
+// Motion counts the frames of a move's animation. If a frame takes more than twice the
+// planned time, the terminal or the connection is slow, and the rest of the game is not
+// animated. The zero Motion is idle.
 type Motion struct {
 	off         bool
-	step        int // from 1; 0 if nothing moves
-	run         int // counts moves, so that frames of an earlier one are dropped
+	step        int // from 1; 0 while idle
+	run         int // number of the animation; frames of earlier ones are dropped
 	begun, last time.Time
 }
 
-// FrameMsg is the time of a motion's next frame.
+// FrameMsg is sent when a motion's next frame is due.
 type FrameMsg struct {
 	motion *Motion
 	run    int
 }
 
-// Start begins to show a move that the page has just learned of. Moves that follow each
-// other faster than a motion takes are not shown in motion.
+// Start starts the animation of a move that has just arrived. Moves that follow each other
+// faster than an animation takes are not animated.
 func (m *Motion) Start(env *Env, t *Tasks) tea.Cmd {
 	m.step = 0
 	if m.off || env.Theme.Still || !env.Theme.Colored() {
@@ -46,13 +46,14 @@ func (m *Motion) Start(env *Env, t *Tasks) tea.Cmd {
 	return t.After(motionStep, FrameMsg{m, m.run})
 }
 
-// Reset allows motions again, for the next game.
+// Reset stops the motion and allows animations again. Pages call it when they switch to
+// another game.
 func (m *Motion) Reset() { m.off, m.step = false, 0 }
 
-// Stop shows the move as made.
+// Stop ends the animation. The page then shows the finished move.
 func (m *Motion) Stop() { m.step = 0 }
 
-// Update handles the time of a frame.
+// Update advances the animation by one frame and schedules the next one.
 func (m *Motion) Update(msg FrameMsg, env *Env, t *Tasks) tea.Cmd {
 	if msg.motion != m || msg.run != m.run || m.step == 0 {
 		return nil
@@ -67,7 +68,7 @@ func (m *Motion) Update(msg FrameMsg, env *Env, t *Tasks) tea.Cmd {
 	return t.After(motionStep, msg)
 }
 
-// Progress is how far the move is shown, from 0 to 1; 1 if nothing moves.
+// Progress returns the progress of the animation from 0 to 1. It is 1 while idle.
 func (m *Motion) Progress() float64 {
 	if m.step == 0 {
 		return 1

@@ -8,29 +8,30 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Tasks are the commands of a page that are in flight. They end with their context, and
-// Stop returns when they have.
+// Tasks runs the commands of a page. The commands end when Ctx is done, and Stop waits for
+// them.
 type Tasks struct {
 	Ctx    context.Context
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
-	running sync.WaitGroup // Add only under mu and while Ctx is not done
+	running sync.WaitGroup // call Add only under mu and while Ctx is not done
 }
 
-// NewTasks makes the tasks of a page, which end with ctx at the latest.
+// NewTasks returns the Tasks of a page. The commands end when ctx is done or Stop is
+// called.
 func NewTasks(ctx context.Context) *Tasks {
 	ctx, cancel := context.WithCancel(ctx)
 	return &Tasks{Ctx: ctx, cancel: cancel}
 }
 
-// TaskMsg is a message of a page's task, for that page only.
+// TaskMsg is a message from a page's task. Only that page receives it.
 type TaskMsg struct {
 	Owner *Tasks
 	Msg   tea.Msg
 }
 
-// Do makes a command of work that may take time. work must return soon after its
+// Do returns a command that runs work. work may block, but must return promptly after its
 // context is done.
 func (t *Tasks) Do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
@@ -46,7 +47,7 @@ func (t *Tasks) Do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
-// After makes a command that sends a message after d.
+// After returns a command that sends a message after d.
 func (t *Tasks) After(d time.Duration, msg tea.Msg) tea.Cmd {
 	return t.Do(func(ctx context.Context) tea.Msg {
 		timer := time.NewTimer(d)
@@ -60,7 +61,7 @@ func (t *Tasks) After(d time.Duration, msg tea.Msg) tea.Cmd {
 	})
 }
 
-// Stop ends the tasks and waits for them.
+// Stop cancels the tasks and waits for them to end.
 func (t *Tasks) Stop() {
 	t.mu.Lock()
 	t.cancel()

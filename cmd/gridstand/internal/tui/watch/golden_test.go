@@ -13,7 +13,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// shown makes a page that has shown a game for some moves.
+// shown returns a game's page after several moves.
 func shown(t *testing.T, env *ui.Env, g *pb.Game) *page {
 	t.Helper()
 	p := New(t.Context(), env, g.GetId()).(*page)
@@ -21,7 +21,9 @@ func shown(t *testing.T, env *ui.Env, g *pb.Game) *page {
 	return p
 }
 
-// follow shows a game, and 12 moves that led to its version.
+// follow applies a snapshot to g, followed by 12 moves of 2048 or one move of Tribolo.
+// The last move has the version and position of to. If to has a result, follow increments
+// to's version and applies to as a second snapshot.
 func follow(g *game, to *pb.Game) {
 	live := client.Update{Connection: client.Connection{State: client.Live}}
 	directions := []pb.Direction{
@@ -65,7 +67,7 @@ func follow(g *game, to *pb.Game) {
 	}
 }
 
-// tribolo is a game of Tribolo in its middle.
+// tribolo returns a game of Tribolo in progress.
 func tribolo() *pb.Game {
 	b := &pb.TriboloBoard{Rows: 11, Columns: 16}
 	for i := range 11 * 16 {
@@ -123,7 +125,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// someWall is a wall of three games of 2048 and one of Tribolo.
+// someWall returns a wall with three games of 2048 and one of Tribolo.
 func someWall(t *testing.T, env *ui.Env) *wall {
 	t.Helper()
 	w := NewWall(t.Context(), env, []string{"first", "second", "third", "fourth"}).(*wall)

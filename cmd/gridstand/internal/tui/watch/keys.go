@@ -6,7 +6,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-// keys are those of a page with one game.
+// keys holds the key bindings of a page with one game.
 type keys struct {
 	Next, NewGame                  key.Binding
 	Back, Forward, Steps           key.Binding
@@ -49,7 +49,7 @@ func (k *keys) FullHelp() [][]key.Binding {
 	}
 }
 
-// enable switches on the keys that the page handles now.
+// enable enables the keys that the page handles in its current state.
 func (p *page) enable() *keys {
 	k, g := p.keys, p.game
 	shown := g != nil && g.state.Board() != nil

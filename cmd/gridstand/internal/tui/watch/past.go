@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// pastLimit is the number of versions of a game that are kept. The others are
-	// fetched again if the user goes there.
+	// pastLimit is the maximum number of versions of a game in memory. Other versions are
+	// loaded again if the user goes to them.
 	pastLimit = 1000
-	// pastChunk is the number of versions that are fetched at once.
+	// pastChunk is the number of versions that are loaded at a time.
 	pastChunk = 250
-	// loadTimeout bounds the time that this takes.
+	// loadTimeout is the time limit for loading one chunk.
 	loadTimeout = 15 * time.Second
 )
 
-// frame is a game at one version.
+// frame is the state of a game at one version.
 type frame struct {
 	version  int32
 	position *pb.Position
@@ -35,10 +35,10 @@ type frame struct {
 	marks    board.Marks
 	gained   int32
 	jump     *board.Jump
-	entry    gamestate.Entry // its line of the log; What is empty if it has none
+	entry    gamestate.Entry // its line in the log; What is empty if it has none
 }
 
-// frameOf returns a game as it is now.
+// frameOf returns the frame of the current version.
 func frameOf(s *gamestate.State) frame {
 	f := frame{
 		version: s.Game.GetVersion(), position: s.Game.GetPosition(), time: s.Game.GetUpdateTime(),
@@ -50,18 +50,18 @@ func frameOf(s *gamestate.State) frame {
 	return f
 }
 
-// past holds versions of a game, and the one that the user looks at.
+// past keeps versions of a game, and tracks which one the user is looking at.
 type past struct {
-	frames map[int32]frame // by version, at most pastLimit
-	// at is the version that is shown, 0 for the newest: live.
+	frames map[int32]frame // by version; at most pastLimit
+	// at is the version on the screen, or 0 for the live version.
 	at int32
-	// wanted is the version to go to when it is loaded, 0 for none.
+	// wanted is the version to go to once it is loaded, or 0.
 	wanted  int32
 	loading bool
 }
 
-// add keeps a version. If there are too many, it drops the one that is furthest from
-// where the user looks or wants to.
+// add adds a version. If there are too many, it drops the one furthest from the version
+// that the user is looking at or waiting for.
 func (p *past) add(f frame) {
 	p.frames[f.version] = f
 	center := f.version
@@ -83,7 +83,7 @@ func (p *past) add(f frame) {
 
 func abs(n int32) int32 { return max(n, -n) }
 
-// log lists the last events up to a version, the newest first.
+// log lists the last events up to a version, newest first.
 func (p *past) log(version int32) []gamestate.Entry {
 	var entries []gamestate.Entry
 	for v := version; len(entries) < gamestate.LogLimit; v-- {
@@ -98,7 +98,7 @@ func (p *past) log(version int32) []gamestate.Entry {
 	return entries
 }
 
-// position is the version that the user looks at or waits for.
+// position returns the version that the user is looking at or waiting for.
 func (g *game) position() int32 {
 	switch {
 	case g.past.wanted != 0:
@@ -110,8 +110,8 @@ func (g *game) position() int32 {
 	}
 }
 
-// seek goes to a version, which may have to be loaded first. From the newest one on the
-// game is live again.
+// seek goes to a version, which may have to be loaded first. Seeking to the newest version
+// or beyond returns to the live game.
 func (g *game) seek(version int32) tea.Cmd {
 	version = max(version, 1)
 	if version >= g.state.Game.GetVersion() {
@@ -129,10 +129,10 @@ func (g *game) seek(version int32) tea.Cmd {
 	return g.load(version)
 }
 
-// pause holds the picture at the newest version.
+// pause keeps the newest version on the screen.
 func (g *game) pause() { g.past.at = g.state.Game.GetVersion() }
 
-// loadedMsg brings the versions of a game from first to last.
+// loadedMsg carries the versions of a game from first to last.
 type loadedMsg struct {
 	gameID      string
 	first, last int32
@@ -143,7 +143,7 @@ type loadedMsg struct {
 // About implements ui.AboutGame.
 func (m loadedMsg) About() string { return m.gameID }
 
-// load fetches a version and those around it.
+// load loads a version and the ones around it.
 func (g *game) load(version int32) tea.Cmd {
 	g.past.loading = true
 	first := (version-1)/pastChunk*pastChunk + 1
@@ -152,7 +152,7 @@ func (g *game) load(version int32) tea.Cmd {
 	return g.tasks.Do(func(ctx context.Context) tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 		defer cancel()
-		after := max(first-2, 0) // one more, to know what the first one changed
+		after := max(first-2, 0) // load one extra version to know what the first one changed
 		s := gamestate.New(&pb.Game{Id: now.GetId(), Variant: now.GetVariant(), Seats: now.GetSeats(), Version: after})
 		stream := server.Watch(ctx, now.GetId(), ui.WatchOptions{After: &after, Preview: true})
 		loaded := loadedMsg{gameID: now.GetId(), first: first, last: last}
@@ -176,7 +176,7 @@ func (g *game) load(version int32) tea.Cmd {
 	})
 }
 
-// loaded takes versions that were fetched, and goes to the one that the user waits for.
+// loaded adds the loaded versions and goes to the one that the user is waiting for.
 func (g *game) loaded(msg loadedMsg) tea.Cmd {
 	g.past.loading = false
 	wanted := g.past.wanted
@@ -192,7 +192,7 @@ func (g *game) loaded(msg loadedMsg) tea.Cmd {
 	case msg.err != nil:
 		g.past.wanted, g.problem = 0, ui.Explain(msg.err, ui.SameKey)
 		return nil
-	case !found && msg.first <= wanted && wanted <= msg.last: // or it would be fetched forever
+	case !found && msg.first <= wanted && wanted <= msg.last: // otherwise it would be loaded forever
 		g.past.wanted, g.problem = 0, "The server did not send this part of the game."
 		return nil
 	default:
@@ -200,10 +200,10 @@ func (g *game) loaded(msg loadedMsg) tea.Cmd {
 	}
 }
 
-// lookingBack reports whether the user looks at an older version than the newest.
+// lookingBack reports whether the user is looking at a version other than the live one.
 func (g *game) lookingBack() bool { return g.past.at != 0 || g.past.wanted != 0 }
 
-// shown is the game as the user looks at it.
+// shown returns the state of the game at the version that the user is looking at.
 func (g *game) shown() *gamestate.State {
 	s := g.state
 	f, ok := g.past.frames[g.past.at]
@@ -216,7 +216,7 @@ func (g *game) shown() *gamestate.State {
 		Version: f.version, Position: f.position, UpdateTime: f.time, Ranked: now.GetRanked(),
 		Private: now.GetPrivate(), Watchers: now.GetWatchers(), CreateTime: now.GetCreateTime(),
 	}
-	for _, seat := range now.GetSeats() { // an event does not say who had given up by then
+	for _, seat := range now.GetSeats() { // leave out Resigned: the events do not tell who had resigned by this version
 		s.Game.Seats = append(s.Game.Seats, &pb.Seat{Occupant: seat.GetOccupant()})
 	}
 	s.Before, s.Marks, s.Gained, s.Jump, s.Log = f.before, f.marks, f.gained, f.jump, g.past.log(f.version)

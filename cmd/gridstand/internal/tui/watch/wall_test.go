@@ -13,7 +13,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// TestWall shows several games, side by side if they fit, else one of them, and opens one.
+// Ensure that the wall shows games side by side if they fit and otherwise one of them, and
+// that enter opens the selected game.
 func TestWall(t *testing.T) {
 	t.Parallel()
 	first, second := tuitest.NewStream(), tuitest.NewStream()
@@ -43,7 +44,7 @@ func TestWall(t *testing.T) {
 	assert.Equal(t, ui.BackMsg{}, leaves(d, 3)[2])
 }
 
-// TestWall_AllSeats shows four games with one header and all their seats in 120×36.
+// Ensure that a window of 120×36 has room for four games with all their seats.
 func TestWall_AllSeats(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []colorprofile.Profile{colorprofile.ASCII, colorprofile.TrueColor} {

@@ -12,7 +12,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 )
 
-// Box frames lines under a title, each centered.
+// Box draws a frame around a title and the content below it, all centered.
 func Box(t style.Theme, title, content string) string {
 	frame := lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).Padding(0, 1).Align(lipgloss.Center)
 	if p := t.Palette(); p != nil {
@@ -21,16 +21,17 @@ func Box(t style.Theme, title, content string) string {
 	return frame.Render(t.Bold().Render(title) + "\n\n" + content)
 }
 
-// Choice is a key and what it does.
+// Choice draws a key followed by a description of what it does.
 func Choice(t style.Theme, key, what string) string {
 	return t.Accent().Render(key) + " " + t.Dim().Render(what)
 }
 
-// Question is asked before something is lost. Only its own key says yes; Enter does not.
+// Question asks the user to confirm something that cannot be undone. Only y confirms; Enter
+// does not.
 type Question struct {
 	Title, Text string
 	Yes         string // what y does: "give up"
-	No          string // what n and esc do
+	No          string // what n and esc do: "play on"
 }
 
 // Box draws the question.
@@ -39,17 +40,17 @@ func (q Question) Box(t style.Theme, width int) string {
 	return Box(t, q.Title, Lines(true, text, "", Choice(t, "y", q.Yes)+"     "+Choice(t, "n", q.No)))
 }
 
-// Brief is the question for a window that is too small for its box.
+// Brief returns the question on one line, for windows that are too small for its box.
 func (q Question) Brief() string { return q.Title + " y n" }
 
-// InputStyles are the styles of a text field. Its cursor does not blink: that would cost
-// a frame each time.
+// InputStyles returns the styles of a text field. Its cursor does not blink, because each
+// blink would draw a frame.
 func InputStyles(t style.Theme) textinput.Styles {
 	s := textinput.StyleState{Text: t.Bold(), Placeholder: t.Dim()}
 	return textinput.Styles{Focused: s, Blurred: s, Cursor: textinput.CursorStyle{Color: t.Colors().Accent}}
 }
 
-// helpModel is the help in the theme's colors.
+// helpModel returns a help model with the theme's colors.
 func helpModel(t style.Theme) help.Model {
 	h := help.New()
 	h.ShortSeparator = "   "
@@ -61,8 +62,8 @@ func helpModel(t style.Theme) help.Model {
 	return h
 }
 
-// KeyLine is the line of keys of the footer. If it is too long it loses keys from the
-// left: the last ones leave the page.
+// KeyLine returns the footer's line of keys. If the line is too long, keys are dropped from
+// the left, since the keys that leave the page come last.
 func KeyLine(t style.Theme, keys help.KeyMap, width int) string {
 	h, short := helpModel(t), keys.ShortHelp()
 	for len(short) > 1 && ansi.StringWidth(h.ShortHelpView(short)) > width {
@@ -71,8 +72,8 @@ func KeyLine(t style.Theme, keys help.KeyMap, width int) string {
 	return h.ShortHelpView(short)
 }
 
-// Help is the box of all keys, for a window of width × height: in columns side by side,
-// in one column, or one key after the other, whichever fits.
+// Help returns the box that lists all keys, for a window of width × height. It uses the
+// first layout that fits: several columns, one column or running text.
 func Help(t style.Theme, keys help.KeyMap, width, height int) string {
 	const frameWidth, frameHeight = 6, 4
 	h := helpModel(t)
@@ -91,7 +92,7 @@ func Help(t style.Theme, keys help.KeyMap, width, height int) string {
 	return Box(t, "Keys", lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
 }
 
-// flow writes keys one after the other into lines of at most width columns.
+// flow writes the keys as running text, in lines of at most width columns.
 func flow(h help.Model, keys []key.Binding, width int) string {
 	var lines []string
 	line := 0 // width of the last line
@@ -111,8 +112,9 @@ func flow(h help.Model, keys []key.Binding, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// Header is a line with one of lefts at its left and one of rights at its right, each
-// the longest first. It takes the first that fit, and rather shortens the left.
+// Header returns a line with one of lefts on the left and one of rights on the right. Both
+// list alternatives, longest first. Header uses the first ones that fit, and shortens the
+// left side before the right.
 func Header(width int, lefts, rights []string) string {
 	if len(rights) == 0 {
 		rights = []string{""}

@@ -11,19 +11,21 @@ import (
 
 // Pane is a framed part of a page.
 type Pane struct {
-	// Titles stand in the upper edge, the active one marked; the others are panes that the
-	// same keys lead to.
+	// Titles are shown in the upper edge, with the active one highlighted. The other titles
+	// name the panes that the user can switch to.
 	Titles []string
 	Active int
-	// Corner and Foot stand at the right of the upper and the lower edge.
+	// Corner is shown at the right end of the upper edge, Foot at the right end of the
+	// lower edge.
 	Corner, Foot string
-	// Focused is set if the pane gets the keys.
+	// Focused is set if the pane has the focus.
 	Focused bool
-	// Flush leaves no columns between the content and the edges, for a table.
+	// Flush leaves no space between the content and the edges. It is for tables.
 	Flush bool
 }
 
-// Draw puts content into the pane, cut or filled to width × height with the frame.
+// Draw draws the pane, which takes width × height including its frame. The content is
+// truncated or padded to fit.
 func (p Pane) Draw(t style.Theme, content string, width, height int) string {
 	edge, active := t.Faint(), t.Bold()
 	if p.Focused {
@@ -50,7 +52,7 @@ func (p Pane) Draw(t style.Theme, content string, width, height int) string {
 	return strings.Join(append(lines, edgeLine(edge, "╰", "╯", "", p.Foot, width)), "\n")
 }
 
-// Beside joins panes of the same height.
+// Beside joins panes of the same height side by side.
 func Beside(panes ...string) string {
 	lines := strings.Split(panes[0], "\n")
 	for _, pane := range panes[1:] {
@@ -62,10 +64,10 @@ func Beside(panes ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// edgeLine is an edge of a pane with a text at its left and one at its right. The right
-// one is left out if there is no room.
+// edgeLine returns an edge of a pane with a label on the left and one on the right. The
+// right label is left out if there is no room for it.
 func edgeLine(edge lipgloss.Style, from, to, left, right string, width int) string {
-	const around = 6 // corners, and a line and a space on both sides
+	const around = 6 // on each side, a corner, a line and a space
 	label := func(text string) string {
 		if text == "" {
 			return ""
@@ -81,37 +83,38 @@ func edgeLine(edge lipgloss.Style, from, to, left, right string, width int) stri
 	return edge.Render(from) + left + edge.Render(strings.Repeat("─", max(gap, 0))) + right + edge.Render("─"+to)
 }
 
-// Column is a column of a table.
+// Column describes a column of a table.
 type Column struct {
 	Title string
-	// Width in columns of the window; 0 for what the others leave.
+	// Width is the number of terminal columns. A column of width 0 takes the width that the
+	// other columns leave.
 	Width int
-	// Right aligns the column to the right, as for numbers.
+	// Right aligns the column to the right, for numbers.
 	Right bool
-	// Tight leaves one column behind it instead of two.
+	// Tight leaves one space after the column instead of two.
 	Tight bool
 }
 
-// Value is a text of a table and its style.
+// Value is the text of a table cell and its style.
 type Value struct {
 	Text  string
 	Style lipgloss.Style
 }
 
-// Table is a list of rows under column heads, in a pane that is Flush. It holds no state,
-// unlike the table of package bubbles, which does not scroll to a row that SetCursor
-// selected, aligns numbers to the left, and breaks the bar of the selected row at every
-// styled cell.
+// Table is a list of rows under column headings, for a Flush pane. It holds no state. It
+// replaces the table of package bubbles, which does not scroll to the row selected by
+// SetCursor, cannot align numbers to the right, and interrupts the highlight of the
+// selected row at every styled cell.
 type Table struct {
 	Columns []Column
 	Rows    [][]Value
 	// Selected is the row with the cursor.
 	Selected int
-	// Focused is set if keys move the cursor.
+	// Focused is set if the table has the focus.
 	Focused bool
 }
 
-// gap is the number of empty columns behind a column.
+// gap returns the number of spaces after the column.
 func (c Column) gap() int {
 	if c.Tight {
 		return 1
@@ -119,7 +122,8 @@ func (c Column) gap() int {
 	return 2
 }
 
-// Left is the width of the column without a width, in a table of width columns.
+// Left returns the width that remains for the column of width 0 in a table of the given
+// width.
 func (b Table) Left(width int) int {
 	left := width - 2
 	for i, c := range b.Columns {
@@ -131,7 +135,8 @@ func (b Table) Left(width int) int {
 	return max(left, 0)
 }
 
-// Draw draws the rows around the selected one, in width × height.
+// Draw draws the headings and as many rows around the selected one as fit in width ×
+// height.
 func (b Table) Draw(t style.Theme, width, height int) string {
 	left := b.Left(width)
 	heads := make([]Value, 0, len(b.Columns))
@@ -155,7 +160,7 @@ func (b Table) Draw(t style.Theme, width, height int) string {
 	return strings.Join(lines, "\n")
 }
 
-// line is a row, with left columns for the column without a width.
+// line returns a row of the table. left is the width to use for the column of width 0.
 func (b Table) line(t style.Theme, values []Value, left int, mark string, ground lipgloss.Style) string {
 	var out strings.Builder
 	dim, plain := t.Dim(), lipgloss.NewStyle()
@@ -172,7 +177,7 @@ func (b Table) line(t style.Theme, values []Value, left int, mark string, ground
 		}
 		ink := values[i].Style
 		if mark != " " && ink.GetForeground() == dim.GetForeground() {
-			ink = plain // readable on the bar
+			ink = plain // dim text would be hard to read on the bar
 		}
 		out.WriteString(ink.Inherit(ground).Render(text))
 		gap := c.gap()

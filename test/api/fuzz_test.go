@@ -18,8 +18,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// fillIn puts the texts of this run, which a corpus cannot know, in the place of
-// their numbers, in m and what it holds.
+// fillIn replaces numbers in the string fields of m with the strings that they represent in this
+// run. The fuzzing corpus cannot contain those strings.
 func fillIn(m protoreflect.Message, texts map[protoreflect.Name][]string) {
 	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		switch {
@@ -40,8 +40,8 @@ func fillIn(m protoreflect.Message, texts map[protoreflect.Name][]string) {
 	})
 }
 
-// FuzzCalls makes any call with any message that decodes, as any caller: the
-// server answers by the contract, logs no error and serves as before.
+// FuzzCalls makes any call with any decodable message, as any caller. The server must respond
+// according to the contract, log no error and keep serving.
 func FuzzCalls(f *testing.F) {
 	s := start(f, server.Memory, func(c *server.Config) {
 		*c = c.Unlimited()
@@ -73,14 +73,14 @@ func FuzzCalls(f *testing.F) {
 		m := methods()[int(call)%len(methods())]
 		request := m.request.New()
 		if proto.Unmarshal(data, request.Interface()) != nil {
-			return // TestRawBytes
+			return // covered by TestRawBytes
 		}
 		fillIn(request, texts)
 		if !sayable(request.Interface()) {
 			return
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		if m.streams { // It may be that nothing comes for now.
+		if m.streams { // The stream may stay silent for a while.
 			ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
 		}
 		defer cancel()

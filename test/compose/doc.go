@@ -1,7 +1,7 @@
-// Package compose tries the compose files as a host uses them, with Docker:
-// people play and watch while containers are killed, restarted, replaced and
-// scaled, and in the end nothing that a player was told may be lost. It also
-// looks at what the containers may do, and what their published port answers.
+// Package compose tests the compose files as an operator uses them, with Docker: players play and
+// spectators watch while containers are killed, restarted, replaced and scaled, and at the end
+// nothing that the servers acknowledged may be lost. It also checks the permissions of the
+// containers and the responses of their published port.
 //
-// It runs only with -compose; make compose-try sees to what it needs.
+// It runs only with -compose; make compose-try prepares everything it needs.
 package compose

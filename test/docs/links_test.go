@@ -21,7 +21,7 @@ var (
 	named = regexp.MustCompile("`((?:client|cmd|deploy|docs|game|internal|proto|scripts|server|test|tools)/[A-Za-z0-9_./-]+)`")
 )
 
-// Files that pages link to or name exist.
+// Ensure that pages link to and name only files that exist.
 func TestPages_Links(t *testing.T) {
 	t.Parallel()
 	var pages []string

@@ -1,4 +1,4 @@
-// Package web holds only tests: they open the page in a real Chromium, against whole
-// servers, and use it by keys, clicks and touch as people do. They are skipped if
-// Chromium is not installed.
+// Package web contains only tests. They open the page of a complete server in a real Chromium, and
+// control it with key presses, clicks and touch, as a user does. They are skipped if Chromium is
+// not installed.
 package web

@@ -14,7 +14,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that the watcher in examples/web shows a game of a server of another origin.
+// Ensure that the watcher in examples/web shows a game from a server with a different origin.
 func TestExample_Watcher(t *testing.T) {
 	t.Parallel()
 	s := start(t)

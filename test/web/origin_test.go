@@ -9,7 +9,7 @@ import (
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
-// Ensure that the tests see what a browser on another machine of a network sees.
+// Ensure that the tests run under the same restrictions as a browser on another machine.
 func TestOrigin(t *testing.T) {
 	t.Parallel()
 	s, _ := servertest.Start(t, servertest.Config(t))

@@ -9,19 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// proxy passes connections on to a server, and cuts them.
+// proxy forwards connections to a server and can cut them.
 type proxy struct {
 	net.Listener
 
 	mu      sync.Mutex
-	server  string // an address
+	server  string // address of the server
 	conns   map[net.Conn]struct{}
-	budget  func() int // bytes to the browser after which a new connection is cut; nil for no cut
+	budget  func() int // returns how many bytes a new connection may send to the browser before it is cut; nil for no cuts
 	cuts    int
 	running sync.WaitGroup
 }
 
-// startProxy starts a proxy before a server. It ends with the test.
+// startProxy starts a proxy in front of a server. It is stopped when the test ends.
 func startProxy(t testing.TB, server string) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -46,7 +46,7 @@ func startProxy(t testing.TB, server string) *proxy {
 
 func (p *proxy) address() string { return p.Addr().String() }
 
-// serve passes one connection on.
+// serve forwards one connection.
 func (p *proxy) serve(browser net.Conn) {
 	defer func() { _ = browser.Close() }()
 	p.mu.Lock()
@@ -54,7 +54,7 @@ func (p *proxy) serve(browser net.Conn) {
 	p.mu.Unlock()
 	server, err := net.Dial("tcp", address)
 	if err != nil {
-		return // The server is away, and the browser finds out.
+		return // The server is unavailable; the browser must handle that.
 	}
 	defer func() { _ = server.Close() }()
 	p.mu.Lock()
@@ -92,7 +92,8 @@ func (p *proxy) cutAll() {
 	}
 }
 
-// cutAfter cuts each later connection after some bytes, and those that are open now.
+// cutAfter cuts all open connections. It also cuts each later one once the browser has received as
+// many bytes as the given function returned for that connection.
 func (p *proxy) cutAfter(bytes func() int) {
 	p.mu.Lock()
 	p.budget = bytes
@@ -100,7 +101,7 @@ func (p *proxy) cutAfter(bytes func() int) {
 	p.cutAll()
 }
 
-// cut returns how many connections were cut after their bytes.
+// cut returns the number of connections that reached their limit and were cut.
 func (p *proxy) cut() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

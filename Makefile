@@ -7,35 +7,37 @@ MAKEFLAGS += --no-print-directory
 
 MODULE := github.com/gridstand/gridstand
 
-# Pinned tools. npm installs buf as a binary. The generators are tools of go.mod, so
-# that their versions always equal the runtime's.
+# Pinned tools. npm installs buf as a binary. The generators are tools of go.mod, so their
+# versions always match the runtime's.
 BUF := npx --yes @bufbuild/buf@1.75.0
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GO_LICENSES := go run github.com/google/go-licenses@v1.6.0
 TSC := npx --yes -p typescript@7.0.2 tsc
 BIOME := npx --yes @biomejs/biome@2.6.8
 GOVULNCHECK_VERSION := v1.8.0
+GORELEASER := go run github.com/goreleaser/goreleaser/v2@v2.16.0
 
-# Allowed licences of dependencies: they require attribution only, or (MPL) the
-# publication of changes to their own files.
+# Allowed licenses of dependencies. They require only attribution or, for MPL, the
+# publication of changes to the dependency's own files.
 LICENSES := MIT,Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,BSL-1.0,MPL-2.0,Unlicense
 
-# Version and commit of the binaries.
-VERSION ?= $(shell git describe --tags --dirty --match 'v*' 2>/dev/null || echo dev)
+# Version and commit of the binaries. Without a tag, the version is that of the changelog.
+RELEASE = $(shell sed -nE 's/^## \[([0-9][^]]*)\].*/v\1/p' CHANGELOG.md | head -n 1)
+VERSION ?= $(shell git describe --tags --dirty --match 'v*' 2>/dev/null || echo $(RELEASE)-dev)
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 STAMP := -s -w -X $(MODULE)/internal/version.Version=$(VERSION) -X $(MODULE)/internal/version.Commit=$(COMMIT)
 
-# Messages that must stay compatible: the contract, with clients, and the log's
-# entries, with stored games. Each module of buf.yaml with its accepted image.
+# Messages that must stay compatible: the contract with clients, and the log entries with
+# stored games. Each entry is a module of buf.yaml and its accepted image.
 ACCEPTED := proto=proto/accepted.binpb server/internal=server/internal/gamelog/v1/accepted.binpb
 
-# Which benchmarks run, and the commit that bench-compare compares with.
+# Benchmarks to run, and the commit that bench-compare compares the working tree with.
 BENCH ?= .
 BASE ?= HEAD~1
 
 # The race detector makes the code about five times slower. SQLite, which is C translated
-# to Go and works on memory that Go does not know, is built without it: with it, the tests
-# of the store take seven times the processor time. Linking the test binaries without debug
+# to Go and manages its own memory, is built without the detector: with it, the tests of the
+# store take seven times the processor time. Linking the test binaries without debug
 # information saves a fifth of the time.
 RACE_TIMEOUT ?= 20m
 RACE = $$(go env GOFLAGS) -race -gcflags=modernc.org/...=-race=false -timeout=$(RACE_TIMEOUT) -ldflags=-w -vet=off
@@ -64,11 +66,12 @@ test: ## Run all but the long tests; they use redis-server and tmux if installed
 test-short: ## Run the quickest tests
 	go test -short ./...
 
-# Their names end in _long; see internal/testkit/longtest. make vet runs vet. Two packages
-# at a time: the floods of one leave little of a machine to the others.
+# The names of long tests end in _long; see internal/testkit/longtest. vet is off, because
+# make vet runs it. Only two packages run at a time, because the floods of one use most of a
+# machine.
 .PHONY: test-long
 test-long: export TEST_LONG := 1
-test-long: ## Run the long tests only, which make test skips
+test-long: ## Run only the long tests, which make test skips
 	go test -vet=off -run '_long$$' -p=2 -parallel=2 -timeout=$(LONG_TIMEOUT) $$(grep -rl --include='*_test.go' 'longtest\.Skip(' . | xargs -n 1 dirname | sort -u)
 
 .PHONY: race
@@ -95,16 +98,16 @@ storm: export TEST_LONG := 1
 storm: ## Inject random faults into servers, their stores and connections for STORM
 	go test ./server/internal/test/fault -run '^TestStorm_long$$' -v -timeout 0 -args -storm=$(STORM)
 
-# How often make kills does it.
+# Number of kills in make kills.
 KILLS ?= 1000
 
 .PHONY: kills
 kills: export TEST_LONG := 1
-kills: ## Kill the only server on a file KILLS times while people play
+kills: ## Kill the only server of a file KILLS times while clients play
 	go test ./server/internal/test/fault -run '^TestStorm_Kills_long$$' -v -timeout 0 -args -storm.kills=$(KILLS)
 
 .PHONY: bench
-bench: ## Print the figures beside their bare limits (needs redis-server; BENCH=Moves selects)
+bench: ## Print the figures and their baselines (needs redis-server; BENCH=Moves selects)
 	go test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 2h ./... | go run ./internal/ratio/table
 
 .PHONY: bench-compare
@@ -114,6 +117,10 @@ bench-compare: ## Compare the figures of two commits (BASE=HEAD~1; BENCH=Moves s
 .PHONY: check
 check: ## Run everything that CI runs
 	.ci/run --no-install
+
+.PHONY: check-subjects
+check-subjects: ## Check the subjects of commits: "area: verb what", at most 72 characters
+	scripts/check-subjects.sh
 
 .PHONY: vet
 vet: ## Run go vet
@@ -128,15 +135,15 @@ lint-web: ## Check the types of the page's JavaScript, and lint it and its CSS
 	$(TSC) -p server/internal/web/jsconfig.json
 	$(BIOME) lint --error-on-warnings
 
-# mathutil's is the BSD licence with three clauses, in a form that the tool does not know.
+# mathutil has the three-clause BSD license, in a form that the tool does not recognize.
 .PHONY: licenses
-licenses: ## Fail if a dependency has a licence that is not allowed
+licenses: ## Fail if a dependency has a license that is not allowed
 	$(GO_LICENSES) check ./... --include_tests --allowed_licenses=$(LICENSES) --ignore=modernc.org/mathutil
 
 .PHONY: vulnerabilities
 vulnerabilities: export GOVULNCHECK_VERSION := $(GOVULNCHECK_VERSION)
 vulnerabilities: export VULNERABILITIES_UNCHECKED := $(VULNERABILITIES_UNCHECKED)
-vulnerabilities: ## Fail on known vulnerabilities, and if their database cannot be reached
+vulnerabilities: ## Fail on known vulnerabilities, or if their database is unreachable
 	scripts/vulnerabilities.sh
 
 .PHONY: fmt
@@ -171,13 +178,13 @@ lint-contract: ## Lint the .proto files
 	$(BUF) lint
 
 .PHONY: breaking
-breaking: ## Fail if a change of the .proto files would break a client or a stored game
+breaking: ## Fail if a change to the .proto files would break a client or a stored game
 	@for pair in $(ACCEPTED); do \
 	  (set -x; $(BUF) breaking "$${pair%%=*}" --against "$${pair#*=}"); \
 	done
 
 .PHONY: contract-accept
-contract-accept: ## Accept the present .proto files as the ones that later changes must not break
+contract-accept: ## Record the current .proto files as the contract that changes must not break
 	@for pair in $(ACCEPTED); do \
 	  (set -x; $(BUF) build "$${pair%%=*}" --exclude-source-info -o "$${pair#*=}"); \
 	done
@@ -188,7 +195,7 @@ playthroughs: ## Record the games of every variant again
 
 .PHONY: golden
 golden: ## Record the expected screens, pictures and colors again
-	go test $(addprefix ./cmd/gridstand/internal/tui/,app lobby play watch) ./server/internal/web/picture ./internal/palette -update
+	go test $(addprefix ./cmd/gridstand/internal/tui/,app challenge lobby play watch) ./server/internal/web/picture ./internal/palette -update
 	go test ./test/web -run '^TestScreens$$' -update
 
 .PHONY: image
@@ -196,6 +203,29 @@ image: export VERSION := $(VERSION)
 image: export COMMIT := $(COMMIT)
 image: ## Build the server's container image, with version and commit
 	scripts/compose.sh build server
+
+# goreleaser runs this target. HOME is set because the help of --data contains it.
+.PHONY: release-extras
+release-extras: build ## Write completions and man pages into bin/extras
+	rm -rf bin/extras
+	mkdir -p bin/extras/completions
+	for program in gridstand gridstand-server; do \
+	  for shell in bash zsh fish powershell; do \
+	    bin/$$program completion $$shell >bin/extras/completions/$$program.$${shell/powershell/ps1}; \
+	  done; \
+	  HOME=/home/you bin/$$program man bin/extras/man; \
+	done
+
+# The image needs docker buildx. Without it, only the rest is built.
+.PHONY: snapshot
+snapshot: export SNAPSHOT_VERSION := $(VERSION:v%=%)
+snapshot: ## Build the release for all systems into dist/, without publishing it
+	@skip=; docker buildx version >/dev/null 2>&1 || skip=--skip=docker; \
+	(set -x; $(GORELEASER) release --snapshot --clean $$skip)
+
+.PHONY: release
+release: ## Publish the checked-out tag as a draft (needs GITHUB_TOKEN and docker buildx)
+	$(GORELEASER) release --clean
 
 .PHONY: pin-images
 pin-images: ## Pin the images of Dockerfile and compose files to the registry's digests
@@ -206,11 +236,11 @@ compose-try: bin/gridstand ## Start the compose stacks, play while containers ar
 	CGO_ENABLED=0 go test -trimpath -buildvcs=false -count=1 -timeout 1h -v ./test/compose -args -compose
 
 .PHONY: compose-try-offline
-compose-try-offline: ## The same without an image registry, with a Docker and images of its own
+compose-try-offline: ## Run compose-try without an image registry, with a private Docker and its own images
 	scripts/with-local-docker.sh $(MAKE) compose-try
 
 .PHONY: compose-try-if-possible
-compose-try-if-possible: ## Whichever of the two is possible; if neither is, say why
+compose-try-if-possible: ## Run whichever of these two is possible, or print why neither is
 	scripts/compose-if-possible.sh
 
 .PHONY: picture
@@ -220,5 +250,5 @@ picture: build ## Draw the README's pictures from real screens
 	go test ./test/web -run '^TestPages$$' -count=1 -args -pictures $(CURDIR)/docs/web
 
 .PHONY: clean
-clean: ## Remove the built programs
-	rm -rf bin
+clean: ## Remove the built programs and releases
+	rm -rf bin dist

@@ -12,8 +12,8 @@ import (
 	"github.com/gridstand/gridstand/internal/ratio"
 )
 
-// BenchmarkRandomGames plays classic to its end at random, on a board in one
-// word and by the plain engine.
+// BenchmarkRandomGames plays random games of classic to the end, once on a board packed into one
+// word and once with the plain engine.
 func BenchmarkRandomGames(b *testing.B) {
 	v := variant(b, "classic")
 	o, err := oddsOf(v)
@@ -30,15 +30,14 @@ func BenchmarkRandomGames(b *testing.B) {
 			return 100
 		}
 	}
-	require.Zero(b, testing.AllocsPerRun(10, func() { fast.play(game.Right) }), "allocations of a game")
+	require.Zero(b, testing.AllocsPerRun(10, func() { fast.play(game.Right) }), "allocations per game")
 	b.Run("classic", func(b *testing.B) {
 		ratio.Compare(b, "games/s", ratio.AtLeast(3.5), ratio.PerSecond(games(&fast)), ratio.PerSecond(games(&plain)))
 	})
 }
 
-// BenchmarkExpectimax searches boards of all stages of games of classic to the
-// same depth with the same heuristic: as the bot does it, and by the plain
-// engine with a Go map.
+// BenchmarkExpectimax searches boards from all stages of classic games to the same depth with
+// the same heuristic, once with the bot's search and once with the plain engine and a Go map.
 func BenchmarkExpectimax(b *testing.B) {
 	v := variant(b, "classic")
 	ps := positions48(b, v, 50)
@@ -65,15 +64,15 @@ func BenchmarkExpectimax(b *testing.B) {
 	require.Zero(b, testing.AllocsPerRun(100, func() {
 		_, err := expectimax.Choose(b.Context(), ps[0])
 		assert.NoError(b, err)
-	}), "allocations of a decision")
+	}), "allocations per decision")
 	b.Run(fmt.Sprintf("classic, %d tiles ahead", depth), func(b *testing.B) {
 		ratio.Compare(b, "moves/s", ratio.AtLeast(3), ratio.PerSecond(fast), ratio.PerSecond(plain))
 	})
 }
 
-// BenchmarkMinimax decides a move at positions of all stages of games of
-// Tribolo, three moves ahead: as the bot does it, and by the same search on a
-// plain grid, where all jumps are worked out anew by the rules' wording.
+// BenchmarkMinimax chooses a move for positions from all stages of Tribolo games, looking three
+// moves ahead, once with the bot's search and once with the same search on a plain grid, which
+// computes every jump by following the text of the rules.
 func BenchmarkMinimax(b *testing.B) {
 	ps := positionsTribolo(b, 50)
 	const depth = 3

@@ -1,14 +1,13 @@
-// Package bot has players that choose a move from a position. A bot sees what any
-// player sees, the position and the rules of its variant, and never the seed: random
-// choices come from a source of its own.
+// Package bot implements players that choose a move from a position. A bot sees what any player
+// sees (the position and its variant's rules) but never the seed. It makes its random choices
+// with its own source.
 //
-// Some bots choose at once. The others search until their options or the context stop
-// them:
+// Some bots choose immediately. The others search until their options or the context stop them:
 //
-//	2048      random, rote, greedy     at once
+//	2048      random, rote, greedy     immediate
 //	          montecarlo, expectimax   search
-//	Tribolo   random, greedy           at once
-//	          original                 at once: it looks three moves ahead, always
+//	Tribolo   random, greedy           immediate
+//	          original                 immediate: it always looks three moves ahead
 //	          minimax                  search
 //
 // The command tools/botstrength measures how well they play.
@@ -25,53 +24,51 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// Bot is a player of one variant. It is safe for concurrent use, and has no state but
-// that of its random source.
+// Bot plays one variant. It is safe for concurrent use, and has no state other than its random
+// source.
 type Bot interface {
-	// Name is the name under which New makes the bot.
+	// Name returns the bot's name, as passed to New.
 	Name() string
 
-	// Choose returns a legal move for the seat to move in p. After the context's
-	// deadline, or the work that the options allow, a searching bot returns the
-	// best move found so far. If the context is cancelled, it returns the context's
-	// error.
+	// Choose returns a legal move for the seat to move in p. A searching bot that reaches its
+	// work limit or the context's deadline returns the best move found so far. If the context
+	// is canceled, Choose returns the context's error.
 	//
-	// It returns an error that wraps ErrNoMove if no seat is to move in p. Most
-	// bots return an error for a position of another variant.
+	// It returns an error that wraps ErrNoMove if no seat is to move in p. Most bots return an
+	// error for a position of another variant.
 	Choose(ctx context.Context, p game.Position) (game.Move, error)
 }
 
 var (
-	// ErrUnknown is returned, wrapped, if the variant's kind has no bot of that
-	// name.
+	// ErrUnknown is returned, wrapped, if the variant's kind has no bot with the given name.
 	ErrUnknown = errors.New("no such bot")
 
 	// ErrNoMove is returned, wrapped, if the game has ended.
 	ErrNoMove = errors.New("no move to choose")
 )
 
-// Options bound how much a bot thinks. The zero Options are every bot's defaults. A bot
-// ignores the options that do not apply to it.
+// Options limit how long and how deep a bot thinks. The zero value selects every bot's
+// defaults. A bot ignores the options that do not apply to it.
 type Options struct {
-	// Source is the random source of a bot, one value per decision. The bot uses it
-	// under its own lock, so bots must not share one. By default it is seeded by the
-	// operating system.
+	// Source is the bot's random source, from which it takes one value per decision. The bot
+	// guards it with its own lock, so bots must not share a source. The default is seeded by
+	// the operating system.
 	Source rand.Source
 
-	// Depth bounds how far a searching bot looks ahead: in moves of any seat for
-	// minimax, in spawned tiles for expectimax.
+	// Depth limits how far a searching bot looks ahead: moves of any seat for minimax, spawned
+	// tiles for expectimax.
 	Depth int
 
 	// Rollouts is the number of random games that montecarlo plays for each legal
 	// move.
 	Rollouts int
 
-	// Work bounds the number of moves that a searching bot tries on a board for a
-	// decision. With the same source and work, it decides the same on every machine.
+	// Work limits the number of moves that a searching bot tries on a board per decision. With
+	// the same source and work, the bot makes the same decision on every machine.
 	Work int64
 
-	// Time bounds the time of a searching bot's decision, as a deadline of the
-	// context does; the earlier one applies.
+	// Time limits the duration of a searching bot's decision. If the context has a deadline
+	// too, the earlier one applies.
 	Time time.Duration
 }
 
@@ -89,18 +86,18 @@ func (o Options) validate() error {
 	return nil
 }
 
-// chooser decides for a bot. Rules and defaults are checked when it is made.
+// chooser makes a bot's decisions. The maker that creates it checks the rules and the options.
 type chooser interface {
 	choose(m *meter, p game.Position) (game.Move, error)
 }
 
-// maker makes a bot for any variant of a kind of game.
+// maker creates a bot for any variant of one kind of game.
 type maker struct {
 	name string
 	make func(v game.Variant, o Options) (chooser, error)
 }
 
-// makers are the bots of each kind of game, the weakest first.
+// makers lists the bots for each kind of game, weakest first.
 var makers = map[game.Kind][]maker{
 	game.Twenty48: {
 		{"random", newRandom},
@@ -117,8 +114,8 @@ var makers = map[game.Kind][]maker{
 	},
 }
 
-// Names lists the bots that play games of a kind, the weakest first. The slice
-// belongs to the caller.
+// Names returns the names of the bots that play the given kind of game, weakest first. The
+// caller owns the slice.
 func Names(k game.Kind) []string {
 	var names []string
 	for _, m := range makers[k] {
@@ -127,9 +124,9 @@ func Names(k game.Kind) []string {
 	return names
 }
 
-// New makes a bot for a variant. It returns an error that wraps ErrUnknown if the
-// variant's kind has no bot of that name, and another error for an option that is out
-// of range.
+// New creates the bot with the given name for variant v. It returns an error that wraps
+// ErrUnknown if the variant's kind has no bot with that name, and a different error if an
+// option is out of range.
 func New(name string, v game.Variant, o Options) (Bot, error) {
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("bot %s: %w", name, err)
@@ -168,7 +165,7 @@ func (b *bot) Choose(ctx context.Context, p game.Position) (game.Move, error) {
 	return move, err
 }
 
-// decide is Choose, and returns the work that it took.
+// decide implements Choose and also returns the amount of work that the decision took.
 func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, error) {
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return game.Move{}, 0, err
@@ -178,12 +175,12 @@ func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, er
 	}
 	m := meters.Get().(*meter)
 	defer func() {
-		*m = meter{} // drops the context
+		*m = meter{} // release the context
 		meters.Put(m)
 	}()
 	m.start(ctx, b.options, b.chance())
 	move, err := b.chooser.choose(m, p)
-	if err == nil && m.cancelled {
+	if err == nil && m.canceled {
 		err = ctx.Err()
 	}
 	if err != nil {
@@ -192,14 +189,14 @@ func (b *bot) decide(ctx context.Context, p game.Position) (game.Move, int64, er
 	return move, m.done, nil
 }
 
-// chance draws the seed of a decision's random numbers.
+// chance returns a seed for the random numbers used in one decision.
 func (b *bot) chance() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.source.Uint64()
 }
 
-// random plays any game: a random legal move, each equally likely.
+// random plays any game. It chooses among the legal moves with equal probability.
 type random struct{}
 
 func newRandom(game.Variant, Options) (chooser, error) { return random{}, nil }

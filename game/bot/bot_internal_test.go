@@ -14,11 +14,11 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// small makes every bot quick.
+// small holds options that leave every bot little work.
 var small = Options{Depth: 1, Rollouts: 2}
 
-// TestBots_Play plays the first moves of a game of every variant with
-// every bot, twice: with the same chance it is the same game.
+// TestBots_Play plays the opening moves of a game twice with each bot of each variant. The
+// random sources are seeded equally, so both games must be equal.
 func TestBots_Play(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
@@ -70,21 +70,23 @@ func TestChoose_Refuses(t *testing.T) {
 			_, err = b.Choose(t.Context(), other)
 			require.Error(t, err, name)
 		}
-		cancelled, cancel := context.WithCancel(t.Context())
+		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = b.Choose(cancelled, v.Rules.Start(seed(t, 1).Draws(1)))
+		_, err = b.Choose(canceled, v.Rules.Start(seed(t, 1).Draws(1)))
 		require.ErrorIs(t, err, context.Canceled, name)
 	}
 }
 
-// searching lists the bots that think.
+// searching returns the names of the bots for k that search, as opposed to those that choose
+// immediately.
 func searching(k game.Kind) []string {
 	return slices.DeleteFunc(Names(k), func(name string) bool {
 		return !slices.Contains([]string{"montecarlo", "expectimax", "minimax"}, name)
 	})
 }
 
-// TestBots_WorkBounded gives searching bots some work, on boards of all stages.
+// TestBots_WorkBounded checks that searching bots stay within their work limit on boards from
+// all stages of a game.
 func TestBots_WorkBounded(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {

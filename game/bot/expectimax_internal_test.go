@@ -13,17 +13,17 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// reference is expectimax as it is written down in books, on the plain engine,
-// with a Go map for the boards that it has met.
+// reference is textbook expectimax on the plain engine, with a Go map as its transposition
+// table.
 type reference struct {
 	*odds
 	table  map[referenceKey]float64
-	boards [maxDepth + 1][]uint8 // to try moves on, for each depth
+	boards [maxDepth + 1][]uint8 // one scratch board per depth
 	tried  int64
 }
 
 type referenceKey struct {
-	board uint64 // its hash
+	board uint64 // hash of the board
 	depth int
 }
 
@@ -77,7 +77,7 @@ func (r *reference) before(cells []uint8, depth int) float64 {
 	return value
 }
 
-// values are those of the legal moves of p, none of which is below 0.
+// values returns the value of each legal move in p. No value is negative.
 func (r *reference) values(p *twenty48.Position, depth int) (values [len(directions)]float64) {
 	clear(r.table)
 	cells := p.Grid().Cells
@@ -91,8 +91,8 @@ func (r *reference) values(p *twenty48.Position, depth int) (values [len(directi
 	return values
 }
 
-// TestExpectimax_ChoosesAsReference lets both decide on the boards of the
-// benchmark.
+// TestExpectimax_ChoosesAsReference compares the bot's choices with those of the reference on
+// the boards that BenchmarkExpectimax uses.
 func TestExpectimax_ChoosesAsReference(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
@@ -105,7 +105,7 @@ func TestExpectimax_ChoosesAsReference(t *testing.T) {
 		require.NoError(t, err)
 		values := r.values(p, 2)
 		best, chosen := slices.Max(values[:]), slices.Index(directions[:], m.Direction)
-		// Of two moves worth the same, rounding may choose.
+		// If two moves are equally good, rounding may decide between them.
 		assert.InEpsilon(t, best, values[chosen], 1e-5, "%v", p.Tiles())
 		if chosen == slices.Index(values[:], best) {
 			same++
@@ -145,7 +145,7 @@ func TestExpectimax_ValuesAsReference(t *testing.T) {
 							continue
 						}
 						value := want.after(want.slid(p.Grid().Cells, d, depth), depth)
-						// A float32 has seven digits, and sums lose some.
+						// A float32 has seven significant digits, and sums lose some of them.
 						assert.InEpsilonf(t, value+1, grid.value(d, depth)+1, 1e-4, "the plain search of %v, %s, depth %d", p.Tiles(), d, depth)
 						if fits {
 							assert.InEpsilonf(t, value+1, one.value(d, depth)+1, 1e-4, "the search of %v, %s, depth %d", p.Tiles(), d, depth)
@@ -189,18 +189,19 @@ func TestExpectimax_LargeTile(t *testing.T) {
 	require.False(t, fits)
 	m, err := seeded(t, "expectimax", v, Options{Depth: 2}).Choose(t.Context(), large)
 	require.NoError(t, err)
-	// The chain merges on with the 4 that is made at the right.
+	// Sliding right moves the small tiles below the 32 and the 16. Sliding left would move them
+	// below the 128 and the 64.
 	assert.Equal(t, game.Slide(game.Right), m)
 
-	// Two of them merge, which a board in one word could not hold.
+	// Two tiles of 32,768 merge into one that a board in one word cannot represent.
 	tiles[1] = 32768
 	m, err = seeded(t, "greedy", v, Options{}).Choose(t.Context(), board48(t, v, 0, tiles...))
 	require.NoError(t, err)
 	assert.Equal(t, game.Slide(game.Right), m)
 }
 
-// TestExpectimax_AnswersFromWholeSearch checks that what was searched in part
-// when the work was done does not count.
+// TestExpectimax_AnswersFromWholeSearch checks that the bot discards the results of a search
+// that was cut short by the work limit.
 func TestExpectimax_AnswersFromWholeSearch(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
@@ -228,9 +229,9 @@ func TestExpectimax_AnswersFromWholeSearch(t *testing.T) {
 }
 
 func TestExpectimax_AllocatesNothing(t *testing.T) {
-	// sync.Pool drops things on purpose then.
+	// Under the race detector, sync.Pool drops items on purpose.
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		t.Skip("under the race detector everything takes memory")
+		t.Skip("allocations cannot be counted under the race detector")
 	}
 	v := variant(t, "classic")
 	ps := positions48(t, v, 20)
@@ -244,6 +245,6 @@ func TestExpectimax_AllocatesNothing(t *testing.T) {
 			}
 			i++
 		})
-		assert.Zerof(t, n, "allocations of a decision of %s", name)
+		assert.Zerof(t, n, "allocations per decision of %s", name)
 	}
 }

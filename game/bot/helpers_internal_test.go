@@ -14,7 +14,7 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// variant returns a current variant.
+// variant returns the current revision of a variant.
 func variant(t testing.TB, id string) game.Variant {
 	t.Helper()
 	v, ok := variants.Current(id)
@@ -22,7 +22,7 @@ func variant(t testing.TB, id string) game.Variant {
 	return v
 }
 
-// seed returns one of 256 seeds.
+// seed returns one of 256 fixed seeds.
 func seed(t testing.TB, first byte) game.Seed {
 	t.Helper()
 	b := make([]byte, game.SeedSize)
@@ -32,7 +32,7 @@ func seed(t testing.TB, first byte) game.Seed {
 	return s
 }
 
-// seeded makes a bot whose chance is the same every time.
+// seeded creates a bot with a fixed random source.
 func seeded(t testing.TB, name string, v game.Variant, o Options) *bot {
 	t.Helper()
 	o.Source = rand.NewPCG(1, 2)
@@ -41,16 +41,16 @@ func seeded(t testing.TB, name string, v game.Variant, o Options) *bot {
 	return b.(*bot)
 }
 
-// startMeter is a meter as a decision gets it.
+// startMeter returns a meter that is ready for one decision.
 func startMeter(o Options) *meter {
 	m := new(meter)
 	m.start(context.Background(), o, 1)
 	return m
 }
 
-var budgetPositions = flag.Int("budget-positions", 20, "positions of each variant on which searching bots are held to their work")
+var budgetPositions = flag.Int("budget-positions", 20, "number of positions per variant on which to check the work limit of searching bots")
 
-// positions are boards of a variant in all stages of a few games.
+// positions returns boards of a variant from all stages of a few games.
 func positions(t testing.TB, v game.Variant, n int) []game.Position {
 	t.Helper()
 	var all []game.Position
@@ -66,13 +66,13 @@ func positions(t testing.TB, v game.Variant, n int) []game.Position {
 	return all
 }
 
-// positions48 are boards of a version of 2048 in all stages of a few games,
-// played well enough that there are crowded ones with large tiles.
+// positions48 returns boards of a variant of 2048 from all stages of a few games. The games are
+// played well enough to include crowded boards with large tiles.
 func positions48(t testing.TB, v game.Variant, n int) []*twenty48.Position {
 	t.Helper()
 	player := seeded(t, "expectimax", v, Options{Depth: 1})
 	if v.Rows > 4 {
-		player = seeded(t, "rote", v, Options{}) // which comes far enough there, and is quick
+		player = seeded(t, "rote", v, Options{}) // fast, and strong enough to reach such boards
 	}
 	other := seeded(t, "random", v, Options{})
 	random := rand.New(rand.NewPCG(1, 2))
@@ -97,7 +97,7 @@ func positions48(t testing.TB, v game.Variant, n int) []*twenty48.Position {
 	return all
 }
 
-// board48 makes a position from face values, row by row.
+// board48 returns a position with the given face values, row by row.
 func board48(t testing.TB, v game.Variant, moves int32, tiles ...int32) *twenty48.Position {
 	t.Helper()
 	p, err := v.Rules.(*twenty48.Rules).Position(tiles, 0, moves)
@@ -105,8 +105,8 @@ func board48(t testing.TB, v game.Variant, moves int32, tiles ...int32) *twenty4
 	return p
 }
 
-// positionsTribolo are boards of all stages of a few random games, in some of
-// which a seat has resigned.
+// positionsTribolo returns boards from all stages of a few random games. In some of them a seat
+// has resigned.
 func positionsTribolo(t testing.TB, n int) []*tribolo.Position {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -9,24 +9,25 @@ import (
 	"time"
 )
 
-// meter counts the work of one decision, says when to stop, and has its random numbers.
+// meter counts the work of one decision, reports when to stop, and generates its random
+// numbers.
 type meter struct {
-	ctx       context.Context
-	deadline  time.Time // zero when there is none
-	limit     int64     // of done
-	done      int64     // moves tried
-	look      int64     // the work after which to check the clock and the context
-	over      bool
-	cancelled bool // by the context: the decision is not needed
+	ctx      context.Context
+	deadline time.Time // zero if the decision has no deadline
+	limit    int64     // maximum of done
+	done     int64     // number of moves tried
+	look     int64     // value of done at which to check the clock and the context next
+	over     bool
+	canceled bool // the context was canceled, so the decision is no longer needed
 
 	chance chance
 }
 
-// meters reuses the meters, so that a decision allocates nothing.
+// meters is a pool of meters, so that a decision allocates nothing.
 var meters = sync.Pool{New: func() any { return new(meter) }}
 
-// lookEvery is the work between two checks of the clock: tens of microseconds on the
-// largest boards, and far longer than a check takes on the smallest.
+// lookEvery is the amount of work between checks of the clock. That much work takes tens of
+// microseconds on the largest boards, and far longer than a check even on the smallest.
 const lookEvery = 256
 
 func (m *meter) start(ctx context.Context, o Options, seed uint64) {
@@ -42,14 +43,14 @@ func (m *meter) start(ctx context.Context, o Options, seed uint64) {
 	}
 }
 
-// spend counts work and reports whether to stop. After it has reported true once, it
-// always does.
+// spend counts work as done and reports whether to stop. Once it returns true, it keeps
+// returning true.
 func (m *meter) spend(work int64) bool {
 	m.done += work
 	return m.done >= m.look && m.enough()
 }
 
-// left is the work that may still be done.
+// left returns how much work remains before the limit.
 func (m *meter) left() int64 { return m.limit - m.done }
 
 func (m *meter) enough() bool {
@@ -58,7 +59,7 @@ func (m *meter) enough() bool {
 	}
 	m.look = min(m.done+lookEvery, m.limit)
 	if err := m.ctx.Err(); err != nil {
-		m.over, m.cancelled = true, errors.Is(err, context.Canceled)
+		m.over, m.canceled = true, errors.Is(err, context.Canceled)
 	}
 	if m.done >= m.limit || !m.deadline.IsZero() && !time.Now().Before(m.deadline) {
 		m.over = true
@@ -69,8 +70,7 @@ func (m *meter) enough() bool {
 	return m.over
 }
 
-// chance is a fast generator of random numbers, good enough to guess with:
-// wyrand, by Wang Yi.
+// chance is a fast random number generator, good enough for trial games: wyrand, by Wang Yi.
 type chance uint64
 
 func (c *chance) next() uint64 {
@@ -79,8 +79,8 @@ func (c *chance) next() uint64 {
 	return hi ^ lo
 }
 
-// Draw returns a number from 0 to n−1. Their probabilities differ by less than n in
-// 2⁶⁴.
+// Draw returns a number from 0 to n−1. The probabilities of the numbers differ by less than n
+// in 2⁶⁴.
 func (c *chance) Draw(n int) int {
 	hi, _ := bits.Mul64(c.next(), uint64(n))
 	return int(hi)

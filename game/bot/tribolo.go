@@ -7,19 +7,19 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// ownTribolo returns p as a position of Tribolo.
+// ownTribolo returns p as a Tribolo position.
 func ownTribolo(p game.Position) (*tribolo.Position, error) {
 	own, ok := p.(*tribolo.Position)
 	if !ok {
-		return nil, fmt.Errorf("a %T is no position of Tribolo", p)
+		return nil, fmt.Errorf("a %T is not a position of Tribolo", p)
 	}
 	return own, nil
 }
 
 func jumpTo(q tribolo.Square) game.Move { return game.To(q.Cell()) }
 
-// greedyTribolo makes the move that gains most cells; of equal ones the one with the
-// lowest x, then y.
+// greedyTribolo makes the move that takes the most cells, breaking ties by the lowest x, then
+// the lowest y.
 type greedyTribolo struct{}
 
 func newGreedyTribolo(game.Variant, Options) (chooser, error) { return greedyTribolo{}, nil }
@@ -33,7 +33,7 @@ func (greedyTribolo) choose(_ *meter, p game.Position) (game.Move, error) {
 	var best tribolo.Square
 	most := 0
 	for moves := b.Moves(seat); !moves.IsEmpty(); {
-		to := moves.Pop() // by the lowest x, then y
+		to := moves.Pop() // ordered by x, then y
 		if n := b.Taken(seat, to).Len(); n > most {
 			best, most = to, n
 		}
@@ -41,17 +41,17 @@ func (greedyTribolo) choose(_ *meter, p game.Position) (game.Move, error) {
 	return jumpTo(best), nil
 }
 
-// original plays as the version in ClojureScript does: minimax over three moves, in
-// which all others try to take cells from it. The worth of a board is its own cells. If
-// it has few moves in the middle of the game, it looks only two moves ahead, and the
-// worth is the number of its next moves. (Unlike here, the original's players join
+// original plays like the ClojureScript version: minimax over three moves, assuming that all
+// opponents try to take its cells. The value of a board is the number of cells that the bot
+// owns. If the bot has few moves in the middle of the game, it looks only two moves ahead, and
+// the value is the number of moves that it will have. (The original program's players also join
 // forces against a human who is ahead.)
 type original struct{}
 
 const (
 	originalPlies = 3
-	// originalFew is the number of moves below which original counts them,
-	// as long as more than originalLate cells are no seat's.
+	// If it has fewer than originalFew moves, original counts the moves that it will have
+	// instead of its cells, as long as more than originalLate cells are empty or walls.
 	originalFew  = 5
 	originalLate = 20
 )
@@ -89,7 +89,8 @@ type originalSearch struct {
 	worth    func(b *tribolo.Board, seat int) int
 }
 
-// after is the value of b after seat's move to a cell and plies more moves.
+// after returns the value of b after seat moves to the given cell and up to plies more moves
+// follow.
 func (s *originalSearch) after(b tribolo.Board, seat int, to tribolo.Square, plies int) int {
 	b.Play(seat, to)
 	if s.meter.spend(1) || plies == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// after plays a move by the rules.
+// after returns the position after the move m.
 func after(t testing.TB, p game.Position, m game.Move) *tribolo.Position {
 	t.Helper()
 	next, _, err := tribolo.New().Move(p, p.Turn(), m, nil)
@@ -24,7 +24,7 @@ func TestGreedy_TakesMostInTribolo(t *testing.T) {
 	for _, p := range positionsTribolo(t, 50) {
 		var want game.Move
 		most := 0
-		for _, m := range p.LegalMoves() { // by the lowest x, then y
+		for _, m := range p.LegalMoves() { // ordered by x, then y
 			if n := len(p.Taken(m)); n > most {
 				want, most = m, n
 			}
@@ -35,8 +35,8 @@ func TestGreedy_TakesMostInTribolo(t *testing.T) {
 	}
 }
 
-// plainMinimax is the value for me of p, with all opponents against me, by the
-// rules alone and without any pruning.
+// plainMinimax returns the value of p for the seat me, assuming that all opponents play against
+// it. It uses only the rules and does no pruning.
 func plainMinimax(t testing.TB, p *tribolo.Position, me, plies int, worth func(p *tribolo.Position) int) int {
 	t.Helper()
 	if plies == 0 || p.Turn() == game.NoSeat {
@@ -85,11 +85,10 @@ func TestOriginal(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, m)
 	}
-	assert.Positive(t, few, "positions with few moves")
+	assert.Positive(t, few, "number of positions with few moves")
 }
 
-// TestMinimax_EqualsPlainSearch checks that what alpha-beta leaves out
-// does not matter.
+// TestMinimax_EqualsPlainSearch checks that alpha-beta pruning does not change the result.
 func TestMinimax_EqualsPlainSearch(t *testing.T) {
 	t.Parallel()
 	for i, p := range positionsTribolo(t, 24) {
@@ -122,8 +121,8 @@ func TestMinimax_EqualsPlainSearch(t *testing.T) {
 	}
 }
 
-// TestBots_StrongerWins plays a few games of Tribolo of each bot against two of a
-// weaker one; go run ./tools/botstrength plays many.
+// TestBots_StrongerWins plays a few games of Tribolo with each bot against two of a weaker one.
+// To play many games, use go run ./tools/botstrength.
 func TestBots_StrongerWins(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "tribolo")

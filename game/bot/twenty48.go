@@ -7,23 +7,23 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// directions is the order in which bots compare the moves of 2048: of two equal ones
-// the first is chosen.
+// directions is the order in which bots compare the moves of 2048. If several moves are equally
+// good, a bot chooses the first.
 var directions = [...]game.Direction{game.Up, game.Right, game.Down, game.Left}
 
-// odds are what a bot needs to know about a variant of 2048.
+// odds holds the parts of a 2048 variant's rules that a bot needs.
 type odds struct {
 	rows, columns int
 	foursIn       int     // as in twenty48.Config
 	four          float32 // probability that a spawned tile is a 4
-	goal          uint8   // exponent of the tile that ends the game, 0 for none
-	idle          bool    // a move that changes nothing is legal while a cell is empty
+	goal          uint8   // exponent of the tile that ends the game, or 0 if no tile does
+	idle          bool    // whether a move that changes nothing is legal as long as a cell is empty
 }
 
 func oddsOf(v game.Variant) (odds, error) {
 	r, ok := v.Rules.(*twenty48.Rules)
 	if !ok {
-		return odds{}, fmt.Errorf("variant %s: %T are no rules of 2048", v.ID, v.Rules)
+		return odds{}, fmt.Errorf("variant %s: %T are not rules of 2048", v.ID, v.Rules)
 	}
 	c := r.Config()
 	o := odds{rows: c.Rows, columns: c.Columns, foursIn: c.FoursIn, idle: c.IdleMoves}
@@ -42,7 +42,7 @@ func oddsOf(v game.Variant) (odds, error) {
 func (o *odds) own(p game.Position) (*twenty48.Position, error) {
 	own, ok := p.(*twenty48.Position)
 	if !ok {
-		return nil, fmt.Errorf("a %T is no position of 2048", p)
+		return nil, fmt.Errorf("a %T is not a position of 2048", p)
 	}
 	if own.Rows() != o.rows || own.Columns() != o.columns {
 		return nil, fmt.Errorf("a board of %d×%d in a game of %d×%d", own.Rows(), own.Columns(), o.rows, o.columns)
@@ -50,8 +50,8 @@ func (o *odds) own(p game.Position) (*twenty48.Position, error) {
 	return own, nil
 }
 
-// rote plays a fixed pattern: the first legal direction in an order that depends on
-// whether the number of moves so far is even or odd.
+// rote plays a fixed pattern: it makes the first legal move in an order that depends on whether
+// the number of moves so far is even or odd.
 type rote struct{ odds }
 
 var roteOrders = [2][4]game.Direction{
@@ -78,7 +78,7 @@ func (r rote) choose(_ *meter, p game.Position) (game.Move, error) {
 	return game.Move{}, ErrNoMove
 }
 
-// greedy48 makes the move that scores most immediately.
+// greedy48 makes the move with the highest immediate score.
 type greedy48 struct{ odds }
 
 func newGreedy48(v game.Variant, _ Options) (chooser, error) {
@@ -96,7 +96,7 @@ func (g greedy48) choose(_ *meter, p game.Position) (game.Move, error) {
 		if !own.Legal().Has(d) {
 			continue
 		}
-		// If a merge is worth half, it is for every move.
+		// If the variant halves the points of a merge, it does so for every move.
 		if made := own.Grid().Slide(d); made > highest {
 			best, highest = game.Slide(d), made
 		}

@@ -21,16 +21,16 @@ func TestGreedyAndRote(t *testing.T) {
 		tiles []int32
 		want  game.Direction
 	}{
-		{"greedy takes most", "greedy", 0, []int32{2, 2, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0}, game.Up},
+		{"greedy takes the most points", "greedy", 0, []int32{2, 2, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0}, game.Up},
 		{"greedy, rows give more", "greedy", 0, []int32{2, 0, 0, 0, 2, 0, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0}, game.Right},
 		{"greedy, up before down", "greedy", 0, []int32{2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, game.Up},
 		{"greedy, right before left", "greedy", 0, []int32{2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, game.Right},
-		{"greedy, nothing to gain", "greedy", 0, []int32{2, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, game.Right},
+		{"greedy, no points available", "greedy", 0, []int32{2, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, game.Right},
 		{"rote, even", "rote", 0, []int32{0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, game.Left},
 		{"rote, odd", "rote", 1, []int32{0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, game.Down},
 		{"rote, even, no left", "rote", 2, []int32{2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, game.Down},
 		{"rote, odd, no down", "rote", 3, []int32{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0}, game.Left},
-		{"rote, even, right at last", "rote", 4, []int32{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0}, game.Right},
+		{"rote, even, right comes last", "rote", 4, []int32{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0}, game.Right},
 		{"rote, only up", "rote", 5, []int32{0, 0, 0, 0, 0, 0, 0, 0, 2, 4, 2, 4, 4, 2, 4, 2}, game.Up},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestGreedyAndRote(t *testing.T) {
 
 func TestGreedy_MayWait(t *testing.T) {
 	t.Parallel()
-	// In restless up is legal here although it changes nothing, and scores as
-	// little as the others.
+	// In restless, up is legal here although it changes nothing, and scores as little as the
+	// other moves.
 	v := variant(t, "restless")
 	p := board48(t, v, 0, 2, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	m, err := seeded(t, "greedy", v, Options{}).Choose(t.Context(), p)
@@ -53,9 +53,9 @@ func TestGreedy_MayWait(t *testing.T) {
 	assert.Equal(t, game.Slide(game.Up), m)
 }
 
-// TestBots_WeakScoreAsExpected plays classic with three bots that are known to
-// average 1,095, 2,548 and 3,099. A miss is a fault in the rules, in the draws
-// or in the bots' order of ties; go run ./tools/botstrength looks closer.
+// TestBots_WeakScoreAsExpected plays classic with three bots whose known averages are 1,095,
+// 2,548 and 3,099 points. A failure means an error in the rules, in the random draws, or in how
+// the bots break ties. For a closer look, use go run ./tools/botstrength.
 func TestBots_WeakScoreAsExpected(t *testing.T) {
 	t.Parallel()
 	v := variant(t, "classic")
@@ -79,13 +79,13 @@ func TestBots_WeakScoreAsExpected(t *testing.T) {
 			}
 			mean := sum / games
 			deviation := math.Sqrt((squares/games - mean*mean) / games)
-			assert.InDelta(t, want, mean, 4*deviation, "mean of %d games", games)
+			assert.InDelta(t, want, mean, 4*deviation, "mean score of %d games", games)
 		})
 	}
 }
 
-// TestRolloutsAgree plays random games in one word and on the plain engine:
-// they must score and last the same on average.
+// TestRolloutsAgree plays random games with boards packed into one word and with the plain
+// engine. Both must give the same average score and length.
 func TestRolloutsAgree(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
@@ -96,7 +96,7 @@ func TestRolloutsAgree(t *testing.T) {
 			t.Parallel()
 			o, err := oddsOf(v)
 			require.NoError(t, err)
-			// From here games are short, long, and sometimes won.
+			// From this position, some games are short, some are long, and some are won.
 			p := board48(t, v, 0, 1024, 512, 512, 2, 4, 8, 16, 4, 0, 0, 0, 8, 2, 0, 0, 2)
 			fast := newRollout(&o, startMeter(Options{}), p, math.MaxInt64)
 			require.NotNil(t, fast.slider)

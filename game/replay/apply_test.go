@@ -11,8 +11,8 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// Ensure that a whole game of every variant goes as its rules say: each version
-// draws from its own stream, and the seed comes out at the end.
+// Ensure that a whole game of every variant follows its rules: each version draws from its own
+// stream, and the seed is revealed at the end.
 func TestApply_WholeGame(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
@@ -46,8 +46,8 @@ func TestApply_WholeGame(t *testing.T) {
 	}
 }
 
-// Ensure that Apply leaves its state alone: applying once more gives the same
-// again, whatever was applied in between.
+// Ensure that Apply does not change its receiver: applying the same entry again gives the same
+// result, whatever was applied in between.
 func TestApply_Immutable(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 3)
@@ -86,11 +86,12 @@ func TestApply_Immutable(t *testing.T) {
 	assert.Equal(t, first, board(t, s.Position))
 }
 
-// Ensure that what cannot follow is refused, and of several reasons the first.
+// Ensure that an entry that is not allowed next is refused, and that if several errors apply,
+// the first documented one is returned.
 func TestApply_Refused(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 7)
-	// A single tile in the corner: nothing gives way to the left.
+	// A single tile in the corner cannot move left.
 	active := onBoard(t, begin(t, created(t, "classic", sd), sd), 1)
 	idle := game.Slide(game.Left)
 	c := created(t, "classic", sd)
@@ -106,14 +107,14 @@ func TestApply_Refused(t *testing.T) {
 		a     replay.Action
 		want  error
 	}{
-		{"a move when it is over", over, 0, legal, replay.ErrGameOver},
-		{"a stranger's move when it is over", over, 5, replay.Moved{Move: idle}, replay.ErrGameOver},
-		{"resigning when it is over", over, 0, replay.Resigned{}, replay.ErrGameOver},
-		{"abandoning when it is over", over, game.NoSeat, replay.Abandoned{}, replay.ErrGameOver},
-		{"created when it is over", over, game.NoSeat, c, replay.ErrGameOver},
-		{"a move before it begins", waiting, 0, legal, replay.ErrNotStarted},
-		{"a stranger's move before it begins", waiting, 5, replay.Moved{Move: idle}, replay.ErrNotStarted},
-		{"resigning before it begins", waiting, 0, replay.Resigned{}, replay.ErrNotStarted},
+		{"a move after the end", over, 0, legal, replay.ErrGameOver},
+		{"a stranger's move after the end", over, 5, replay.Moved{Move: idle}, replay.ErrGameOver},
+		{"resigning after the end", over, 0, replay.Resigned{}, replay.ErrGameOver},
+		{"abandoning after the end", over, game.NoSeat, replay.Abandoned{}, replay.ErrGameOver},
+		{"created after the end", over, game.NoSeat, c, replay.ErrGameOver},
+		{"a move before the start", waiting, 0, legal, replay.ErrNotStarted},
+		{"a stranger's move before the start", waiting, 5, replay.Moved{Move: idle}, replay.ErrNotStarted},
+		{"resigning before the start", waiting, 0, replay.Resigned{}, replay.ErrNotStarted},
 		{"a stranger's move", active, 1, replay.Moved{Move: idle}, replay.ErrNotYourTurn},
 		{"a move without a seat", active, game.NoSeat, legal, replay.ErrNotYourTurn},
 		{"a move that changes nothing", active, 0, replay.Moved{Move: idle}, game.ErrIllegalMove},
@@ -121,7 +122,7 @@ func TestApply_Refused(t *testing.T) {
 		{"no direction", active, 0, replay.Moved{Move: game.Slide(9)}, game.ErrIllegalMove},
 		{"a stranger's resignation", active, 1, replay.Resigned{}, replay.ErrInvalid},
 		{"a resignation without a seat", active, game.NoSeat, replay.Resigned{}, replay.ErrInvalid},
-		{"a seat that abandons", active, 0, replay.Abandoned{}, replay.ErrInvalid},
+		{"an abandonment that names a seat", active, 0, replay.Abandoned{}, replay.ErrInvalid},
 		{"created again", active, game.NoSeat, c, replay.ErrInvalid},
 		{"nothing", active, 0, nil, replay.ErrInvalid},
 	} {
@@ -134,8 +135,8 @@ func TestApply_Refused(t *testing.T) {
 	}
 }
 
-// Ensure that a game of 2048 counts its score however it ends, and only if it
-// is ranked.
+// Ensure that the score of a game of 2048 counts no matter how the game ends, but only if the
+// game is ranked.
 func TestScored_Twenty48(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 3)
@@ -168,7 +169,7 @@ func TestScored_Twenty48(t *testing.T) {
 				for s.Position.Scores()[0] == 0 {
 					s = apply(t, s, 0, replay.Moved{Move: s.LegalMoves()[0], ByBot: bot})
 				}
-				assert.False(t, s.Scored(0), "it is not over")
+				assert.False(t, s.Scored(0), "the game is not over")
 				s = end(s)
 				assert.Equal(t, replay.Finished, s.Status)
 				assert.Equal(t, reasons[name], s.Result.Reason)
@@ -179,18 +180,22 @@ func TestScored_Twenty48(t *testing.T) {
 	}
 }
 
-// Ensure that a score of 0 is none.
+// Ensure that a score of 0 counts only in an attempt at a challenge.
 func TestScored_Zero(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 3)
-	s := apply(t, begin(t, created(t, "classic", sd), sd), 0, replay.Resigned{})
-	assert.True(t, s.Ranked)
-	assert.Zero(t, s.Position.Scores()[0])
-	assert.False(t, s.Scored(0))
+	for want, of := range map[bool]replay.Attempt{false: {}, true: {ChallengeID: "today", Kind: replay.Daily}} {
+		c := created(t, "classic", sd)
+		c.Attempt = of
+		s := apply(t, begin(t, c, sd), 0, replay.Resigned{})
+		assert.True(t, s.Ranked)
+		assert.Zero(t, s.Position.Scores()[0])
+		assert.Equal(t, want, s.Scored(0))
+	}
 }
 
-// Ensure that a game that its goal ends is won, and one that goes on past 2048
-// is won however it ends later.
+// Ensure that a game that ends at its goal is won, and that a game that continues past 2048 is
+// won no matter how it ends.
 func TestApply_Goal(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -201,7 +206,7 @@ func TestApply_Goal(t *testing.T) {
 			t.Parallel()
 			sd := seed(t, 3)
 			s := begin(t, created(t, tt.variant, sd), sd)
-			// Two tiles of 1024 side by side: the goal is one move away.
+			// Two tiles of 1024 are side by side, so the goal is one move away.
 			s = onBoard(t, s, 10, 10)
 
 			next := apply(t, s, 0, replay.Moved{Move: game.Slide(game.Left)})

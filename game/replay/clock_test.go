@@ -13,8 +13,8 @@ import (
 
 const limit = 10 * time.Second
 
-// clocked is a running game of Tribolo with a turn limit, in which the given
-// seat is to move.
+// clocked returns a running game of Tribolo with a turn limit, in which it is the given seat's
+// turn.
 func clocked(t *testing.T, turn int, seats ...replay.Seat) *replay.State {
 	t.Helper()
 	for first := range byte(100) {
@@ -29,7 +29,7 @@ func clocked(t *testing.T, turn int, seats ...replay.Seat) *replay.State {
 	return nil
 }
 
-// after applies an entry that fits, so long after the last.
+// after applies a valid entry whose time is d after that of the previous entry.
 func after(t *testing.T, s *replay.State, d time.Duration, seat int, a replay.Action) *replay.State {
 	t.Helper()
 	event, err := s.Apply(replay.Entry{Seat: seat, Action: a}, s.UpdateTime.Add(d))
@@ -42,8 +42,8 @@ func step(t *testing.T, s *replay.State, d time.Duration) *replay.State {
 	return after(t, s, d, s.Turn(), replay.Moved{Move: s.LegalMoves()[0], ByBot: !s.Seats[s.Turn()].Held()})
 }
 
-// Ensure that a clock runs for the human to move, from the beginning of the
-// turn, whatever other players do.
+// Ensure that the clock of the human whose turn it is runs from the beginning of the turn, no
+// matter what other players do.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	s := clocked(t, 0, annSits, bobSits, eveSits)
@@ -53,13 +53,13 @@ func TestClock(t *testing.T) {
 	assert.Equal(t, began.Add(limit), s.Deadline())
 	other := (s.Turn() + 1) % 3
 	s = after(t, s, 4*time.Second, other, replay.Resigned{})
-	assert.Equal(t, began.Add(limit), s.Deadline(), "another gave up")
+	assert.Equal(t, began.Add(limit), s.Deadline(), "after another player resigned")
 	s = after(t, s, 9*time.Second, s.Turn(), replay.ClockExtended{By: 5 * time.Second})
 	assert.Equal(t, began.Add(limit+5*time.Second), s.Deadline())
 	s = after(t, s, time.Second, s.Turn(), replay.ClockExtended{By: time.Second})
-	assert.Equal(t, began.Add(limit+6*time.Second), s.Deadline(), "what is given back adds up")
+	assert.Equal(t, began.Add(limit+6*time.Second), s.Deadline(), "credits add up")
 	s = step(t, s, time.Second)
-	assert.Equal(t, s.UpdateTime.Add(limit), s.Deadline(), "and is gone with the turn")
+	assert.Equal(t, s.UpdateTime.Add(limit), s.Deadline(), "credits end with the turn")
 
 	waiting := begin(t, replay.Created{
 		Variant: "tribolo", Revision: 1, Creator: ann, Seats: []replay.Seat{annSits, bobSits, {}},
@@ -68,14 +68,13 @@ func TestClock(t *testing.T) {
 	assert.Zero(t, waiting.Deadline(), "no seat is to move")
 	started := after(t, waiting, time.Hour, 2, replay.Joined{Player: eve})
 	assert.Equal(t, started.UpdateTime.Add(limit), started.Deadline())
-	assert.Zero(t, clocked(t, 1, annSits, botSits, bobSits).Deadline(), "a bot has none")
+	assert.Zero(t, clocked(t, 1, annSits, botSits, bobSits).Deadline(), "a bot has no clock")
 	assert.Zero(t, after(t, started, 0, game.NoSeat, replay.Abandoned{}).Deadline())
-	assert.Zero(t, open(t, annSits, bobSits, eveSits).Deadline(), "no limit, no clock")
+	assert.Zero(t, open(t, annSits, bobSits, eveSits).Deadline(), "no clock without a limit")
 }
 
-// Ensure that time runs out at the deadline, not before, for the seat to move
-// alone, and that a stand-in moves then until its player is back, with a full
-// turn.
+// Ensure that time runs out at the deadline and not before, and only for the seat to move, and
+// that a stand-in then moves until the player returns and gets the full turn limit.
 func TestTimedOut(t *testing.T) {
 	t.Parallel()
 	s := clocked(t, 0, annSits, bobSits, botSits)
@@ -90,24 +89,24 @@ func TestTimedOut(t *testing.T) {
 		{"another seat", 1, out, s.Deadline()},
 		{"a bot", 2, out, s.Deadline()},
 		{"no seat", game.NoSeat, out, s.Deadline()},
-		{"as if no human were left", 0, replay.TimedOut{}, s.Deadline()},
-		{"another's clock extended", 1, replay.ClockExtended{By: 1}, s.Deadline()},
-		{"a clock extended by nothing", 0, replay.ClockExtended{}, s.Deadline()},
+		{"no stand-in although a human is left", 0, replay.TimedOut{}, s.Deadline()},
+		{"another seat's clock extended", 1, replay.ClockExtended{By: 1}, s.Deadline()},
+		{"a clock extended by zero", 0, replay.ClockExtended{}, s.Deadline()},
 	} {
 		_, err := s.Apply(replay.Entry{Seat: tt.seat, Action: tt.a}, tt.at)
 		require.ErrorIs(t, err, replay.ErrInvalid, tt.name)
 	}
 	held := after(t, s, limit, 0, out)
 	assert.Equal(t, replay.Seat{Player: ann, StandIn: "greedy", Absent: true}, held.Seats[0])
-	assert.Equal(t, annSits, s.Seats[0], "the state before is as it was")
+	assert.Equal(t, annSits, s.Seats[0], "the previous state is unchanged")
 	assert.Equal(t, 0, held.Turn(), "the move is still due")
 	assert.Zero(t, held.Deadline())
 	_, err := held.Apply(replay.Entry{Seat: 0, Action: replay.Moved{Move: held.LegalMoves()[0]}}, at(99))
-	require.ErrorIs(t, err, replay.ErrNotYourTurn, "it is the stand-in's")
+	require.ErrorIs(t, err, replay.ErrNotYourTurn, "it is the stand-in's turn")
 	_, err = held.Apply(replay.Entry{Seat: 0, Action: out}, at(99))
-	require.ErrorIs(t, err, replay.ErrInvalid, "it has no clock")
+	require.ErrorIs(t, err, replay.ErrInvalid, "a stand-in has no clock")
 	_, err = held.Apply(replay.Entry{Seat: 0, Action: replay.Joined{Player: bob}}, at(99))
-	require.ErrorIs(t, err, replay.ErrInvalid, "another player takes it back")
+	require.ErrorIs(t, err, replay.ErrInvalid, "another player cannot take the seat back")
 
 	back := after(t, held, time.Minute, 0, replay.Joined{Player: ann})
 	assert.Equal(t, replay.Seat{Player: ann, Absent: true}, back.Seats[0], "its result does not count")
@@ -115,15 +114,15 @@ func TestTimedOut(t *testing.T) {
 	moved := step(t, held, time.Second)
 	assert.Equal(t, 1, moved.Turn())
 	late := after(t, moved, time.Second, 0, replay.Joined{Player: ann})
-	assert.Equal(t, moved.Deadline(), late.Deadline(), "the clock of the one to move goes on")
+	assert.Equal(t, moved.Deadline(), late.Deadline(), "the clock of the seat to move continues")
 	assert.Equal(t, 1, late.Turn())
 
 	gone := after(t, moved, 0, 0, replay.Resigned{})
 	_, err = gone.Apply(replay.Entry{Seat: 0, Action: replay.Joined{Player: ann}}, at(99))
-	require.ErrorIs(t, err, replay.ErrInvalid, "what was given up is not given back")
+	require.ErrorIs(t, err, replay.ErrInvalid, "a resigned seat cannot be taken back")
 }
 
-// Ensure that the last human's time-out ends the game, also for a player with
+// Ensure that the game ends when the last human's time runs out, even if that player has
 // several seats.
 func TestTimedOut_Ends(t *testing.T) {
 	t.Parallel()
@@ -134,9 +133,9 @@ func TestTimedOut_Ends(t *testing.T) {
 	}{
 		{"against bots", []replay.Seat{annSits, botSits, botSits}, true},
 		{"against a stand-in", []replay.Seat{annSits, {Player: bob, StandIn: "greedy", Absent: true}, botSits}, true},
-		{"against one who gave up", []replay.Seat{annSits, {Player: bob, Resigned: true}, botSits}, true},
-		{"against another", []replay.Seat{annSits, bobSits, botSits}, false},
-		{"against oneself", []replay.Seat{annSits, annSits, botSits}, false},
+		{"against a player who resigned", []replay.Seat{annSits, {Player: bob, Resigned: true}, botSits}, true},
+		{"against another player", []replay.Seat{annSits, bobSits, botSits}, false},
+		{"against the same player", []replay.Seat{annSits, annSits, botSits}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -167,11 +166,10 @@ func TestTimedOut_Ends(t *testing.T) {
 	}
 	over := after(t, s, limit, 0, replay.TimedOut{})
 	assert.Equal(t, game.TimedOut, over.Result.Reason)
-	assert.True(t, over.Scored(0), "a score of 2048 counts however it ended")
+	assert.True(t, over.Scored(0), "a score of 2048 counts however the game ended")
 }
 
-// Ensure that an undo winds the clock up, and that a state that was kept knows
-// its clock.
+// Ensure that an undo restarts the clock, and that a saved state keeps its clock.
 func TestClock_Kept(t *testing.T) {
 	t.Parallel()
 	h := &history{t, []*replay.State{clocked(t, 0, annSits, annSits, annSits)}}
@@ -186,7 +184,7 @@ func TestClock_Kept(t *testing.T) {
 	back := h.undoes(1)
 	assert.Equal(t, back.UpdateTime.Add(limit), back.Deadline())
 
-	// An event that is stored later than it was drafted takes its clock along.
+	// If an event is stored later than it was drafted, its clock starts when it is stored.
 	event, err := h.now().Apply(replay.Entry{Seat: 0, Action: replay.Moved{Move: h.now().LegalMoves()[0]}}, at(50))
 	require.NoError(t, err)
 	assert.Equal(t, at(50).Add(limit), event.State.Deadline())

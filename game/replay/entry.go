@@ -1,7 +1,7 @@
-// Package replay is the life of a game around its board: its seats and actions,
-// whether it is ranked and how it ended. A game is the list of its entries; Start and
-// State.Apply turn them one by one into states. They are pure functions, so the server
-// that runs a game and the player who verifies it later run the same code.
+// Package replay implements the life of a game around its board: its seats and actions, whether
+// it is ranked, and how it ended. A game is the list of its entries; Start and State.Apply turn
+// the entries into states, one by one. They are pure functions, so the server that runs a game
+// and the player who verifies it later run the same code.
 package replay
 
 import (
@@ -11,25 +11,25 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// Player is an account as a game stores it.
+// Player is an account as it is stored in a game.
 type Player struct {
 	ID, Name string
-	// Bot reports whether a program plays under this account.
+	// Bot reports whether the account belongs to a program.
 	Bot bool
 }
 
-// Seat is a place in a game: a player's, a bot's, or open.
+// Seat is a place in a game. It is taken by a player or a bot, or is open.
 type Seat struct {
-	// Player of the seat; none if the id is empty.
+	// Player is the player in the seat. If its ID is empty, no player has the seat.
 	Player Player
-	// Bot of the seat, by name.
+	// Bot is the name of the bot in the seat.
 	Bot string
 	// Resigned reports whether the seat has resigned. Its turns are skipped.
 	Resigned bool
-	// StandIn is the bot that moves for the player, by name.
+	// StandIn is the name of the bot that moves in the player's place.
 	StandIn string
-	// Absent reports whether a stand-in ever moved for the player, even if the
-	// player came back: the seat does not score then.
+	// Absent reports whether a stand-in has ever moved for the player, even if the player
+	// returned. Such a seat does not score.
 	Absent bool
 }
 
@@ -40,11 +40,10 @@ func (s Seat) Open() bool { return s.Player.ID == "" && s.Bot == "" }
 // resigned.
 func (s Seat) Held() bool { return s.Player.ID != "" && s.StandIn == "" && !s.Resigned }
 
-// Lent reports whether a stand-in holds the seat for its player, who may take it
-// back.
+// Lent reports whether a stand-in is playing for a player who may take the seat back.
 func (s Seat) Lent() bool { return s.StandIn != "" && !s.Resigned }
 
-// Mover is the bot that moves for the seat, "" if its player does.
+// Mover returns the name of the bot that moves for the seat, or "" if its player does.
 func (s Seat) Mover() string {
 	if s.Bot != "" {
 		return s.Bot
@@ -52,45 +51,71 @@ func (s Seat) Mover() string {
 	return s.StandIn
 }
 
-// Entry is one entry of a game's log: what happened, and at which seat.
-// Everything else follows from the entries before it.
+// Entry is one entry of a game's log: an action and the seat it concerns. Everything else
+// follows from the entries before it.
 type Entry struct {
-	// Seat that the action is about, game.NoSeat for none.
+	// Seat is the seat that the action concerns, or game.NoSeat.
 	Seat   int
 	Action Action
 }
 
-// Same reports whether both entries have the same seat and action. What the server
-// drew itself, such as a seed, is ignored.
+// Same reports whether both entries have the same seat and action. It ignores values that the
+// server draws itself, such as a seed.
 func (e Entry) Same(other Entry) bool { return e.Seat == other.Seat && e.Action.same(other.Action) }
 
-// Action is one of the types that follow.
+// Action is one of the types below.
 type Action interface {
 	same(other Action) bool
 }
 
-// Created begins a game.
+// Created creates a game.
 type Created struct {
 	Variant    string
 	Revision   int32
 	Creator    Player
 	Seats      []Seat
 	Private    bool
-	TurnLimit  time.Duration // 0 for none
+	TurnLimit  time.Duration // 0 means no limit
 	Commitment [game.SeedSize]byte
+	// Attempt is set only in an attempt at a challenge.
+	Attempt Attempt
 }
 
-// Exhibition reports whether bots have all seats.
-func (a Created) Exhibition() bool { return botsOnly(a.Seats) }
+// Attempt names the challenge that a game is an attempt at. The zero Attempt means that it is
+// not an attempt.
+type Attempt struct {
+	// ChallengeID and Kind identify the challenge and its purpose.
+	ChallengeID string
+	Kind        ChallengeKind
+	// DayStreak is the number of consecutive days, up to and including this one, on which the
+	// player started the daily game. It is 0 for other kinds.
+	DayStreak int32
+}
+
+// ChallengeKind is the purpose of a challenge. The numeric values are stored and must not
+// change.
+type ChallengeKind uint8
+
+// Kinds of challenges.
+const (
+	Daily   ChallengeKind = 1
+	Race    ChallengeKind = 2
+	Link    ChallengeKind = 3
+	Rematch ChallengeKind = 4
+)
+
+// Exhibition reports whether bots hold all seats and the game is not an attempt at a challenge.
+func (a Created) Exhibition() bool { return botsOnly(a.Seats) && a.Attempt == Attempt{} }
 
 func botsOnly(seats []Seat) bool {
 	return !slices.ContainsFunc(seats, func(s Seat) bool { return s.Bot == "" })
 }
 
-// Joined gives the entry's seat to a player, or back to its player from a stand-in.
+// Joined gives the entry's seat to a player. If a stand-in holds the seat, only the seat's own
+// player can take it back.
 type Joined struct{ Player Player }
 
-// Moved is a move of the entry's seat.
+// Moved makes a move for the entry's seat.
 type Moved struct {
 	Move game.Move
 	// ByBot reports whether a program chose the move.
@@ -103,26 +128,27 @@ type Undone struct{ To int32 }
 // Resigned resigns the entry's seat.
 type Resigned struct{}
 
-// Abandoned ends a game that was idle for too long, or that its creator canceled
-// before it began.
+// Abandoned ends a game that was idle for too long, or that its creator canceled before it
+// started.
 type Abandoned struct{}
 
-// TimedOut gives the entry's seat, which is to move and whose clock ran out, to a
-// stand-in.
+// TimedOut gives the entry's seat to a stand-in. It is that seat's turn, and its clock has run
+// out.
 type TimedOut struct {
-	// StandIn is the bot that moves from now on, by name; "" if no other player is
-	// left, so that the game ends.
+	// StandIn is the name of the bot that moves from now on, or "" if no other player is left,
+	// so that the game ends.
 	StandIn string
 }
 
-// ClockExtended credits the clock of the entry's seat, which is to move, with time in
-// which the server could not accept moves.
+// ClockExtended credits the clock of the entry's seat, whose turn it is, with time during which
+// the server could not accept moves.
 type ClockExtended struct{ By time.Duration }
 
 func (a Created) same(other Action) bool {
 	b, ok := other.(Created)
 	return ok && a.Variant == b.Variant && a.Creator.ID == b.Creator.ID &&
-		slices.Equal(a.Seats, b.Seats) && a.Private == b.Private && a.TurnLimit == b.TurnLimit
+		slices.Equal(a.Seats, b.Seats) && a.Private == b.Private && a.TurnLimit == b.TurnLimit &&
+		a.Attempt.ChallengeID == b.Attempt.ChallengeID
 }
 
 func (a Joined) same(other Action) bool        { return a == other }

@@ -10,7 +10,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// open is a game of Tribolo with the seats that Ann creates.
+// open returns a game of Tribolo that Ann creates with the given seats.
 func open(t *testing.T, seats ...replay.Seat) *replay.State {
 	t.Helper()
 	sd := seed(t, 7)
@@ -19,8 +19,7 @@ func open(t *testing.T, seats ...replay.Seat) *replay.State {
 	return begin(t, c, sd)
 }
 
-// Ensure that a game begins when its last seat is taken, on the board that was
-// there.
+// Ensure that a game starts when its last seat is taken, with the board that was shown before.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	s := open(t, replay.Seat{}, annSits, replay.Seat{})
@@ -29,7 +28,7 @@ func TestJoin(t *testing.T) {
 	assert.Equal(t, replay.Waiting, one.Status)
 	assert.Equal(t, game.NoSeat, one.Turn())
 	assert.Equal(t, []replay.Seat{{}, annSits, bobSits}, one.Seats)
-	assert.Equal(t, []replay.Seat{{}, annSits, {}}, s.Seats, "the state before is as it was")
+	assert.Equal(t, []replay.Seat{{}, annSits, {}}, s.Seats, "the previous state is unchanged")
 	two := apply(t, one, 0, replay.Joined{Player: eve})
 	assert.Equal(t, replay.Active, two.Status)
 	assert.Equal(t, two.Position.Turn(), two.Turn())
@@ -37,7 +36,7 @@ func TestJoin(t *testing.T) {
 	assert.False(t, two.Ranked, "three humans")
 }
 
-// Ensure that a taken seat, or one that does not exist, cannot be taken.
+// Ensure that a player cannot take a seat that is taken or does not exist.
 func TestJoin_Refused(t *testing.T) {
 	t.Parallel()
 	s := open(t, replay.Seat{}, annSits, botSits)
@@ -46,12 +45,12 @@ func TestJoin_Refused(t *testing.T) {
 		seat   int
 		player replay.Player
 	}{
-		{"another's seat", 1, bob},
-		{"one's own", 1, ann},
-		{"a bot's", 2, bob},
+		{"another player's seat", 1, bob},
+		{"the player's own seat", 1, ann},
+		{"a bot's seat", 2, bob},
 		{"no player", 0, replay.Player{}},
 		{"no seat", game.NoSeat, bob},
-		{"beyond the table", 3, bob},
+		{"a seat that does not exist", 3, bob},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -65,8 +64,8 @@ func TestJoin_Refused(t *testing.T) {
 	assert.Empty(t, over.Result.Winners)
 }
 
-// Ensure that a game counts until a second human joins, and only with bots that
-// do not guess.
+// Ensure that a game is ranked while players hold at most one seat, and unranked once a player,
+// human or program, takes a second one.
 func TestJoin_Ranked(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -75,13 +74,13 @@ func TestJoin_Ranked(t *testing.T) {
 		joins  replay.Player
 		ranked bool
 	}{
-		{"a second", []replay.Seat{annSits, {}, botSits}, bob, false},
-		{"the first", []replay.Seat{botSits, {}, botSits}, bob, true},
-		{"the first of two", []replay.Seat{{}, {}, botSits}, bob, true},
+		{"a second player", []replay.Seat{annSits, {}, botSits}, bob, false},
+		{"the first player", []replay.Seat{botSits, {}, botSits}, bob, true},
+		{"the first of two players", []replay.Seat{{}, {}, botSits}, bob, true},
 		{"a program", []replay.Seat{annSits, {}, botSits}, deep, false},
-		{"the same again", []replay.Seat{annSits, {}, bobSits}, ann, false},
-		{"the same again, after", []replay.Seat{bobSits, {}, annSits}, ann, false},
-		{"among bots that guess", []replay.Seat{annSits, {}, {Bot: "random"}}, bob, false},
+		{"the same player again", []replay.Seat{annSits, {}, bobSits}, ann, false},
+		{"the same player again, in a later seat", []replay.Seat{bobSits, {}, annSits}, ann, false},
+		{"with the random bot", []replay.Seat{annSits, {}, {Bot: "random"}}, bob, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

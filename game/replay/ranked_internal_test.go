@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Ensure that a game is ranked when one human plays it, or may, against bots
-// that do not guess.
+// Ensure that a game can be ranked if one human plays it, or may join, against bots other than
+// random.
 func TestRankable(t *testing.T) {
 	t.Parallel()
 	human, other := Seat{Player: Player{ID: "h"}}, Seat{Player: Player{ID: "i"}}
@@ -20,12 +20,12 @@ func TestRankable(t *testing.T) {
 	}{
 		{"one human", []Seat{human}, true},
 		{"a human and bots", []Seat{human, bot, {Bot: "minimax"}}, true},
-		{"a human whom a bot stands in for", []Seat{lent, bot, bot}, true},
+		{"a human with a stand-in", []Seat{lent, bot, bot}, true},
 		{"two humans", []Seat{human, other, bot}, false},
 		{"three humans", []Seat{human, other, {Player: Player{ID: "j"}}}, false},
 		{"a human in two seats", []Seat{human, bot, human}, false},
 		{"two humans, one of them resigned", []Seat{human, {Player: Player{ID: "i"}, Resigned: true}, bot}, false},
-		{"against chance", []Seat{human, {Bot: "random"}, bot}, false},
+		{"with the random bot", []Seat{human, {Bot: "random"}, bot}, false},
 		{"an open seat", []Seat{open}, true},
 		{"open seats", []Seat{open, open, open}, true},
 		{"a human and an open seat", []Seat{human, open, bot}, true},

@@ -11,9 +11,9 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// rounds are rules for several seats that do nothing but take turns: a move
-// names a cell whose x is the points that it brings. A seat whose score is not
-// below full has no move, and is passed over like one that resigned.
+// rounds implements the rules of a simple game for several seats, which take turns scoring
+// points. A move names a cell whose x is the number of points that it scores. A seat whose
+// score is at least full has no move and is skipped, like one that has resigned.
 type rounds struct{ full int32 }
 
 // round is an immutable position of rounds.
@@ -92,7 +92,7 @@ func (p round) Winners(r game.Reason) []int {
 
 func points(n int32) game.Move { return game.To(game.Cell{X: n}) }
 
-// table is a running game of rounds with these seats.
+// table returns a running game of rounds with the given seats.
 func table(t *testing.T, full int32, seats ...replay.Seat) *replay.State {
 	t.Helper()
 	require.Len(t, seats, 3)
@@ -117,7 +117,7 @@ func score(t *testing.T, s *replay.State, n int32) *replay.State {
 	return apply(t, s, s.Turn(), replay.Moved{Move: points(n), ByBot: !s.Seats[s.Turn()].Held()})
 }
 
-// Ensure that seats take turns, and that a move out of turn is refused.
+// Ensure that seats take turns and that a move out of turn is refused.
 func TestApply_Turns(t *testing.T) {
 	t.Parallel()
 	s := table(t, 10, annSits, bobSits, eveSits)
@@ -134,8 +134,8 @@ func TestApply_Turns(t *testing.T) {
 	}
 }
 
-// Ensure that a seat that resigns is passed over, also out of turn, and that
-// the last one left ends the game.
+// Ensure that a seat that resigns is skipped, even if it resigned out of turn, and that the
+// game ends when one seat is left.
 func TestApply_Resignations(t *testing.T) {
 	t.Parallel()
 	s := table(t, 10, annSits, bobSits, eveSits)
@@ -145,15 +145,15 @@ func TestApply_Resignations(t *testing.T) {
 	assert.Equal(t, 1, s.Turn())
 	assert.Equal(t, []bool{false, false, true}, resigned(s))
 	_, err := s.Apply(replay.Entry{Seat: 2, Action: replay.Resigned{}}, at(9))
-	require.ErrorIs(t, err, replay.ErrInvalid, "it did already")
+	require.ErrorIs(t, err, replay.ErrInvalid, "the seat has already resigned")
 
 	s = score(t, s, 1)
-	assert.Equal(t, 0, s.Turn(), "seat 2 is passed over")
+	assert.Equal(t, 0, s.Turn(), "seat 2 is skipped")
 	before := s
 	s = apply(t, s, 0, replay.Resigned{})
 	assert.Equal(t, replay.Finished, s.Status)
-	assert.Equal(t, &replay.Result{Reason: game.Resigned, Winners: []int{1}}, s.Result, "the most points do not win for one who resigned")
-	assert.Equal(t, []bool{false, false, true}, resigned(before), "the state before is as it was")
+	assert.Equal(t, &replay.Result{Reason: game.Resigned, Winners: []int{1}}, s.Result, "a seat that resigned does not win, whatever its score")
+	assert.Equal(t, []bool{false, false, true}, resigned(before), "the previous state is unchanged")
 }
 
 func resigned(s *replay.State) []bool {
@@ -164,8 +164,8 @@ func resigned(s *replay.State) []bool {
 	return which
 }
 
-// Ensure that a game that humans have left ends, be the others bots or
-// stand-ins.
+// Ensure that a game ends when the last human leaves, no matter whether the other seats have
+// bots or stand-ins.
 func TestApply_NoHumanLeft(t *testing.T) {
 	t.Parallel()
 	away := replay.Seat{Player: bob, StandIn: "greedy"}
@@ -177,7 +177,7 @@ func TestApply_NoHumanLeft(t *testing.T) {
 		{"bots", []replay.Seat{annSits, botSits, botSits}, true},
 		{"a bot and a stand-in", []replay.Seat{annSits, away, botSits}, true},
 		{"a bot and a human", []replay.Seat{annSits, bobSits, botSits}, false},
-		{"oneself in another seat", []replay.Seat{annSits, annSits, botSits}, false},
+		{"the same player in another seat", []replay.Seat{annSits, annSits, botSits}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -192,22 +192,22 @@ func TestApply_NoHumanLeft(t *testing.T) {
 	}
 }
 
-// Ensure that a resignation after which no seat can move ends the game as one
-// that was played out.
+// Ensure that a resignation that leaves no seat able to move ends the game as if it had been
+// played out.
 func TestApply_ResignationLeavesNoMove(t *testing.T) {
 	t.Parallel()
 	s := table(t, 3, annSits, bobSits, eveSits)
 	s = score(t, s, 1)
 	s = score(t, s, 3)
 	s = score(t, s, 3)
-	require.Equal(t, 0, s.Turn(), "the others are full")
+	require.Equal(t, 0, s.Turn(), "the other seats have no moves")
 	s = apply(t, s, 0, replay.Resigned{})
 	assert.Equal(t, replay.Finished, s.Status)
 	assert.Equal(t, &replay.Result{Reason: game.NoMoves, Winners: []int{1, 2}}, s.Result)
 }
 
-// Ensure that only a program in a human's own seat takes a game off the
-// leaderboard: bots and stand-ins are programs anyway.
+// Ensure that a game is unranked if a program moves in a human's own seat. Moves by bots and
+// stand-ins do not matter.
 func TestApply_ByBot(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -225,13 +225,13 @@ func TestApply_ByBot(t *testing.T) {
 			s = apply(t, s, 0, replay.Moved{Move: points(1), ByBot: true})
 			assert.Equal(t, tt.ranked, s.Ranked)
 			s = score(t, s, 1)
-			assert.Equal(t, tt.ranked, s.Ranked, "for good")
+			assert.Equal(t, tt.ranked, s.Ranked, "Ranked does not change later")
 		})
 	}
 }
 
-// Ensure that of a game of several seats that was played out those count whom a
-// player held to the end.
+// Ensure that in a played-out game with several seats, only the seats that a player held to the
+// end score.
 func TestScored_Seats(t *testing.T) {
 	t.Parallel()
 	s := table(t, 3, annSits, bobSits, replay.Seat{Player: eve, StandIn: "greedy", Absent: true})
@@ -265,12 +265,12 @@ func TestScored_Seats(t *testing.T) {
 	assert.False(t, full.Scored(1), "a bot")
 }
 
-// Ensure that seats are found by who holds them.
+// Ensure that SeatsOf finds all seats that a player holds.
 func TestSeatsOf(t *testing.T) {
 	t.Parallel()
 	s := table(t, 3, annSits, replay.Seat{Player: bob, StandIn: "greedy"}, annSits)
 	assert.Equal(t, []int{0, 2}, s.SeatsOf("ann"))
 	assert.Equal(t, []int{1}, s.SeatsOf("bob"))
 	assert.Empty(t, s.SeatsOf("eve"))
-	assert.Empty(t, table(t, 3, annSits, botSits, replay.Seat{}).SeatsOf(""), "no player holds a bot's or an open seat")
+	assert.Empty(t, table(t, 3, annSits, botSits, replay.Seat{}).SeatsOf(""), "bot seats and open seats have no player")
 }

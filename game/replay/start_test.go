@@ -11,8 +11,8 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// Ensure that every variant begins as its rules say, at version 1, with the
-// seed kept to itself.
+// Ensure that every variant starts at version 1 with the board that its rules specify, without
+// revealing the seed.
 func TestStart(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
@@ -48,7 +48,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Ensure that a game with an open seat waits: no seat is to move.
+// Ensure that a game with an open seat waits, and that it is no seat's turn.
 func TestStart_Waiting(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 7)
@@ -67,10 +67,10 @@ func TestStart_Waiting(t *testing.T) {
 	over := apply(t, s, game.NoSeat, replay.Abandoned{})
 	assert.Equal(t, replay.Finished, over.Status)
 	assert.Equal(t, game.Abandoned, over.Result.Reason)
-	assert.False(t, over.Scored(0), "the seat was open")
+	assert.False(t, over.Scored(0), "an open seat does not score")
 }
 
-// Ensure that what cannot begin a game is refused, and as what.
+// Ensure that an entry that cannot start a game is refused with the right error.
 func TestStart_Refused(t *testing.T) {
 	t.Parallel()
 	good := seed(t, 7)
@@ -90,8 +90,8 @@ func TestStart_Refused(t *testing.T) {
 		{"another seed", func(*replay.Entry, *replay.Created) {}, seed(t, 8), replay.ErrInvalid},
 		{"no seed", func(*replay.Entry, *replay.Created) {}, game.Seed{}, replay.ErrInvalid},
 		{
-			// A newer program may have variants with other seats: that it is
-			// newer goes before that its entry does not fit.
+			// A newer version of the program may have variants with other numbers of seats, so
+			// ErrUnknown takes precedence over ErrInvalid.
 			"unknown variant with other seats",
 			func(_ *replay.Entry, c *replay.Created) { c.Variant, c.Seats = "chess", make([]replay.Seat, 2) },
 			good, replay.ErrUnknown,
@@ -112,8 +112,7 @@ func TestStart_Refused(t *testing.T) {
 	}
 }
 
-// Ensure that a game keeps seats of its own, whatever becomes of those it was
-// created with.
+// Ensure that a game has its own copy of the seats that it was created with.
 func TestStart_OwnSeats(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 7)
@@ -123,8 +122,8 @@ func TestStart_OwnSeats(t *testing.T) {
 	assert.False(t, s.Seats[0].Resigned)
 }
 
-// Ensure that entries that say the same are the same, whatever the server drew
-// or looked up for itself.
+// Ensure that entries with the same meaning compare as the same, whatever the server drew or
+// looked up.
 func TestEntry_Same(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 7)

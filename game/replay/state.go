@@ -10,74 +10,77 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// Status is the stage of a game's life. The numbers are stored.
+// Status is the stage of a game's life. The numeric values are stored and must not change.
 type Status uint8
 
-// The stages.
+// Stages of a game.
 const (
-	Waiting  Status = 1 // seats are still open
+	Waiting  Status = 1 // seats are open
 	Active   Status = 2
 	Finished Status = 3
 )
 
-// The errors of Start and Apply for an entry that cannot follow. If several apply, the
-// first in this order is returned. An illegal move, which is checked last, is
-// game.ErrIllegalMove.
+// Errors that Start and Apply return for an entry that is not allowed next. If several apply,
+// the first one in this order is returned. The legality of a move is checked last; the error is
+// then game.ErrIllegalMove.
 var (
 	ErrGameOver    = errors.New("the game is over")
-	ErrNotStarted  = errors.New("the game waits for players")
-	ErrNotYourTurn = errors.New("another seat is to move")
+	ErrNotStarted  = errors.New("the game is waiting for players")
+	ErrNotYourTurn = errors.New("it is another seat's turn")
 	// ErrNoUndo means that several players have seats, or that there is nothing to
 	// undo.
 	ErrNoUndo = errors.New("nothing can be undone")
-	// ErrUnknown means that a newer version of the program wrote the entry: this one
-	// does not know its variant, revision of rules or action.
+	// ErrUnknown means that a newer version of the program wrote the entry: this version does
+	// not know its variant, revision of the rules, or action.
 	ErrUnknown = errors.New("unknown to this version of the program")
-	// ErrInvalid means that no version of the program writes such an entry here.
+	// ErrInvalid means that no version of the program writes such an entry at this point.
 	ErrInvalid = errors.New("entry does not fit the game")
 )
 
-// Result is how a game ended. The final scores are those of its position.
+// Result is the outcome of a game. The final scores are in the game's position.
 type Result struct {
 	Reason game.Reason
-	// Winners are the seats that won; empty if none did.
+	// Winners lists the seats that won. It may be empty.
 	Winners []int
 }
 
-// State is a game at one version. It is immutable; Apply returns the next.
+// State is a game at one version. It is immutable; Apply returns the next state.
 type State struct {
 	ID string
-	// Variant must not be written to; all states of a game share it.
+	// Variant is shared by all states of a game and must not be modified.
 	Variant *game.Variant
 	Version int32
 	Creator Player
-	// Seats must not be written to.
+	// Seats must not be modified.
 	Seats    []Seat
 	Status   Status
 	Position game.Position
 	// Result is nil until the game is finished.
 	Result *Result
-	// Ranked reports whether, as of this version, the result may go to the
-	// leaderboard.
+	// Ranked reports whether, as of this version, the result may go to the leaderboard.
 	Ranked     bool
 	Private    bool
 	TurnLimit  time.Duration
 	Commitment [game.SeedSize]byte
-	// CreateTime and UpdateTime are those of the first and the last event.
+	// Attempt is set only in an attempt at a challenge.
+	Attempt Attempt
+	// CreateTime and UpdateTime are the times of the first and the last event.
 	CreateTime, UpdateTime time.Time
 
-	seed  game.Seed
-	clock clock
-	// before is the version before the last move of a player that was not undone, 0
-	// if there is none.
+	seed game.Seed
+	// revealed is set if an attempt's seed may be shown; see Reveal.
+	revealed bool
+	clock    clock
+	// before is the version before the last player move that has not been undone, or 0 if there
+	// is no such move.
 	before int32
 }
 
-// Event is an applied entry: the next state, and the change of the board.
+// Event is an applied entry: the resulting state and how the board changed.
 type Event struct {
 	Entry  Entry
 	Change game.Change
-	// State after the event; its Version and UpdateTime are the event's.
+	// State is the state after the event. Its Version and UpdateTime are those of the event.
 	State *State
 }
 
@@ -100,7 +103,7 @@ func Start(id string, entry Entry, seed game.Seed, at time.Time) (*Event, error)
 	s := &State{
 		ID: id, Variant: &variant, Version: 1,
 		Creator: created.Creator, Seats: slices.Clone(created.Seats), Private: created.Private,
-		TurnLimit: created.TurnLimit, Commitment: created.Commitment,
+		TurnLimit: created.TurnLimit, Commitment: created.Commitment, Attempt: created.Attempt,
 		Position:   variant.Rules.Start(seed.Draws(1)),
 		Ranked:     !created.Private && Rankable(created.Seats),
 		CreateTime: at, UpdateTime: at, seed: seed,
@@ -119,10 +122,10 @@ func (s *State) begin() {
 	}
 }
 
-// Rankable reports whether the seats of a game allow it to be ranked: at most one
-// player, whose account is not a program's, and bots of the server other than random.
-// A game of two players may be one player's with two accounts, and is not ranked. Nor
-// is a game of bots alone.
+// Rankable reports whether a game with these seats can be ranked. It may have at most one
+// player, who must not be a program, and any of the server's bots except random. A game between
+// two players is not ranked, because they could be one person with two accounts. A game with
+// only bots is not ranked either.
 func Rankable(seats []Seat) bool {
 	humans, open := 0, false
 	for _, seat := range seats {
@@ -138,11 +141,12 @@ func Rankable(seats []Seat) bool {
 	return humans == 1 || humans == 0 && open
 }
 
-// randomBot is the bot in whose games no result is ranked.
+// randomBot is the name of the bot that makes a game unranked.
 const randomBot = "random"
 
-// Apply applies entry at the given time, drawing from the game's seed. The error says
-// why the entry cannot follow (see ErrGameOver and the others). s is never changed.
+// Apply applies entry at the given time, drawing from the game's seed. The error explains why
+// the entry is not allowed (see ErrGameOver and the errors declared with it). Apply never
+// changes s.
 func (s *State) Apply(entry Entry, at time.Time) (*Event, error) {
 	if s.Status == Finished {
 		return nil, ErrGameOver
@@ -168,7 +172,7 @@ func (s *State) Apply(entry Entry, at time.Time) (*Event, error) {
 		err = next.resign(entry.Seat)
 	case Abandoned:
 		if entry.Seat != game.NoSeat {
-			return nil, fmt.Errorf("%w: an abandoned game names no seat", ErrInvalid)
+			return nil, fmt.Errorf("%w: an abandoned entry must not name a seat", ErrInvalid)
 		}
 		next.end(game.Abandoned)
 	default:
@@ -181,9 +185,9 @@ func (s *State) Apply(entry Entry, at time.Time) (*Event, error) {
 	return event, nil
 }
 
-// Undo applies an entry whose action is Undone: the game returns to past, the state of
-// the version that the action names. What was undone stays in the log, and the game is
-// no longer ranked.
+// Undo applies an entry whose action is Undone: the game returns to past, the state at the
+// version that the action names. The undone entries stay in the log, and the game is no longer
+// ranked.
 func (s *State) Undo(entry Entry, past *State, at time.Time) (*Event, error) {
 	undone, ok := entry.Action.(Undone)
 	switch {
@@ -194,7 +198,7 @@ func (s *State) Undo(entry Entry, past *State, at time.Time) (*Event, error) {
 	case !ok || past == nil || undone.To != past.Version || past.Version >= s.Version ||
 		entry.Seat < 0 || entry.Seat >= len(s.Seats) || s.Seats[entry.Seat].Player.ID == "":
 		return nil, fmt.Errorf("%w: %+v", ErrInvalid, entry)
-	case past.Status != Active || !s.solo():
+	case past.Status != Active || !s.solo() || s.IsAttempt():
 		return nil, ErrNoUndo
 	}
 	next := *past
@@ -205,7 +209,7 @@ func (s *State) Undo(entry Entry, past *State, at time.Time) (*Event, error) {
 	return &Event{Entry: entry, State: &next}, nil
 }
 
-// solo reports whether all players' seats belong to one player.
+// solo reports whether all seats held by players are held by the same one.
 func (s *State) solo() bool {
 	player := ""
 	for _, seat := range s.Seats {
@@ -221,8 +225,8 @@ func (s *State) solo() bool {
 	return true
 }
 
-// UndoTo is the version to which an undo without a version goes back: the one before
-// the player's last move that was not undone. It is 0 if there is nothing to undo.
+// UndoTo returns the version that an undo goes back to by default: the one before the player's last
+// move that has not been undone. It returns 0 if there is nothing to undo.
 func (s *State) UndoTo() int32 { return s.before }
 
 func (s *State) join(seat int, player Player) error {
@@ -245,8 +249,9 @@ func (s *State) join(seat int, player Player) error {
 }
 
 func (s *State) timeOut(seat int, standIn string) error {
-	if seat != s.Turn() || s.Deadline().IsZero() || s.UpdateTime.Before(s.Deadline()) {
-		return fmt.Errorf("%w: no clock of seat %d ran out", ErrInvalid, seat)
+	// An attempt has no clock; its deadline is that of its challenge.
+	if seat != s.Turn() || !s.IsAttempt() && (s.Deadline().IsZero() || s.UpdateTime.Before(s.Deadline())) {
+		return fmt.Errorf("%w: seat %d has not run out of time", ErrInvalid, seat)
 	}
 	if s.LastHuman(seat) != (standIn == "") {
 		return fmt.Errorf("%w: stand-in %q", ErrInvalid, standIn)
@@ -260,8 +265,8 @@ func (s *State) timeOut(seat int, standIn string) error {
 	return nil
 }
 
-// LastHuman reports whether no other seat than the given one is held: if its time runs
-// out, the game is over.
+// LastHuman reports whether the given seat is the only one that a player holds. If its time
+// runs out, the game is over.
 func (s *State) LastHuman(seat int) bool {
 	for i, other := range s.Seats {
 		if i != seat && other.Held() {
@@ -273,7 +278,7 @@ func (s *State) LastHuman(seat int) bool {
 
 func (s *State) extend(seat int, by time.Duration) error {
 	if seat != s.Turn() || s.Deadline().IsZero() || by <= 0 {
-		return fmt.Errorf("%w: no clock of seat %d to extend", ErrInvalid, seat)
+		return fmt.Errorf("%w: seat %d has no clock to extend", ErrInvalid, seat)
 	}
 	s.clock.extended += by
 	return nil
@@ -324,7 +329,7 @@ func (s *State) resign(seat int) error {
 	return nil
 }
 
-// checkEnd ends the game if the rules end it here.
+// checkEnd ends the game if the rules end it at the current position.
 func (s *State) checkEnd() {
 	if reason := s.Position.Ended(); reason != game.ReasonNone {
 		s.end(reason)
@@ -336,7 +341,7 @@ func (s *State) end(reason game.Reason) {
 	s.Result = &Result{Reason: reason, Winners: s.Position.Winners(reason)}
 }
 
-// Turn is the seat to move, or game.NoSeat if the game waits for players or is over.
+// Turn returns the seat to move, or game.NoSeat if the game is waiting for players or is over.
 func (s *State) Turn() int {
 	if s.Status != Active {
 		return game.NoSeat
@@ -344,10 +349,13 @@ func (s *State) Turn() int {
 	return s.Position.Turn()
 }
 
-// Exhibition reports whether bots have all seats.
-func (s *State) Exhibition() bool { return botsOnly(s.Seats) }
+// Exhibition reports whether bots hold all seats and the game is not an attempt at a challenge.
+func (s *State) Exhibition() bool { return botsOnly(s.Seats) && !s.IsAttempt() }
 
-// LegalMoves are the moves of the seat to move; none if there is no turn.
+// IsAttempt reports whether the game is an attempt at a challenge.
+func (s *State) IsAttempt() bool { return s.Attempt.ChallengeID != "" }
+
+// LegalMoves returns the moves of the seat to move, or nil if no seat is to move.
 func (s *State) LegalMoves() []game.Move {
 	if s.Status != Active {
 		return nil
@@ -361,12 +369,20 @@ func (s State) WithSeed(seed game.Seed) *State {
 	return &s
 }
 
-// RevealedSeed is the game's seed once it is over, and the zero seed before.
+// RevealedSeed returns the game's seed if the game is over, and the zero seed before. For an
+// attempt it returns zero until Reveal, because other attempts draw from the same seed.
 func (s *State) RevealedSeed() game.Seed {
-	if s.Status != Finished {
+	if s.Status != Finished || s.IsAttempt() && !s.revealed {
 		return game.Seed{}
 	}
 	return s.seed
+}
+
+// Reveal returns a copy of s, an attempt at a challenge that has closed, with the seed of the
+// challenge.
+func (s State) Reveal(seed game.Seed) *State {
+	s.seed, s.revealed = seed, true
+	return &s
 }
 
 // SeatsOf returns the seats that the player holds, in order.
@@ -380,9 +396,10 @@ func (s *State) SeatsOf(playerID string) []int {
 	return seats
 }
 
-// Scored reports whether the score of a seat of a finished game goes to the
-// leaderboard: the game is ranked and its end recordable, the player held the seat to
-// the end or ended the game by resigning, and the score is above 0.
+// Scored reports whether a seat's score in a finished game goes to the leaderboard, or to the
+// standings of the game's challenge. The game must be ranked and its end recordable, the player
+// must have held the seat to the end or ended the game by resigning, and the score must be
+// above 0 unless the game is an attempt at a challenge.
 func (s *State) Scored(seat int) bool {
 	if s.Status != Finished || !s.Ranked || !s.Variant.Rules.Recordable(s.Result.Reason) {
 		return false
@@ -390,5 +407,5 @@ func (s *State) Scored(seat int) bool {
 	held := s.Seats[seat]
 	return held.Player.ID != "" && !held.Absent &&
 		(!held.Resigned || s.Result.Reason == game.Resigned) &&
-		s.Position.Scores()[seat] > 0
+		(s.IsAttempt() || s.Position.Scores()[seat] > 0)
 }

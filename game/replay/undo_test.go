@@ -12,7 +12,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// history is a game with all its states, by version from 1.
+// history is a game with all of its states. states[0] is the state at version 1.
 type history struct {
 	t      *testing.T
 	states []*replay.State
@@ -20,7 +20,7 @@ type history struct {
 
 func (h *history) now() *replay.State { return h.states[len(h.states)-1] }
 
-// does applies what fits.
+// does applies a valid entry for the given seat, and returns the next state.
 func (h *history) does(seat int, a replay.Action) *replay.State {
 	h.t.Helper()
 	h.states = append(h.states, apply(h.t, h.now(), seat, a))
@@ -52,8 +52,8 @@ func (h *history) undoes(to int32) *replay.State {
 	return h.now()
 }
 
-// Ensure that the game is as it was, but for its version, its time and its
-// rank, and that what is drawn then is not what was drawn before.
+// Ensure that an undo restores the game except for its version, time and ranked status, and that
+// later draws differ from the undone ones.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 7)
@@ -69,20 +69,20 @@ func TestUndo(t *testing.T) {
 	assert.Equal(t, was.Position.MoveCount(), back.Position.MoveCount())
 	assert.Equal(t, was.LegalMoves(), back.LegalMoves())
 	assert.False(t, back.Ranked)
-	assert.True(t, h.states[20].Ranked, "the states before are as they were")
+	assert.True(t, h.states[20].Ranked, "earlier states are unchanged")
 	assert.Equal(t, was.CreateTime, back.CreateTime)
 	assert.Equal(t, h.states[20].UpdateTime.Add(time.Second), back.UpdateTime)
-	assert.EqualValues(t, 9, back.UndoTo(), "one step further")
+	assert.EqualValues(t, 9, back.UndoTo(), "the next undo goes one step further")
 	first := board(t, h.states[10].Position)
-	assert.NotEqual(t, first, board(t, h.moves(9).Position), "the same move on the same board draws anew")
+	assert.NotEqual(t, first, board(t, h.moves(9).Position), "the same move on the same board uses new draws")
 
 	back = h.undoes(1)
-	assert.Zero(t, back.UndoTo(), "there is nothing before the beginning")
+	assert.Zero(t, back.UndoTo(), "nothing is left to undo")
 	assert.Equal(t, board(t, h.states[0].Position), board(t, back.Position))
-	assert.False(t, playOut(t, back).Ranked, "for good")
+	assert.False(t, playOut(t, back).Ranked, "Ranked does not change later")
 }
 
-// Ensure that only an own move is what an undo goes back behind.
+// Ensure that an undo goes back to the state before one of the player's own moves.
 func TestUndoTo(t *testing.T) {
 	t.Parallel()
 	h := &history{t, []*replay.State{open(t, botSits, annSits, botSits)}}
@@ -99,7 +99,7 @@ func TestUndoTo(t *testing.T) {
 	assert.Equal(t, before, h.undoes(again).UndoTo())
 }
 
-// Ensure that seats are as they were too.
+// Ensure that an undo restores the seats as well as the board.
 func TestUndo_Seats(t *testing.T) {
 	t.Parallel()
 	h := &history{t, []*replay.State{open(t, annSits, annSits, annSits)}}
@@ -111,7 +111,7 @@ func TestUndo_Seats(t *testing.T) {
 	assert.Equal(t, h.states[0].Turn(), back.Turn())
 }
 
-// Ensure that what cannot be undone is refused, and as what.
+// Ensure that an undo that is not possible is refused with the right error.
 func TestUndo_Refused(t *testing.T) {
 	t.Parallel()
 	waiting := open(t, annSits, annSits, replay.Seat{})
@@ -127,7 +127,7 @@ func TestUndo_Refused(t *testing.T) {
 		{"the future", []*replay.State{open(t, annSits, botSits, botSits)}, 0, 2, replay.ErrInvalid},
 		{"nothing", []*replay.State{open(t, annSits, botSits, botSits)}, 0, 0, replay.ErrInvalid},
 		{"waiting", []*replay.State{waiting}, 0, 1, replay.ErrNotStarted},
-		{"a time with open seats", []*replay.State{waiting, alone}, 0, 1, replay.ErrNoUndo},
+		{"a version with open seats", []*replay.State{waiting, alone}, 0, 1, replay.ErrNoUndo},
 		{
 			"over",
 			[]*replay.State{waiting, apply(t, waiting, game.NoSeat, replay.Abandoned{})},
@@ -143,7 +143,7 @@ func TestUndo_Refused(t *testing.T) {
 	h := &history{t, []*replay.State{open(t, annSits, bobSits, botSits)}}
 	h.moves(0)
 	_, err := h.undo(0, 1)
-	require.ErrorIs(t, err, replay.ErrNoUndo, "two play")
+	require.ErrorIs(t, err, replay.ErrNoUndo, "two players have seats")
 	h = &history{t, []*replay.State{open(t, annSits, botSits, botSits)}}
 	h.moves(0)
 	for _, seat := range []int{game.NoSeat, 1, 3} {
@@ -151,5 +151,5 @@ func TestUndo_Refused(t *testing.T) {
 		require.ErrorIs(t, err, replay.ErrInvalid, "seat %d has no player", seat)
 	}
 	_, err = h.now().Apply(replay.Entry{Seat: 0, Action: replay.Undone{To: 1}}, at(9))
-	require.ErrorIs(t, err, replay.ErrInvalid, "it needs the state to go back to")
+	require.ErrorIs(t, err, replay.ErrInvalid, "Undo needs the state to go back to")
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// Ensure that squares go by the lowest x, then y, and sets give them back that
-// way.
+// Ensure that squares are ordered by x, then y, and that sets return them in that order.
 func TestSquares(t *testing.T) {
 	t.Parallel()
 	var board tribolo.Board // all walls
@@ -36,7 +35,7 @@ func TestSquares(t *testing.T) {
 		assert.Equal(t, tribolo.Wall, board.Owner(q))
 	}
 	for range all.All() {
-		break // as a program may that has found what it wants
+		break // the caller may stop early
 	}
 	popped := all
 	for _, want := range squares {
@@ -53,8 +52,7 @@ func TestSquares(t *testing.T) {
 	}
 }
 
-// Ensure that programs may ask for any square when they look ahead, and get a
-// move only if there is one.
+// Ensure that a search program may try any square, and that a move is made only if it is legal.
 func TestPlayAnywhere(t *testing.T) {
 	t.Parallel()
 	p := start(countingSeed())
@@ -67,7 +65,7 @@ func TestPlayAnywhere(t *testing.T) {
 	}
 }
 
-// Not parallel: it counts allocations.
+// This test is not parallel because it counts allocations.
 func TestBoard_LookingAheadAllocatesNothing(t *testing.T) {
 	p := start(countingSeed())
 	assert.Zero(t, testing.AllocsPerRun(10, func() {
@@ -80,7 +78,7 @@ func TestBoard_LookingAheadAllocatesNothing(t *testing.T) {
 				}
 			}
 			if b.Play(seat, best) == 0 {
-				panic("a listed move is none")
+				panic("a listed move is illegal")
 			}
 			seat, _ = b.Next(seat, 0)
 		}

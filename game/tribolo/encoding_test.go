@@ -13,7 +13,7 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// These bytes are in the stores of running servers: a change needs a new format.
+// These bytes are in the stores of running servers, so a change needs a new format.
 func TestPositionBytes(t *testing.T) {
 	t.Parallel()
 	rules := tribolo.New()
@@ -43,7 +43,7 @@ func TestPositionBytes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, p, back)
 	want[4] = 2
-	assert.Equal(t, p, back, "a decoded position keeps nothing of the bytes")
+	assert.Equal(t, p, back, "a decoded position does not keep the bytes")
 
 	over := bytesOf(t, position(t, lane(t, "B . . . . . . . . R", "BRG"), game.NoSeat))
 	assert.Equal(t, []byte{1, 3, 0, 120}, over[:4])
@@ -64,7 +64,8 @@ func TestDecode_Damaged(t *testing.T) {
 		}
 		return b
 	}
-	// Cells of the counting seed's start: 0 is empty, 4 red, 6 green, 12 a wall.
+	// cells is the offset of the cells. In the start board of the counting seed, cell 0 is
+	// empty, 4 is red, 6 is green and 12 is a wall.
 	const cells = 4
 	for want, b := range map[string][]byte{
 		"tribolo: 0 bytes are too few for a position":                     nil,
@@ -74,8 +75,8 @@ func TestDecode_Damaged(t *testing.T) {
 		"tribolo: position of 4 bytes, not 180":                           good[:4],
 		"tribolo: position of 179 bytes, not 180":                         good[:179],
 		"tribolo: position of 181 bytes, not 180":                         append(bytes.Clone(good), 0),
-		"tribolo: cell 0: 5 is no owner":                                  with(good, cells, 5),
-		"tribolo: cell 175: 255 is no owner":                              with(good, cells+175, 255),
+		"tribolo: cell 0: 5 is not an owner":                              with(good, cells, 5),
+		"tribolo: cell 175: 255 is not an owner":                          with(good, cells+175, 255),
 		"tribolo: 13 walls, not 12":                                       with(good, cells, int(tribolo.Wall)),
 		"tribolo: 11 walls, not 12":                                       with(good, cells+12, int(tribolo.Empty)),
 		"tribolo: the seats own 35 cells, fewer than the 36 at the start": with(good, cells+4, int(tribolo.Empty)),
@@ -84,10 +85,10 @@ func TestDecode_Damaged(t *testing.T) {
 		"tribolo: a board after 0 moves, not after 1":                     with(good, 3, 1),
 		"tribolo: a board after 1 moves, not after 0":                     with(after, 3, 0),
 		"tribolo: a board after 1 moves, not after 255":                   with(after, 3, 255),
-		"tribolo: seats have resigned that there are not (0b1000)":        with(good, 2, 8),
-		"tribolo: seats have resigned that there are not (0b11111111)":    with(good, 2, 255),
-		"tribolo: turn of a seat 4":                                       with(good, 1, 4),
-		"tribolo: turn of a seat 255":                                     with(good, 1, 255),
+		"tribolo: unknown seats have resigned (0b1000)":                   with(good, 2, 8),
+		"tribolo: unknown seats have resigned (0b11111111)":               with(good, 2, 255),
+		"tribolo: turn of unknown seat 4":                                 with(good, 1, 4),
+		"tribolo: turn of unknown seat 255":                               with(good, 1, 255),
 		"tribolo: turn of blue, who has resigned":                         with(good, 2, 1),
 		"tribolo: turn of red, who has no move":                           with(stuck, 1, 1),
 		"tribolo: turn of green, who has no move":                         with(over, 1, 2),
@@ -109,16 +110,16 @@ func TestNewBoard_Checked(t *testing.T) {
 	require.EqualError(t, err, "tribolo: 177 cells, not 176")
 	cells[17] = tribolo.Green + 1
 	_, err = tribolo.NewBoard(cells)
-	require.EqualError(t, err, "tribolo: cell 17: 5 is no owner")
-	// A position's turn is an int, of which its bytes hold less.
+	require.EqualError(t, err, "tribolo: cell 17: 5 is not an owner")
+	// A position's turn is an int, so it may not fit into the byte that encodes it.
 	_, err = tribolo.NewPosition(start(countingSeed()).Board(), -2, 0)
-	require.EqualError(t, err, "tribolo: turn of a seat -2")
+	require.EqualError(t, err, "tribolo: turn of unknown seat -2")
 	_, err = tribolo.NewPosition(tribolo.Board{}, game.NoSeat, 0)
 	require.EqualError(t, err, "tribolo: 176 walls, not 12")
 }
 
-// FuzzDecode feeds what a damaged store might hold. What Decode accepts must be
-// a position like any other, and be written again just as it was read.
+// FuzzDecode decodes data that a damaged store might contain. If Decode accepts the data, the
+// result must be a valid position that is encoded to the same bytes.
 func FuzzDecode(f *testing.F) {
 	rules := tribolo.New()
 	p := game.Position(start(countingSeed()))

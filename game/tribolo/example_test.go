@@ -7,14 +7,14 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// A game begins. The start is drawn from the stream of version 1, and nothing
+// This example starts a game. The start is drawn from the stream of version 1; nothing is drawn
 // after it.
 func Example() {
 	rules := tribolo.New()
 	secret, _ := game.SeedFromBytes(make([]byte, game.SeedSize))
 
 	p := rules.Start(secret.Draws(1)).(*tribolo.Position)
-	fmt.Println(tribolo.OwnerOf(p.Turn()), "is to move, and might take", p.Taken(p.LegalMoves()[0]))
+	fmt.Println(tribolo.OwnerOf(p.Turn()), "is to move and could take", p.Taken(p.LegalMoves()[0]))
 
 	next, change, err := rules.Move(p, p.Turn(), p.LegalMoves()[0], secret.Draws(2))
 	fmt.Println(change.Gained, next.Scores(), err)
@@ -22,12 +22,12 @@ func Example() {
 	_, _, err = rules.Move(p, p.Turn(), game.To(game.Cell{X: 16, Y: 5}), secret.Draws(2))
 	fmt.Println(err)
 	// Output:
-	// blue is to move, and might take [{5 2}]
+	// blue is to move and could take [{5 2}]
 	// 2 [14 11 12] <nil>
 	// illegal move: 16,5 is outside the board, whose columns are 0 to 15 and rows 0 to 10
 }
 
-// A program looks for the move that leaves the next player the fewest choices.
+// This example finds the move that leaves the next player the fewest choices.
 func ExampleBoard() {
 	secret, _ := game.SeedFromBytes(make([]byte, game.SeedSize))
 	p := tribolo.New().Start(secret.Draws(1)).(*tribolo.Position)

@@ -1,10 +1,10 @@
 package tribolo
 
-// A jump goes from an empty cell over one or more cells of one opponent to a
-// cell of the mover. Square numbers differ by the same amount along a line: by 1
-// down a column, by 12 along a row and by 11 and 13 along the diagonals.
+// A jump goes from an empty cell over one or more cells of one opponent to a cell of the mover.
+// Along a line, square numbers differ by a constant: by 1 down a column, by 12 along a row, and
+// by 11 and 13 along the diagonals.
 
-// Moves are the empty cells to which seat could jump if it were its turn.
+// Moves returns the empty cells to which seat could jump if it were its turn.
 func (b *Board) Moves(seat int) Set {
 	own, second, third := b.sides(seat)
 	to := landings[[1]struct{}](own, second, third)
@@ -14,16 +14,16 @@ func (b *Board) Moves(seat int) Set {
 	return to.and(b.empty)
 }
 
-// distance is the distance of neighbours on a line, as the length of an array type: it
-// makes a landings for each distance, whose shifts by a constant make Moves 1.5 times
-// as fast.
+// distance is the distance between neighbors on a line, expressed as the length of an array
+// type. It makes the compiler generate one version of landings per distance, with shifts by a
+// constant, which makes Moves 1.5 times as fast.
 type distance interface {
 	[1]struct{} | [stride - 1]struct{} | [stride]struct{} | [stride + 1]struct{}
 }
 
-// landings are the cells, of any owner, that follow on a line of this distance directly
-// after a cell of own and one or more cells of one opponent. If such a cell is empty,
-// there is a jump from it to that own cell.
+// landings returns the cells, of any owner, that come directly after a cell of own and then one or
+// more cells of one opponent, on a line of this distance. If such a cell is empty, there is a jump
+// from it to that own cell.
 func landings[D distance](own, second, third Set) Set {
 	var d D
 	n := uint(len(d))
@@ -31,8 +31,8 @@ func landings[D distance](own, second, third Set) Set {
 	// The cells whose predecessor at distance n belongs to the same opponent.
 	alike := second.and(second.up(n)).or(third.and(third.up(n)))
 
-	// All lines in both directions at once: from own cells to adjacent opponents,
-	// and on as long as it is the same opponent.
+	// Follow all lines in both directions at once: from own cells to adjacent opponents, and
+	// from there on as long as the cells belong to the same opponent.
 	upwards, downwards := own.up(n).and(opponents), own.down(n).and(opponents)
 	overUp, overDown := upwards, downwards
 	for {
@@ -45,17 +45,17 @@ func landings[D distance](own, second, third Set) Set {
 	}
 }
 
-// Taken are the cells that seat jumps over by going to the cell at to, without the
-// destination: none if the rules forbid the move.
+// Taken returns the cells that seat jumps over by moving to the given cell, excluding the
+// destination. It is empty if the rules forbid the move.
 func (b *Board) Taken(seat int, to Square) Set {
 	var taken Set
 	if !b.empty.Has(to) {
 		return taken
 	}
 	own, second, third := b.sides(seat)
-	for near := neighbours[to].and(second.or(third)); !near.IsEmpty(); {
+	for near := neighbors[to].and(second.or(third)); !near.IsEmpty(); {
 		at := near.Pop()
-		step := at - to // wraps around if negative, and so do the sums
+		step := at - to // wraps around if negative, and so does at += step
 		theirs := &third
 		if second.Has(at) {
 			theirs = &second
@@ -72,8 +72,8 @@ func (b *Board) Taken(seat int, to Square) Set {
 	return taken
 }
 
-// neighbours are the up to eight cells around each.
-var neighbours = func() (around [squares]Set) {
+// neighbors holds the cells around each cell, at most eight.
+var neighbors = func() (around [squares]Set) {
 	for q := range everywhere.All() {
 		column := bit(q).or(bit(q).up(1)).or(bit(q).down(1))
 		around[q] = column.or(column.up(stride)).or(column.down(stride)).without(bit(q)).and(everywhere)

@@ -10,7 +10,7 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// Ensure that what blue takes by going to the cell x, y is what the rules say.
+// Ensure that a move of blue to cell x, y takes exactly the cells that the rules specify.
 func TestJumps(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -18,34 +18,34 @@ func TestJumps(t *testing.T) {
 		x, y  int32
 		want  []game.Cell
 	}{
-		"right":                         {". R B", 0, 0, []game.Cell{{X: 1}}},
-		"left":                          {"B R .", 2, 0, []game.Cell{{X: 1}}},
-		"down":                          {". / R / B", 0, 0, []game.Cell{{Y: 1}}},
-		"up":                            {"B / R / .", 0, 2, []game.Cell{{Y: 1}}},
-		"down right":                    {". . . / . R . / . . B", 0, 0, []game.Cell{{X: 1, Y: 1}}},
-		"up left":                       {"B . . / . R . / . . .", 2, 2, []game.Cell{{X: 1, Y: 1}}},
-		"down left":                     {". . . / . R . / B . .", 2, 0, []game.Cell{{X: 1, Y: 1}}},
-		"up right":                      {". . B / . R . / . . .", 0, 2, []game.Cell{{X: 1, Y: 1}}},
-		"several cells":                 {". R R R B", 0, 0, []game.Cell{{X: 1}, {X: 2}, {X: 3}}},
-		"a whole row":                   {". R R R R R R R R R R R R R R B", 0, 0, row(1, 14)},
-		"as far as the first own cell":  {". R B R B", 0, 0, []game.Cell{{X: 1}}},
-		"two opponents in two ways":     {"B G . R B", 2, 0, []game.Cell{{X: 1}, {X: 3}}},
-		"three ways":                    {". R B / G G . / B . B", 0, 0, []game.Cell{{Y: 1}, {X: 1}, {X: 1, Y: 1}}},
-		"one way of two":                {"G R . R B", 2, 0, []game.Cell{{X: 3}}},
-		"two opponents in one way":      {". R G B", 0, 0, nil},
-		"and the other way round":       {". G R B", 0, 0, nil},
-		"an empty cell between":         {". R . B", 0, 0, nil},
-		"an empty cell first":           {". . R B", 0, 0, nil},
-		"a wall between":                {". R # B", 0, 0, nil},
-		"a wall first":                  {". # R B", 0, 0, nil},
-		"no own cell behind":            {". R R .", 0, 0, nil},
-		"the other opponent behind":     {". R G", 0, 0, nil},
-		"right up to the edge":          {"R R .", 2, 0, nil},
-		"nothing between":               {". B", 0, 0, nil},
-		"from an own cell":              {"B R B", 0, 0, nil},
-		"from an opponent's cell":       {"R R B", 0, 0, nil},
-		"from a wall":                   {"# R B", 0, 0, nil},
-		"not from row 10 to the next 0": {". . B / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . R / .", 0, 10, nil},
+		"right":                           {". R B", 0, 0, []game.Cell{{X: 1}}},
+		"left":                            {"B R .", 2, 0, []game.Cell{{X: 1}}},
+		"down":                            {". / R / B", 0, 0, []game.Cell{{Y: 1}}},
+		"up":                              {"B / R / .", 0, 2, []game.Cell{{Y: 1}}},
+		"down right":                      {". . . / . R . / . . B", 0, 0, []game.Cell{{X: 1, Y: 1}}},
+		"up left":                         {"B . . / . R . / . . .", 2, 2, []game.Cell{{X: 1, Y: 1}}},
+		"down left":                       {". . . / . R . / B . .", 2, 0, []game.Cell{{X: 1, Y: 1}}},
+		"up right":                        {". . B / . R . / . . .", 0, 2, []game.Cell{{X: 1, Y: 1}}},
+		"several cells":                   {". R R R B", 0, 0, []game.Cell{{X: 1}, {X: 2}, {X: 3}}},
+		"a whole row":                     {". R R R R R R R R R R R R R R B", 0, 0, row(1, 14)},
+		"as far as the first own cell":    {". R B R B", 0, 0, []game.Cell{{X: 1}}},
+		"two opponents in two directions": {"B G . R B", 2, 0, []game.Cell{{X: 1}, {X: 3}}},
+		"three ways":                      {". R B / G G . / B . B", 0, 0, []game.Cell{{Y: 1}, {X: 1}, {X: 1, Y: 1}}},
+		"one direction of two":            {"G R . R B", 2, 0, []game.Cell{{X: 3}}},
+		"two opponents in one direction":  {". R G B", 0, 0, nil},
+		"two opponents in reverse order":  {". G R B", 0, 0, nil},
+		"an empty cell between":           {". R . B", 0, 0, nil},
+		"an empty cell first":             {". . R B", 0, 0, nil},
+		"a wall between":                  {". R # B", 0, 0, nil},
+		"a wall first":                    {". # R B", 0, 0, nil},
+		"no own cell behind":              {". R R .", 0, 0, nil},
+		"the other opponent behind":       {". R G", 0, 0, nil},
+		"right up to the edge":            {"R R .", 2, 0, nil},
+		"nothing between":                 {". B", 0, 0, nil},
+		"from an own cell":                {"B R B", 0, 0, nil},
+		"from an opponent's cell":         {"R R B", 0, 0, nil},
+		"from a wall":                     {"# R B", 0, 0, nil},
+		"not from row 10 to the next 0":   {". . B / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . . . / . R / .", 0, 10, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +72,7 @@ func TestJumps(t *testing.T) {
 	}
 }
 
-// row are the cells of the top row from x = first to x = last.
+// row returns the cells of the top row from x = first to x = last.
 func row(first, last int32) []game.Cell {
 	var cells []game.Cell
 	for x := first; x <= last; x++ {
@@ -93,7 +93,7 @@ func TestMove(t *testing.T) {
 	assert.Equal(t, "R . G B B B B . B R", laneOf(next))
 	assert.Equal(t, p.MoveCount()+1, next.MoveCount())
 	assert.Equal(t, 1, next.Turn())
-	assert.Equal(t, b, p.Board(), "the position moved from")
+	assert.Equal(t, b, p.Board(), "the previous position changed")
 
 	next, change, err = tribolo.New().Move(next, 1, to(7, 0), nil)
 	require.NoError(t, err)
@@ -102,8 +102,8 @@ func TestMove(t *testing.T) {
 	assert.Equal(t, 0, next.Turn(), "green has no move")
 }
 
-// Ensure that the turn goes to the first of the seat after the mover, the one
-// after that and the mover himself that has a move.
+// Ensure that the turn goes to the first seat that has a move: the next seat, the one after
+// that, or the mover.
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -118,8 +118,8 @@ func TestTurn(t *testing.T) {
 		"the one after, as the next resigned": {"B R . . R G . R G .", 0, 2, []int{1}, 2},
 		"the mover, as both are stuck":        {"B R . . . . . . R B", 0, 2, nil, 0},
 		"the mover, as both resigned":         {"B R . R B . B G . .", 0, 2, []int{1, 2}, 0},
-		"nobody":                              {"B R . . . . . . . .", 0, 2, nil, game.NoSeat},
-		"nobody that has not resigned":        {"B R . . R G . . . .", 0, 2, []int{1, 2}, game.NoSeat},
+		"no seat, as all are stuck":           {"B R . . . . . . . .", 0, 2, nil, game.NoSeat},
+		"no seat, as the others resigned":     {"B R . . R G . . . .", 0, 2, []int{1, 2}, game.NoSeat},
 		"blue after green":                    {"G R . . R B . . . .", 2, 2, nil, 0},
 		"red after green, as blue is stuck":   {"G R . . . . . . R B", 2, 2, []int{0}, game.NoSeat},
 		"green after red":                     {"R B . . B G . . . .", 1, 2, nil, 2},
@@ -156,12 +156,12 @@ func TestIllegalMoves(t *testing.T) {
 		"5,0 is not empty, it belongs to green": {p, 0, to(5, 0)},
 		"0,0 is not empty, it belongs to blue":  {p, 0, to(0, 0)},
 		"10,1 is a wall":                        {p, 0, to(10, 1)},
-		"Tribolo is played by naming the empty cell to jump to, not by sliding":                                        {p, 0, game.Slide(game.Left)},
-		"16,0 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                        {p, 0, to(16, 0)},
-		"3,11 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                        {p, 0, to(3, 11)},
-		"-1,0 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                        {p, 0, to(-1, 0)},
-		"0,-2147483648 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                               {p, 0, to(0, -1<<31)},
-		"blue has no jump to 3,0: in no direction do cells of one opponent lead straight from there to a cell of blue": {p, 0, to(3, 0)},
+		"Tribolo is played by naming the empty cell to jump to, not by sliding":                                {p, 0, game.Slide(game.Left)},
+		"16,0 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                {p, 0, to(16, 0)},
+		"3,11 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                {p, 0, to(3, 11)},
+		"-1,0 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                                {p, 0, to(-1, 0)},
+		"0,-2147483648 is outside the board, whose columns are 0 to 15 and rows 0 to 10":                       {p, 0, to(0, -1<<31)},
+		"blue has no jump to 3,0: no straight line of one opponent's cells leads from there to a cell of blue": {p, 0, to(3, 0)},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
@@ -179,12 +179,12 @@ func TestIllegalMoves(t *testing.T) {
 	}
 }
 
-// otherGame is a position that Tribolo knows nothing of.
+// otherGame is a position of a game other than Tribolo.
 type otherGame struct{ game.Position }
 
 func TestRules_OtherPositions(t *testing.T) {
 	t.Parallel()
 	_, _, err := tribolo.New().Move(otherGame{}, 0, to(0, 0), nil)
-	require.EqualError(t, err, "tribolo: a tribolo_test.otherGame is no position of Tribolo")
+	require.EqualError(t, err, "tribolo: a tribolo_test.otherGame is not a position of Tribolo")
 	require.NotErrorIs(t, err, game.ErrIllegalMove)
 }

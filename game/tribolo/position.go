@@ -6,36 +6,36 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// The cells of a start board. Each move fills exactly one empty cell, so the number of
-// moves follows from the board.
+// The cells of a start board. Each move fills exactly one empty cell, so the number of moves
+// follows from the board.
 const (
-	startCells = 12 // of each seat
+	startCells = 12 // per seat
 	startWalls = 12
 	startEmpty = Size - Seats*startCells - startWalls
 )
 
-// MaxMoves is the greatest number of moves of a game: the number of empty cells at its
+// MaxMoves is the maximum number of moves in a game, which is the number of empty cells at its
 // start.
 const MaxMoves = startEmpty
 
-// Position is a board of Tribolo, the seat to move, and who has resigned. It is
-// immutable, and two positions that are equal in these three are equal in
-// everything. Rules and NewPosition make it; the zero Position is none.
+// Position is a board of Tribolo, the seat to move, and the seats that have resigned. It is
+// immutable; two positions are equal if these three are equal. Rules and NewPosition create
+// positions. The zero Position is not valid.
 type Position struct {
 	board    Board
 	turn     int // game.NoSeat if no seat can move
 	resigned SeatSet
 
-	// legal are the moves of the seat to move, derived from the rest.
+	// legal holds the moves of the seat to move, derived from the other fields.
 	legal Set
 }
 
 var _ game.Position = (*Position)(nil)
 
-// NewPosition makes a position from its parts: for programs that got a board from a
-// server, and for tests. The turn must be that of a seat that has a move and has not
-// resigned, or game.NoSeat if there is none. It returns an error for any other turn, and
-// for a board with a number of walls or cells that no game has.
+// NewPosition creates a position from its parts, for tests and for programs that received a
+// board from a server. The turn must be that of a seat that has a move and has not resigned, or
+// game.NoSeat if there is no such seat. It returns an error for any other turn, and for a board
+// whose numbers of walls and owned cells cannot occur in a game.
 func NewPosition(b Board, turn int, resigned SeatSet) (*Position, error) {
 	walls := b.Walls().Len()
 	owned := Size - walls - b.empty.Len()
@@ -45,9 +45,9 @@ func NewPosition(b Board, turn int, resigned SeatSet) (*Position, error) {
 	case owned < Seats*startCells:
 		return nil, fmt.Errorf("tribolo: the seats own %d cells, fewer than the %d at the start", owned, Seats*startCells)
 	case resigned&^allSeats != 0:
-		return nil, fmt.Errorf("tribolo: seats have resigned that there are not (%#b)", resigned)
+		return nil, fmt.Errorf("tribolo: unknown seats have resigned (%#b)", resigned)
 	case turn != game.NoSeat && (turn < 0 || turn >= Seats):
-		return nil, fmt.Errorf("tribolo: turn of a seat %d", turn)
+		return nil, fmt.Errorf("tribolo: turn of unknown seat %d", turn)
 	}
 	p := &Position{board: b, turn: turn, resigned: resigned}
 	if p.MoveCount() == 0 {
@@ -72,11 +72,11 @@ func NewPosition(b Board, turn int, resigned SeatSet) (*Position, error) {
 	return p, nil
 }
 
-// Board returns a copy of the board, to look ahead on.
+// Board returns a copy of the board, for looking ahead.
 func (p *Position) Board() Board { return p.board }
 
-// Cells are the owners of all cells, row-major from the top left. The slice belongs to
-// the caller.
+// Cells returns the owners of all cells, row-major from the top left. The caller owns the
+// slice.
 func (p *Position) Cells() []Owner {
 	cells := make([]Owner, Size) // all empty
 	fill := func(s Set, owner Owner) {
@@ -92,14 +92,14 @@ func (p *Position) Cells() []Owner {
 	return cells
 }
 
-// Resigned are the seats that have resigned.
+// Resigned returns the seats that have resigned.
 func (p *Position) Resigned() SeatSet { return p.resigned }
 
 // MoveCount implements game.Position.
 func (p *Position) MoveCount() int32 { return int32(startEmpty - p.board.empty.Len()) }
 
-// Scores implements game.Position: the cells that each seat owns, also one that
-// has resigned.
+// Scores implements game.Position: the number of cells that each seat owns, even if it has
+// resigned.
 func (p *Position) Scores() []int32 {
 	scores := make([]int32, Seats)
 	for seat := range scores {
@@ -111,7 +111,7 @@ func (p *Position) Scores() []int32 {
 // Turn implements game.Position.
 func (p *Position) Turn() int { return p.turn }
 
-// LegalMoves implements game.Position. The order is by the lowest x, then y.
+// LegalMoves implements game.Position. The moves are ordered by x, then y.
 func (p *Position) LegalMoves() []game.Move {
 	if p.legal.IsEmpty() {
 		return nil
@@ -123,8 +123,8 @@ func (p *Position) LegalMoves() []game.Move {
 	return moves
 }
 
-// Taken are the cells that the seat to move would jump over by m, by the lowest x, then
-// y, without the destination; none if m is not legal.
+// Taken returns the cells that the seat to move would jump over with m, ordered by x, then y,
+// excluding the destination. It returns nil if m is not legal.
 func (p *Position) Taken(m game.Move) []game.Cell {
 	q, ok := SquareOf(m.Cell)
 	if !ok || m.Direction != 0 || !p.legal.Has(q) {
@@ -141,8 +141,8 @@ func (p *Position) Ended() game.Reason {
 	return game.ReasonNone
 }
 
-// Winners implements game.Position: of the seats that have not resigned, the one with
-// the most cells, or all that share the most. An abandoned game has no winner.
+// Winners implements game.Position. The winner is the seat with the most cells among those that
+// have not resigned; seats that tie for the most all win. An abandoned game has no winner.
 func (p *Position) Winners(r game.Reason) []int {
 	if r == game.Abandoned {
 		return nil
@@ -168,7 +168,8 @@ func (p *Position) passOn(mover int) *Position {
 	return p
 }
 
-// allows returns the square of a move that is legal for seat, else why it is not.
+// allows returns the square of a move if it is legal for seat, or else an error that explains
+// why it is not.
 func (p *Position) allows(seat int, m game.Move) (Square, error) {
 	switch {
 	case p.turn == game.NoSeat:
@@ -191,13 +192,13 @@ func (p *Position) allows(seat int, m game.Move) (Square, error) {
 	case owner != Empty:
 		return 0, fmt.Errorf("%w: %s is not empty, it belongs to %s", game.ErrIllegalMove, name(m.Cell), owner)
 	case !p.legal.Has(q):
-		return 0, fmt.Errorf("%w: %s has no jump to %s: in no direction do cells of one opponent "+
-			"lead straight from there to a cell of %[2]s", game.ErrIllegalMove, OwnerOf(seat), name(m.Cell))
+		return 0, fmt.Errorf("%w: %s has no jump to %s: no straight line of one opponent's cells "+
+			"leads from there to a cell of %[2]s", game.ErrIllegalMove, OwnerOf(seat), name(m.Cell))
 	}
 	return q, nil
 }
 
-// name is a cell as players write it.
+// name returns a cell as players write it.
 func name(c game.Cell) string { return fmt.Sprintf("%d,%d", c.X, c.Y) }
 
 func cellsOf(s Set) []game.Cell {

@@ -11,9 +11,9 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// A step of a game: a resignation, or one of the legal moves.
+// step is one step of a game: a resignation, or one of the legal moves.
 type step struct {
-	resigns int // seat, or game.NoSeat
+	resigns int // seat that resigns, or game.NoSeat
 	choice  int
 }
 
@@ -21,7 +21,7 @@ var anySeed = rapid.Custom(func(t *rapid.T) game.Seed {
 	return seedOf(rapid.SliceOfN(rapid.Byte(), game.SeedSize, game.SeedSize).Draw(t, "seed"))
 })
 
-// anySteps are the steps of a whole game, in which a seat or two may resign.
+// anySteps generates the steps of a whole game, in which one or two seats may resign.
 var anySteps = rapid.Custom(func(t *rapid.T) []step {
 	steps := make([]step, tribolo.MaxMoves+2)
 	choices := rapid.SliceOfN(rapid.Uint16(), 1, 40).Draw(t, "choices")
@@ -35,7 +35,7 @@ var anySteps = rapid.Custom(func(t *rapid.T) []step {
 	return steps
 })
 
-// play takes a step, unless the game is over.
+// play applies a step, unless the game is over.
 func (s step) play(t require.TestingT, p *tribolo.Position) (*tribolo.Position, game.Change) {
 	if s.resigns != game.NoSeat {
 		return tribolo.New().Resign(p, s.resigns).(*tribolo.Position), game.Change{}
@@ -49,9 +49,8 @@ func (s step) play(t require.TestingT, p *tribolo.Position) (*tribolo.Position, 
 	return next.(*tribolo.Position), change
 }
 
-// TestPropertyGame plays whole games and holds every step to the rules, word by
-// word.
-func TestPropertyGame(t *testing.T) {
+// TestProperty_Game plays whole games and checks every step against the text of the rules.
+func TestProperty_Game(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := start(anySeed.Draw(t, "seed"))
@@ -73,12 +72,12 @@ func TestPropertyGame(t *testing.T) {
 			}
 			p = next
 		}
-		require.Equal(t, game.NoMoves, p.Ended(), "a game of more moves than there were empty cells")
+		require.Equal(t, game.NoMoves, p.Ended(), "the game did not end within MaxMoves")
 		require.LessOrEqual(t, p.MoveCount(), int32(tribolo.MaxMoves))
 	})
 }
 
-// requireMove checks what a move did to the cells.
+// requireMove checks how a move changed the cells.
 func requireMove(t *rapid.T, p, next *tribolo.Position, m game.Move, change game.Change) {
 	mover, g := p.Turn(), gridOf(p.Cells())
 	taken := g.Taken(mover, m.Cell)
@@ -112,7 +111,7 @@ func requireTurn(t *rapid.T, mover int, p *tribolo.Position) {
 	require.Equal(t, game.NoSeat, p.Turn())
 }
 
-// anyPosition is one of a game, at any stage.
+// anyPosition generates a position from any stage of a game.
 var anyPosition = rapid.Custom(func(t *rapid.T) *tribolo.Position {
 	p := start(anySeed.Draw(t, "seed"))
 	steps := anySteps.Draw(t, "steps")
@@ -122,8 +121,8 @@ var anyPosition = rapid.Custom(func(t *rapid.T) *tribolo.Position {
 	return p
 })
 
-// TestProperty_LegalMoves checks that every listed move is legal and every
-// other illegal, for every seat.
+// TestProperty_LegalMoves checks that every listed move is legal and every other move is
+// illegal, for every seat.
 func TestProperty_LegalMoves(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,10 +153,9 @@ func TestProperty_LegalMoves(t *testing.T) {
 	})
 }
 
-// TestPropertyEqual checks that the same steps give the same game, that every
-// position survives its bytes and its parts, and that none is changed by what
-// follows.
-func TestPropertyEqual(t *testing.T) {
+// TestProperty_Equal checks that the same steps give the same game, that every position survives
+// encoding and reconstruction from its parts, and that later steps change no position.
+func TestProperty_Equal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s, steps := anySeed.Draw(t, "seed"), anySteps.Draw(t, "steps")
@@ -172,7 +170,7 @@ func TestPropertyEqual(t *testing.T) {
 		}
 		again := start(s)
 		for i, step := range steps {
-			require.Equal(t, positions[i], again, "position %d has changed, or comes out otherwise", i)
+			require.Equal(t, positions[i], again, "position %d has changed or differs when replayed", i)
 			again, _ = step.play(t, again)
 		}
 		b, err := tribolo.NewBoard(p.Cells())
@@ -184,8 +182,8 @@ func TestPropertyEqual(t *testing.T) {
 	})
 }
 
-// TestProperty_Decode checks that no bytes make Decode panic, near the real ones
-// or far off. FuzzDecode looks further.
+// TestProperty_Decode checks that no input makes Decode panic, whether it is close to a valid
+// encoding or not. FuzzDecode tries more inputs.
 func TestProperty_Decode(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,19 +6,18 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// Rules are those of Tribolo. They hold no state and are safe for concurrent
-// use.
+// Rules implements game.Rules for Tribolo. It has no state and is safe for concurrent use.
 type Rules struct{}
 
 var _ game.Rules = (*Rules)(nil)
 
-// New returns the rules of Tribolo, of which there is one version.
+// New returns the rules of Tribolo, which has only one variant.
 func New() *Rules { return &Rules{} }
 
-// Start implements game.Rules: it shuffles the cells, gives the first ones to the seats
-// in turn and to the walls, and draws the first seat to move.
+// Start implements game.Rules. It shuffles the cells, assigns the first ones to the seats in
+// turn and then to the walls, and draws the first seat to move.
 func (r *Rules) Start(d *game.Draws) game.Position {
-	var cells [Size]Square // x outermost
+	var cells [Size]Square // ordered by x, then y
 	for i := range cells {
 		cells[i] = Square(i/Rows*stride + i%Rows)
 	}
@@ -36,14 +35,14 @@ func (r *Rules) Start(d *game.Draws) game.Position {
 	return p.passOn(first + Seats - 1) // as if the seat before it had moved
 }
 
-// Move implements game.Rules: it makes all jumps of seat to the cell at once, and passes
-// the turn to the next seat that has a move. It draws nothing. It returns
-// game.ErrIllegalMove also if seat is not to move, and another error for a position of
-// other rules.
+// Move implements game.Rules. It makes all of seat's jumps to the cell simultaneously, and
+// passes the turn to the next seat that has a move. It draws nothing. If it is not seat's turn,
+// Move returns an error that wraps game.ErrIllegalMove. If from is a position of another game,
+// it returns a different error.
 func (r *Rules) Move(from game.Position, seat int, m game.Move, _ *game.Draws) (game.Position, game.Change, error) {
 	p, ok := from.(*Position)
 	if !ok {
-		return nil, game.Change{}, fmt.Errorf("tribolo: a %T is no position of Tribolo", from)
+		return nil, game.Change{}, fmt.Errorf("tribolo: a %T is not a position of Tribolo", from)
 	}
 	to, err := p.allows(seat, m)
 	if err != nil {
@@ -55,10 +54,10 @@ func (r *Rules) Move(from game.Position, seat int, m game.Move, _ *game.Draws) (
 	return next.passOn(seat), game.Change{Gained: int32(taken.Len() + 1), Taken: cellsOf(taken)}, nil
 }
 
-// Resign implements game.Rules: seat has no turn from now on and cannot win. Its cells
-// stay, can be jumped over and are its score. If it is the turn of seat, the turn
-// passes on. Resigning twice changes nothing. The position must be of Tribolo, and seat
-// 0 to 2.
+// Resign implements game.Rules. After resigning, seat gets no more turns and cannot win. Its
+// cells remain, count toward its score, and can be jumped over. If it is seat's turn, the turn
+// passes to the next seat. Resigning twice changes nothing. from must be a Tribolo position,
+// and seat must be from 0 to 2.
 func (r *Rules) Resign(from game.Position, seat int) game.Position {
 	p := *from.(*Position)
 	p.resigned = p.resigned.With(seat)
@@ -68,5 +67,5 @@ func (r *Rules) Resign(from game.Position, seat int) game.Position {
 	return &p
 }
 
-// Recordable implements game.Rules: only games that were played to the end.
+// Recordable implements game.Rules. Only games that were played to the end are recordable.
 func (r *Rules) Recordable(reason game.Reason) bool { return reason == game.NoMoves }

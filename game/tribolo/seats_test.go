@@ -10,11 +10,12 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo"
 )
 
-// Ensure that a resignation passes the turn on only if it was the seat's turn,
-// and leaves the cells and the scores unchanged.
+// Ensure that a resignation passes the turn on only if it was that seat's turn, and leaves the
+// cells and the scores unchanged.
 func TestResign(t *testing.T) {
 	t.Parallel()
-	// Blue may go to 2; then or at once, red to 6 and green to 3.
+	// On this lane blue may move to 2, red to 6 and green to 3. Red and green may do so both
+	// before and after blue's move.
 	const open = "B R . . R G . . . ."
 	for name, tc := range map[string]struct {
 		lane  string
@@ -48,7 +49,7 @@ func TestResign(t *testing.T) {
 			assert.Equal(t, resigned, next.(*tribolo.Position).Resigned())
 			assert.Equal(t, p.Scores(), next.Scores())
 			assert.Equal(t, p.MoveCount(), next.MoveCount())
-			assert.Zero(t, p.Resigned(), "the position before")
+			assert.Zero(t, p.Resigned(), "the previous position changed")
 		})
 	}
 }
@@ -63,7 +64,7 @@ func toSeats(set tribolo.SeatSet) []int {
 	return seats
 }
 
-// Ensure that cells of a resigned seat are jumped over like others, and lost.
+// Ensure that the cells of a resigned seat are jumped over and lost like any others.
 func TestCells_OfResignedSeat(t *testing.T) {
 	t.Parallel()
 	p := position(t, lane(t, "B R . . . . . . . .", "BRG"), 0, 1)
@@ -84,9 +85,9 @@ func TestWinners(t *testing.T) {
 		"the highest":                          {"R . . . . . . . . R", "RRBG", nil, []int{1}},
 		"two share":                            {"R . . . . . . . . B", "BRBRG", nil, []int{0, 1}},
 		"all share":                            {"R . . . . . . . . G", "BRG", nil, []int{0, 1, 2}},
-		"one that resigned does not win":       {"R . . . . . . . . R", "RRBBG", []int{1}, []int{0}},
-		"nor does he share":                    {"R . . . . . . . . G", "BRG", []int{1}, []int{0, 2}},
-		"one is left":                          {"R . . . . . . . . R", "RRBBG", []int{0, 1}, []int{2}},
+		"a resigned seat does not win":         {"R . . . . . . . . R", "RRBBG", []int{1}, []int{0}},
+		"a resigned seat does not share a win": {"R . . . . . . . . G", "BRG", []int{1}, []int{0, 2}},
+		"one seat is left":                     {"R . . . . . . . . R", "RRBBG", []int{0, 1}, []int{2}},
 		"no seat is left":                      {"R . . . . . . . . R", "RRBBG", []int{0, 1, 2}, nil},
 		"a seat without cells can be a winner": {"R . . . . . . . . R", "R", []int{1}, []int{0, 2}},
 	} {
@@ -101,7 +102,7 @@ func TestWinners(t *testing.T) {
 	}
 }
 
-func TestCounts(t *testing.T) {
+func TestRecordable(t *testing.T) {
 	t.Parallel()
 	for reason := game.ReasonNone; reason <= game.Abandoned; reason++ {
 		assert.Equal(t, reason == game.NoMoves, tribolo.New().Recordable(reason), reason)

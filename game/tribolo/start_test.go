@@ -15,7 +15,7 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo/tribolotest"
 )
 
-// startBoard is what the counting seed gives, worked out by another program.
+// startBoard is the start board of the counting seed, computed by another program.
 const startBoard = `. . . . R . G . . . G B # . . #
 B . . . . . . . . . . # R G R .
 . . . . . # R . . R . R G . . .
@@ -51,7 +51,7 @@ func TestStart_CountingSeed(t *testing.T) {
 	assert.Equal(t, []game.Cell{{X: 8, Y: 10}, {X: 9, Y: 10}}, p.Taken(to(10, 10)))
 }
 
-// Ensure that other seeds are shuffled as the rules say too, and the first to
+// Ensure that the start boards of other seeds also follow the rules, and that the first seat to
 // move is drawn after the shuffle.
 func TestStart_SeededShuffle(t *testing.T) {
 	t.Parallel()
@@ -83,14 +83,13 @@ func TestStart_SeededShuffle(t *testing.T) {
 		p := tribolo.New().Start(used).(*tribolo.Position)
 		require.Equal(t, g, *gridOf(p.Cells()), "seed %d", i)
 		require.Equal(t, first, p.Turn(), "seed %d", i)
-		require.Equal(t, d.Draw(1<<30), used.Draw(1<<30), "as many numbers drawn")
+		require.Equal(t, d.Draw(1<<30), used.Draw(1<<30), "not the same number of draws")
 	}
 	assert.Len(t, firsts, 3)
 }
 
-// Ensure that as many games of one, two and three moves from the start board of
-// the counting seed as another program, written from the rules alone, has
-// counted.
+// Ensure that the numbers of games of one, two and three moves from the counting seed's start
+// board match the counts of another program, which was written only from the rules.
 func TestPerft(t *testing.T) {
 	t.Parallel()
 	p := start(countingSeed())
@@ -116,8 +115,9 @@ func perft(b tribolo.Board, seat, moves int) int {
 	return count
 }
 
-// Ensure that whole games from the same board are those of that program. The
-// sum is SHA-256 of seat, x and y of each move, a byte each.
+// Ensure that whole games from the same board match those that the program described above
+// plays. The sum consists of the first 8 bytes of the SHA-256 hash of all moves: the seat, x
+// and y of each, one byte each.
 func TestWholeGames(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -138,7 +138,7 @@ func TestWholeGames(t *testing.T) {
 			[]int32{58, 51, 55},
 			"52bbc1f1832f4170",
 		},
-		"the one that takes most": {
+		"the move that takes the most cells": {
 			func(p *tribolo.Position, legal []game.Move) game.Move {
 				return slices.MaxFunc(legal, func(a, b game.Move) int { return cmp.Compare(len(p.Taken(a)), len(p.Taken(b))) })
 			},

@@ -11,7 +11,7 @@ import (
 	"github.com/gridstand/gridstand/game/tribolo/tribolotest"
 )
 
-// gridOf is the plain grid with these cells.
+// gridOf returns the plain grid with the given cells.
 func gridOf(cells []tribolo.Owner) *tribolotest.Grid {
 	g := tribolotest.Of(cells)
 	return &g
@@ -28,8 +28,8 @@ func cellsOf(b tribolo.Board) []tribolo.Owner {
 	return cells
 }
 
-// Ensure that the fast board is the plain one, on random boards: what each seat
-// may do and take, what comes of it, and whose turn it then is.
+// Ensure that on random boards the fast board agrees with the plain one on the cells that each
+// seat may move to and take, on the board after a move, and on the next turn.
 func TestBoard_EqualsTheRules(t *testing.T) {
 	t.Parallel()
 	boards := randomBoards(200)
@@ -55,7 +55,7 @@ func TestBoard_EqualsTheRules(t *testing.T) {
 						require.Equal(t, want, taken, "%s to %d,%d on\n%s", tribolo.OwnerOf(seat), x, y, b)
 					}
 					if len(want) == 0 && i%16 != 0 {
-						continue // that a move which takes nothing does nothing is soon seen
+						continue // only every 16th board, to save time
 					}
 					after, plain := b, *g
 					if len(want) > 0 {
@@ -77,7 +77,7 @@ func TestBoard_EqualsTheRules(t *testing.T) {
 				}
 			}
 		}
-		require.Equal(t, before, b, "looking has changed the board")
+		require.Equal(t, before, b, "looking ahead changed the board")
 	}
-	require.Greater(t, moves, 10*len(boards), "the boards have too few moves to mean anything")
+	require.Greater(t, moves, 10*len(boards), "the boards have too few moves for a meaningful test")
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/gridstand/gridstand/internal/ratio"
 )
 
-var boards = flag.Int("boards", 50_000, "random boards on which the 4×4 engine is compared with the plain one")
+var boards = flag.Int("boards", 50_000, "number of random boards on which to compare the 4×4 engine with the plain one")
 
-// pack is Position.Board64 for boards that are in no game.
+// pack does what Position.Board64 does, for boards that need not belong to a game.
 func pack(cells []uint8) twenty48.Board64 {
 	var b twenty48.Board64
 	for i, e := range cells {
@@ -25,8 +25,8 @@ func pack(cells []uint8) twenty48.Board64 {
 	return b
 }
 
-// randomCells fills a board of 4×4 with tiles of up to 16,384: from few kinds,
-// so that many merge, or from all, and with many gaps or none.
+// randomCells fills a 4×4 board with tiles of up to 16,384. It uses either a few values, so that
+// many tiles merge, or all of them, and leaves either many gaps or none.
 func randomCells(random *rand.Rand) []uint8 {
 	cells := make([]uint8, 16)
 	kinds, first, gaps := 1+random.IntN(14), random.IntN(14), random.Float64()
@@ -43,7 +43,7 @@ func TestBoard64_SlidesAsAnyBoard(t *testing.T) {
 	t.Parallel()
 	s := twenty48.NewSlider()
 	random := rand.New(rand.NewPCG(1, 2))
-	// Not through assert: it would take most of the time.
+	// The loop avoids assert, which would take most of the time.
 	for range *boards {
 		cells := randomCells(random)
 		b := pack(cells)
@@ -57,7 +57,7 @@ func TestBoard64_SlidesAsAnyBoard(t *testing.T) {
 					cells, d, got, gotMade, pack(slid.Cells), made)
 			}
 			if (got != b) != changing.Has(d) {
-				require.Failf(t, "the engines differ", "%v slid %s: does it change?", cells, d)
+				require.Failf(t, "the engines differ", "%v slid %s: the engines disagree on whether it changes", cells, d)
 			}
 		}
 		empty := 0
@@ -87,7 +87,7 @@ func TestBoard64_OfPosition(t *testing.T) {
 
 	_, p = position(t, classic(4, 4), "2 4 . . / . . . . / . . . . / . . 8 32768")
 	_, ok = p.Board64()
-	assert.False(t, ok, "a tile that fills its nibble")
+	assert.False(t, ok, "a tile of 32,768 is refused")
 
 	_, p = position(t, classic(3, 4), "2 4 . . / . . . . / . . . .")
 	_, ok = p.Board64()
@@ -116,9 +116,9 @@ func TestGrid_Copied(t *testing.T) {
 	assert.False(t, p.Legal().Has(game.Up))
 }
 
-// BenchmarkSlides slides boards of random games of classic in all four
-// directions and looks which of them change: by rows from a table, and by the
-// plain engine, which asks for what changes first and slides only that.
+// BenchmarkSlides slides boards from random games of classic in all four directions and checks
+// which of the slides change the board: with the row tables, and with the plain engine, which
+// finds the changing directions first and slides only in those.
 func BenchmarkSlides(b *testing.B) {
 	cells := playedCells()
 	packed := make([]twenty48.Board64, len(cells))
@@ -126,7 +126,7 @@ func BenchmarkSlides(b *testing.B) {
 		packed[i] = pack(cells[i])
 	}
 	directions := int64(len(everyDirection) * len(cells))
-	var made int64 // so that nothing is left out
+	var made int64 // keeps the compiler from removing the calls
 	s := twenty48.NewSlider()
 	fast := func() int64 {
 		for _, board := range packed {
@@ -162,7 +162,7 @@ func BenchmarkSlides(b *testing.B) {
 	})
 }
 
-// playedCells are the boards of random games of classic.
+// playedCells returns the boards of random games of classic.
 func playedCells() [][]uint8 {
 	rules := twenty48.New(classic(4, 4))
 	random := rand.New(rand.NewPCG(1, 2))

@@ -1,72 +1,72 @@
-// Package twenty48 plays 2048, the sliding-tile game by Gabriele Cirulli, and versions
-// of it by others. One engine plays them all: they differ in a small Config, and a board
-// may have any size.
+// Package twenty48 implements 2048, the sliding-tile game by Gabriele Cirulli, and versions of
+// it by others. One engine plays them all: they differ in a small Config, and boards may have
+// any size.
 //
-// All functions are pure. Random numbers come from the game.Draws that the caller
-// passes, so the same moves with the same seed give the same game on every machine.
+// All functions are pure. Random numbers come from the game.Draws that the caller passes, so
+// the same moves with the same seed give the same game on every machine.
 package twenty48
 
 import "fmt"
 
-// Start is how the tiles before the first move are chosen.
+// Start selects how the initial tiles are placed.
 type Start uint8
 
 const (
-	// StartSpawned puts two tiles on the board, one after the other, each
-	// spawned as after a move: as in Cirulli's original.
+	// StartSpawned places two tiles, one after the other, each spawned as after a move. This is
+	// what Cirulli's original does.
 	StartSpawned Start = iota + 1
-	// StartTwoTwos draws the cells of two tiles but not their values, which
-	// are both 2: as in the Python/Tkinter version.
+	// StartTwoTwos places two 2s in random cells. This is what the Python/Tkinter version does.
 	StartTwoTwos
-	// StartMiddleTwo puts one 2 into the cell half-way down and half-way
-	// right, which is row 2 and column 2 (from 0) of a 4×4 board, and draws
-	// nothing: as in the ClojureScript version.
+	// StartMiddleTwo places one 2 in the cell halfway down and halfway to the right, which is
+	// row 2 and column 2 (from 0) of a 4×4 board, and draws nothing. This is what the
+	// ClojureScript version does.
 	StartMiddleTwo
 )
 
-// The sides of a board. Two is the smallest on which tiles can move both ways; the
-// largest fits into a byte of the encoding.
+// MinSide and MaxSide limit the number of rows and of columns. On a board of two by two, tiles
+// can still move both horizontally and vertically. MaxSide is the largest number that fits in
+// the one byte that the encoding has for it.
 const (
 	MinSide = 2
 	MaxSide = 255
 )
 
-// Config is what differs between versions of 2048.
+// Config holds the differences between versions of 2048.
 type Config struct {
-	// Rows and Columns of the board, each from MinSide to MaxSide.
+	// Rows and Columns are the size of the board, each from MinSide to MaxSide.
 	Rows, Columns int
 
-	// Start is how the tiles before the first move are chosen.
+	// Start selects how the initial tiles are placed.
 	Start Start
 
-	// FoursIn is the odds of a spawned 4: one spawned tile in FoursIn is a 4, the
-	// others are 2s. If it is 0, there are only 2s, and nothing is drawn to decide.
+	// FoursIn sets the odds of a spawned 4: one in FoursIn spawned tiles is a 4, the others are
+	// 2s. If FoursIn is 0, all spawned tiles are 2s, and nothing is drawn to decide.
 	FoursIn int
 
-	// Goal is the face value of the tile to make, a power of two from 8 to
-	// MaxTile. A position with this tile, or a greater one, has reached the goal.
+	// Goal is the face value of the tile to reach, a power of two from 8 to MaxTile. A position
+	// with this tile or a greater one has reached the goal.
 	Goal int32
 
-	// EndsAtGoal ends the game, won, with the move that makes the goal.
-	// Without it a made goal is remembered and play goes on.
+	// EndsAtGoal ends the game, as won, with the move that reaches the goal. Otherwise the game
+	// records that the goal was reached, and continues.
 	EndsAtGoal bool
 
-	// SpawnsAfterGoal lets a tile spawn after the move that ends the game at the
-	// goal, as after any other. It has no effect without EndsAtGoal.
+	// SpawnsAfterGoal lets a tile spawn after the move that ends the game at the goal, as after
+	// any other move. It has no effect without EndsAtGoal.
 	SpawnsAfterGoal bool
 
-	// HalfScore makes a merge worth half of the new tile's value, otherwise it is
-	// worth all of it.
+	// HalfScore makes a merge score half of the new tile's value. Otherwise a merge scores the
+	// full value.
 	HalfScore bool
 
-	// IdleMoves allows a move that changes nothing if there is an empty cell for
-	// the tile that spawns after it: as in the Python/Tkinter version, which never
-	// checks whether anything moved.
+	// IdleMoves allows a move that changes nothing if there is an empty cell for the tile that
+	// spawns after it. The Python/Tkinter version allows it because it never checks whether
+	// anything moved.
 	IdleMoves bool
 }
 
-// Validate returns nil if c can be played, else an error that names the field that is
-// out of range.
+// Validate returns nil if c is valid, or else an error that names the field that is out of
+// range.
 func (c Config) Validate() error {
 	switch {
 	case c.Rows < MinSide || c.Rows > MaxSide:
@@ -74,7 +74,7 @@ func (c Config) Validate() error {
 	case c.Columns < MinSide || c.Columns > MaxSide:
 		return fmt.Errorf("columns: %d is not from %d to %d", c.Columns, MinSide, MaxSide)
 	case c.Start < StartSpawned || c.Start > StartMiddleTwo:
-		return fmt.Errorf("start: %d is none of the ways to start", c.Start)
+		return fmt.Errorf("start: %d is not a known start", c.Start)
 	case c.FoursIn < 0:
 		return fmt.Errorf("fours in: %d is negative", c.FoursIn)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// The bytes of a position, numbers big-endian:
+// The encoding of a position, with big-endian numbers:
 //
 //	0      format, 1
 //	1      rows
@@ -19,8 +19,8 @@ import (
 //	7–10   score
 //	11–    one byte per cell, row-major: 0 empty, n a tile of 2ⁿ
 //
-// Every field has a fixed place, so equal positions give equal bytes. Whether the goal
-// was reached and the game has ended is not stored: the rules derive it, so that damaged
+// Every field has a fixed place, so equal positions give equal bytes. Whether the goal was
+// reached and whether the game has ended are not stored. The rules derive both, so damaged
 // bytes cannot contradict the board.
 const (
 	formatV1   = 1
@@ -35,8 +35,8 @@ func (p *Position) AppendBinary(b []byte) ([]byte, error) {
 	return append(b, p.cells...), nil
 }
 
-// Decode implements game.Rules. It refuses a board of another size, and one that these
-// rules can obviously never lead to.
+// Decode implements game.Rules. It returns an error for a board of another size, and for a board
+// that obviously cannot occur under these rules.
 func (r *Rules) Decode(b []byte) (game.Position, error) {
 	c := r.config
 	if len(b) < headerSize {
@@ -51,7 +51,7 @@ func (r *Rules) Decode(b []byte) (game.Position, error) {
 	if want := headerSize + c.Rows*c.Columns; len(b) != want {
 		return nil, fmt.Errorf("twenty48: position of %d bytes, not %d", len(b), want)
 	}
-	// A number above the limit is negative as an int32, which assemble refuses.
+	// A number above the limit becomes negative as an int32, which assemble rejects.
 	moves := int32(binary.BigEndian.Uint32(b[3:]))
 	score := int32(binary.BigEndian.Uint32(b[7:]))
 	p, err := r.assemble(bytes.Clone(b[headerSize:]), score, moves)
@@ -61,10 +61,10 @@ func (r *Rules) Decode(b []byte) (game.Position, error) {
 	return p, nil
 }
 
-// Position makes a position from the face values of its cells, row-major from
-// the top left with 0 for an empty cell, its score and its number of moves: for
-// programs that got a board from a server, and for tests. It returns an error
-// when the number of tiles does not fit the board, or for what Decode refuses.
+// Position creates a position from its score, its number of moves and the face values of its cells,
+// row-major from the top left, with 0 for an empty cell. It is for tests, and for programs that
+// receive boards from a server. It returns an error if the number of cells is wrong, or if Decode
+// would return one.
 func (r *Rules) Position(tiles []int32, score, moves int32) (*Position, error) {
 	if want := r.config.Rows * r.config.Columns; len(tiles) != want {
 		return nil, fmt.Errorf("twenty48: %d cells, not %d", len(tiles), want)
@@ -73,14 +73,14 @@ func (r *Rules) Position(tiles []int32, score, moves int32) (*Position, error) {
 	for i, face := range tiles {
 		e, ok := exponentOf(face)
 		if !ok {
-			return nil, fmt.Errorf("twenty48: cell %d: %d is no tile", i, face)
+			return nil, fmt.Errorf("twenty48: cell %d: %d is not a tile", i, face)
 		}
 		cells[i] = e
 	}
 	return r.assemble(cells, score, moves)
 }
 
-// assemble checks the parts of a position and makes it. It keeps cells.
+// assemble validates the parts of a position and creates it. It takes ownership of cells.
 func (r *Rules) assemble(cells []uint8, score, moves int32) (*Position, error) {
 	c := r.config
 	if moves < 0 {
@@ -93,7 +93,7 @@ func (r *Rules) assemble(cells []uint8, score, moves int32) (*Position, error) {
 	for i, e := range cells {
 		switch {
 		case e > MaxExponent:
-			return nil, fmt.Errorf("twenty48: cell %d: 2^%d is no tile", i, e)
+			return nil, fmt.Errorf("twenty48: cell %d: 2^%d is not a tile", i, e)
 		case c.EndsAtGoal && faceOf(e) > c.Goal:
 			return nil, fmt.Errorf("twenty48: cell %d: %d in a game that ends at %d", i, faceOf(e), c.Goal)
 		case e != 0:

@@ -11,7 +11,7 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// These bytes are in the stores of running servers: a change needs a new format.
+// These bytes are in the stores of running servers, so a change needs a new format.
 func TestPositionBytes(t *testing.T) {
 	t.Parallel()
 	r := twenty48.New(classic(2, 3))
@@ -28,7 +28,7 @@ func TestPositionBytes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, p, back)
 	want[11] = 9
-	assert.Equal(t, p, back, "a decoded position keeps nothing of the bytes")
+	assert.Equal(t, p, back, "a decoded position does not keep the bytes")
 }
 
 func TestDecode_Damaged(t *testing.T) {
@@ -55,8 +55,8 @@ func TestDecode_Damaged(t *testing.T) {
 		"twenty48: position of 16 bytes, not 15":                   append(set(0, 1), 0),
 		"twenty48: number of moves out of range (0 to 2147483647)": set(3, 0x80),
 		"twenty48: score out of range (0 to 2147483647)":           set(7, 0xff),
-		"twenty48: cell 1: 2^31 is no tile":                        set(12, 31),
-		"twenty48: cell 1: 2^255 is no tile":                       set(12, 255),
+		"twenty48: cell 1: 2^31 is not a tile":                     set(12, 31),
+		"twenty48: cell 1: 2^255 is not a tile":                    set(12, 255),
 		"twenty48: cell 2: 4096 in a game that ends at 2048":       set(13, 12),
 		"twenty48: an empty board":                                 append(set(0, 1)[:11], 0, 0, 0, 0),
 	} {
@@ -76,10 +76,10 @@ func TestPositionFromTiles_Checked(t *testing.T) {
 	}{
 		{[]int32{2, 2, 2}, 0, 0, "twenty48: 3 cells, not 4"},
 		{[]int32{0, 0, 0, 0}, 0, 0, "twenty48: an empty board"},
-		{[]int32{2, 1, 0, 0}, 0, 0, "twenty48: cell 1: 1 is no tile"},
-		{[]int32{2, 2, 6, 0}, 0, 0, "twenty48: cell 2: 6 is no tile"},
-		{[]int32{-2, 2, 6, 0}, 0, 0, "twenty48: cell 0: -2 is no tile"},
-		{[]int32{math.MinInt32, 2, 6, 0}, 0, 0, "twenty48: cell 0: -2147483648 is no tile"},
+		{[]int32{2, 1, 0, 0}, 0, 0, "twenty48: cell 1: 1 is not a tile"},
+		{[]int32{2, 2, 6, 0}, 0, 0, "twenty48: cell 2: 6 is not a tile"},
+		{[]int32{-2, 2, 6, 0}, 0, 0, "twenty48: cell 0: -2 is not a tile"},
+		{[]int32{math.MinInt32, 2, 6, 0}, 0, 0, "twenty48: cell 0: -2147483648 is not a tile"},
 		{[]int32{2, 2, 0, 0}, -1, 0, "twenty48: score out of range (0 to 2147483647)"},
 		{[]int32{2, 2, 0, 0}, 0, -1, "twenty48: number of moves out of range (0 to 2147483647)"},
 	} {
@@ -88,8 +88,8 @@ func TestPositionFromTiles_Checked(t *testing.T) {
 	}
 }
 
-// FuzzDecode feeds what a damaged store might hold. What Decode accepts must be
-// a position like any other, and be written again just as it was read.
+// FuzzDecode decodes data that a damaged store might contain. If Decode accepts the data, the
+// result must be a valid position that is encoded to the same bytes.
 func FuzzDecode(f *testing.F) {
 	ending := classic(2, 3)
 	ending.EndsAtGoal, ending.IdleMoves = true, true

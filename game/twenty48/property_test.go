@@ -12,7 +12,7 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// anyConfig draws rules on a board small enough to fill up.
+// anyConfig generates rules for a board that is small enough to fill up.
 func anyConfig(t *rapid.T) twenty48.Config {
 	return twenty48.Config{
 		Rows:            rapid.IntRange(2, 6).Draw(t, "rows"),
@@ -27,8 +27,8 @@ func anyConfig(t *rapid.T) twenty48.Config {
 	}
 }
 
-// anyPosition draws a board, mostly of small tiles so that many can merge, and
-// a game that has not ended.
+// anyPosition generates a position of a game that has not ended, mostly with small tiles, so that
+// many can merge.
 func anyPosition(t *rapid.T) (*twenty48.Rules, *twenty48.Position) {
 	c := anyConfig(t)
 	r := twenty48.New(c)
@@ -45,8 +45,7 @@ func anyPosition(t *rapid.T) (*twenty48.Rules, *twenty48.Position) {
 
 var everyDirection = []game.Direction{game.Up, game.Right, game.Down, game.Left}
 
-// lineOf returns the cells of line i as met on the way from the edge that a
-// slide goes to.
+// lineOf returns the cells of line i, starting at the edge toward which d slides.
 func lineOf(board []int32, columns int, d game.Direction, i int) []int32 {
 	var line []int32
 	if d == game.Left || d == game.Right {
@@ -62,10 +61,10 @@ func lineOf(board []int32, columns int, d game.Direction, i int) []int32 {
 	return line
 }
 
-// TestPropertySlide checks a slide against what the rules say of it, line by
-// line: every tile of the line is accounted for by the slid line in order,
-// alone or as one of exactly two equals, and never alone before its equal.
-func TestPropertySlide(t *testing.T) {
+// TestProperty_Slide checks a slide against the rules, line by line. The tiles of the slid line
+// must account in order for all tiles of the original line: each for one tile, or for two equal
+// tiles next to each other, which must merge.
+func TestProperty_Slide(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r, p := anyPosition(t)
@@ -74,7 +73,7 @@ func TestPropertySlide(t *testing.T) {
 		if err != nil {
 			require.ErrorIs(t, err, game.ErrIllegalMove)
 			require.NotContains(t, p.LegalMoves(), game.Slide(d))
-			// As if it had been legal: nothing moves.
+			// The move is illegal, so the expected board is unchanged.
 			next, change = p, game.Change{}
 			if p.Ended() == game.GoalReached {
 				return
@@ -121,9 +120,9 @@ func TestPropertySlide(t *testing.T) {
 	})
 }
 
-// TestProperty_Spawn checks that a move keeps the sum of the tiles but for the
-// one that spawns, and that this is drawn as the rules say: first the cell among
-// the empty ones, then the value.
+// TestProperty_Spawn checks that a move keeps the sum of the tiles except for the spawned tile,
+// and that the spawn is drawn as the rules say: first the cell among the empty ones, then the
+// value.
 func TestProperty_Spawn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -157,7 +156,7 @@ func TestProperty_Spawn(t *testing.T) {
 			require.Equal(t, &want, change.Spawned)
 			require.Equal(t, want.Value, next.(*twenty48.Position).Tiles()[want.Index])
 		}
-		require.Equal(t, reference.Draw(1<<30), d.Draw(1<<30), "as many numbers drawn")
+		require.Equal(t, reference.Draw(1<<30), d.Draw(1<<30), "not the same number of draws")
 	})
 }
 
@@ -169,9 +168,9 @@ func sum(tiles []int32) int64 {
 	return s
 }
 
-// TestPropertyGame plays whole games. The same moves give the same positions,
-// every position survives its bytes, and none is changed by what follows.
-func TestPropertyGame(t *testing.T) {
+// TestProperty_Game plays whole games. It checks that the same moves give the same positions,
+// that every position survives encoding, and that later moves change no position.
+func TestProperty_Game(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r := twenty48.New(anyConfig(t))
@@ -214,7 +213,7 @@ func TestPropertyGame(t *testing.T) {
 	})
 }
 
-// TestProperty_TilesRoundTrip checks that the faces of a position make it again.
+// TestProperty_TilesRoundTrip checks that a position can be recreated from its face values.
 func TestProperty_TilesRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -226,8 +225,8 @@ func TestProperty_TilesRoundTrip(t *testing.T) {
 	})
 }
 
-// TestProperty_Decode checks that no bytes make Decode panic, near the real ones
-// or far off. FuzzDecode looks further.
+// TestProperty_Decode checks that no input makes Decode panic, whether it is close to a valid
+// encoding or not. FuzzDecode tries more inputs.
 func TestProperty_Decode(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

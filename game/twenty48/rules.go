@@ -8,14 +8,14 @@ import (
 	"github.com/gridstand/gridstand/game"
 )
 
-// Rules play one version of 2048. They hold no state and are safe for
-// concurrent use. The zero Rules is none: use New.
+// Rules implements game.Rules for one variant of 2048. It has no state and is safe for concurrent
+// use. The zero Rules is not valid: use New.
 type Rules struct{ config Config }
 
 var _ game.Rules = (*Rules)(nil)
 
-// New returns the rules that c describes. It panics if Config.Validate returns an error,
-// as regexp.MustCompile does: a Config is written by a programmer.
+// New returns the rules that c describes. It panics if Config.Validate returns an error, as
+// regexp.MustCompile does, because configs are written by programmers.
 func New(c Config) *Rules {
 	if err := c.Validate(); err != nil {
 		panic("twenty48: " + err.Error())
@@ -23,7 +23,7 @@ func New(c Config) *Rules {
 	return &Rules{c}
 }
 
-// Config returns what the rules were made from.
+// Config returns the config that was passed to New.
 func (r *Rules) Config() Config { return r.config }
 
 // Start implements game.Rules.
@@ -43,10 +43,9 @@ func (r *Rules) Start(d *game.Draws) game.Position {
 	return p.derive(c)
 }
 
-// Move implements game.Rules: it slides, merges, scores, looks for the goal,
-// and spawns a tile. Beyond game.ErrIllegalMove it returns an error for a
-// position of other rules. A score that outgrows an int32 stays at its limit,
-// and so does the number of moves; no game that was played gets there.
+// Move implements game.Rules. It slides, merges, scores, checks for the goal and spawns a tile.
+// Besides game.ErrIllegalMove, it returns an error if the position belongs to other rules. The
+// score and the number of moves saturate at the largest int32, which no real game reaches.
 func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (game.Position, game.Change, error) {
 	p, err := r.own(from)
 	if err != nil {
@@ -56,7 +55,7 @@ func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (gam
 		return nil, game.Change{}, err
 	}
 	c := r.config
-	made := &struct { // in one allocation, which saves 8 % of a move
+	made := &struct { // one allocation for all three makes a move 8% faster
 		next    Position
 		spawned game.Spawn
 		cells   [16]uint8
@@ -68,7 +67,7 @@ func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (gam
 	}
 	score := min(int64(p.score)+points, math.MaxInt32)
 	change := game.Change{Gained: int32(score - int64(p.score))}
-	// The goal is checked before the spawn: a spawned tile is always smaller.
+	// It is enough to check for the goal before the spawn: a spawned tile is always smaller.
 	won := c.EndsAtGoal && faceOf(slices.Max(cells)) >= c.Goal
 	if !won || c.SpawnsAfterGoal {
 		made.spawned = spawn(cells, c.FoursIn, d)
@@ -86,14 +85,14 @@ func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (gam
 // change.
 func (r *Rules) Resign(p game.Position, _ int) game.Position { return p }
 
-// Recordable implements game.Rules: a score of 2048 is recordable for any reason.
+// Recordable implements game.Rules. Scores of 2048 are recordable no matter why the game ended.
 func (r *Rules) Recordable(game.Reason) bool { return true }
 
 // own returns p as a Position of these rules.
 func (r *Rules) own(p game.Position) (*Position, error) {
 	own, ok := p.(*Position)
 	if !ok {
-		return nil, fmt.Errorf("twenty48: a %T is no position of 2048", p)
+		return nil, fmt.Errorf("twenty48: a %T is not a position of 2048", p)
 	}
 	if own.rows != r.config.Rows || own.columns != r.config.Columns {
 		return nil, fmt.Errorf("twenty48: a board of %d×%d in a game of %d×%d",
@@ -102,7 +101,7 @@ func (r *Rules) own(p game.Position) (*Position, error) {
 	return own, nil
 }
 
-// allows returns nil if m is legal in p, else why it is not.
+// allows returns nil if m is legal in p, or else an error that explains why it is not.
 func (r *Rules) allows(p *Position, m game.Move) error {
 	switch {
 	case p.ended != game.ReasonNone:
@@ -120,10 +119,9 @@ func (r *Rules) allows(p *Position, m game.Move) error {
 	}
 }
 
-// spawn draws an empty cell and, if there are fours, the value, and puts the tile into
-// cells, which must have an empty cell. After a slide there always is one: a full board
-// changes only by a merge, which empties a cell, and an idle move needs an empty cell to
-// be legal.
+// spawn draws an empty cell and, if 4s can spawn, the value, and puts the tile into that cell.
+// There must be an empty cell. After a slide there always is one: a full board changes only by
+// a merge, which empties a cell, and an idle move is legal only if a cell is empty.
 func spawn(cells []uint8, foursIn int, d Drawer) game.Spawn {
 	empty := 0
 	for _, e := range cells {

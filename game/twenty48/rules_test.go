@@ -27,7 +27,7 @@ func TestMove_IllegalSaysWhy(t *testing.T) {
 		"idle on a full board": {idle, "2 2 / 4 8", game.Slide(game.Up), "illegal move: up changes nothing, and no cell is empty for a new tile"},
 		"a cell":               {classic(2, 2), "2 . / 4 .", game.To(game.Cell{X: 1}), "illegal move: 2048 is played by sliding up, right, down or left, not by naming a cell"},
 		"no known direction":   {classic(2, 2), "2 . / 4 .", game.Slide(5), "illegal move: tiles slide up, right, down or left only"},
-		"far off":              {classic(2, 2), "2 . / 4 .", game.Slide(200), "illegal move: tiles slide up, right, down or left only"},
+		"out of range":         {classic(2, 2), "2 . / 4 .", game.Slide(200), "illegal move: tiles slide up, right, down or left only"},
 		"stuck":                {classic(2, 2), "2 4 / 4 2", game.Slide(game.Up), "illegal move: the game has ended, no moves left"},
 		"won":                  {ending, "2048 . / . .", game.Slide(game.Right), "illegal move: the game has ended, goal reached"},
 	} {
@@ -143,14 +143,14 @@ func TestResign_LeavesTheBoard(t *testing.T) {
 	}
 }
 
-// otherGame is a position that 2048 knows nothing of.
+// otherGame is a position of a game other than 2048.
 type otherGame struct{ game.Position }
 
 func TestRules_OtherPositions(t *testing.T) {
 	t.Parallel()
 	r := twenty48.New(classic(2, 2))
 	_, _, err := r.Move(otherGame{}, 0, game.Slide(game.Left), nil)
-	require.EqualError(t, err, "twenty48: a twenty48_test.otherGame is no position of 2048")
+	require.EqualError(t, err, "twenty48: a twenty48_test.otherGame is not a position of 2048")
 	_, p := position(t, classic(2, 3), "2 . . / . . .")
 	_, _, err = r.Move(p, 0, game.Slide(game.Left), nil)
 	require.EqualError(t, err, "twenty48: a board of 2×3 in a game of 2×2")
@@ -162,8 +162,8 @@ func TestConfig_Checked(t *testing.T) {
 	for want, spoil := range map[string]func(*twenty48.Config){
 		"rows: 1 is not from 2 to 255":                           func(c *twenty48.Config) { c.Rows = 1 },
 		"columns: 256 is not from 2 to 255":                      func(c *twenty48.Config) { c.Columns = 256 },
-		"start: 0 is none of the ways to start":                  func(c *twenty48.Config) { c.Start = 0 },
-		"start: 4 is none of the ways to start":                  func(c *twenty48.Config) { c.Start = 4 },
+		"start: 0 is not a known start":                          func(c *twenty48.Config) { c.Start = 0 },
+		"start: 4 is not a known start":                          func(c *twenty48.Config) { c.Start = 4 },
 		"fours in: -1 is negative":                               func(c *twenty48.Config) { c.FoursIn = -1 },
 		"goal: 0 is not a power of two from 8 to 1073741824":     func(c *twenty48.Config) { c.Goal = 0 },
 		"goal: 4 is not a power of two from 8 to 1073741824":     func(c *twenty48.Config) { c.Goal = 4 },

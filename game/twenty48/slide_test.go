@@ -12,7 +12,7 @@ import (
 
 func TestSlide_OneLine(t *testing.T) {
 	t.Parallel()
-	// The second row keeps a board of two rows and never moves.
+	// A board has at least two rows, so each case adds a second row that never moves.
 	for _, tc := range []struct {
 		line   string
 		d      game.Direction
@@ -58,7 +58,7 @@ func TestSlide_WholeBoard(t *testing.T) {
 			next, change, err := r.Move(p, 0, game.Slide(d), seed(1).Draws(2))
 			require.NoError(t, err)
 			assert.Equal(t, want, draw(beforeSpawn(next, change), 3))
-			assert.Equal(t, board, draw(p.Tiles(), 3), "the position moved from")
+			assert.Equal(t, board, draw(p.Tiles(), 3), "the previous position changed")
 		})
 	}
 }
@@ -90,7 +90,7 @@ func TestLegalMoves_FixedOrder(t *testing.T) {
 	}
 }
 
-// No game reaches the largest tile, but a board can be made that holds it.
+// No game reaches the largest tile, but a board can be created with it.
 func TestMerge_LargestTile(t *testing.T) {
 	t.Parallel()
 	const full = "1073741824 1073741824 / 2 4"

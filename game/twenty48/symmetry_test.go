@@ -10,9 +10,9 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// A symmetry of the board takes each cell and each direction to another. Two
-// of them give all eight: a mirror from left to right, and one along the
-// diagonal, which swaps rows and columns.
+// symmetry maps each cell and each direction of the board to another. Two symmetries generate
+// all eight: the left-right mirror image, and the reflection across the diagonal, which swaps
+// rows and columns.
 type symmetry struct {
 	name      string
 	diagonal  bool
@@ -41,9 +41,9 @@ func (s symmetry) board(board []int32, rows, columns int) []int32 {
 	return image
 }
 
-// TestPropertySymmetry checks that a reflected board played in the reflected
-// direction gives the reflected game.
-func TestPropertySymmetry(t *testing.T) {
+// TestProperty_Symmetry checks that reflecting both the board and the direction of a move reflects
+// the result.
+func TestProperty_Symmetry(t *testing.T) {
 	t.Parallel()
 	for _, s := range symmetries {
 		t.Run(s.name, func(t *testing.T) {

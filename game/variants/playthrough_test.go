@@ -19,16 +19,15 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// A playthrough is the record of one game, as OpenSpiel keeps them: whatever
-// alters a rule, a draw, a score or the order of legal moves shows as a
-// difference in a text that people can read.
+// A playthrough is the record of one game, as in OpenSpiel. A change in a rule, a draw, a score or
+// the order of legal moves shows up as a readable diff.
 
-var update = flag.Bool("update", false, "play the playthroughs anew and write them to testdata")
+var update = flag.Bool("update", false, "play the playthroughs again and write them to testdata")
 
 const playthroughs = "testdata/playthroughs"
 
-// playthroughSeed is the counting seed but for its first byte, chosen so that
-// goodMove gets to 2048 wherever the board has room for it.
+// playthroughSeed returns the counting seed with another first byte, chosen so that goodMove
+// reaches 2048 on every board that is large enough.
 func playthroughSeed(t *testing.T) game.Seed {
 	t.Helper()
 	b := countingSeed(t).SeedBytes()
@@ -71,13 +70,13 @@ func TestPlaythroughs_NoneLeftOver(t *testing.T) {
 	}
 }
 
-// shown reports whether the record of a game shows the position after a move:
-// each at the beginning, a few of the middle, and the last ones.
+// shown reports whether the record of a game shows the position after a move: it shows all
+// positions at the beginning, a few in the middle, and the last ones.
 func shown(move, moves int) bool {
 	return move <= 40 || move%50 == 0 || move > moves-3
 }
 
-// record plays moves from the seed above and writes down what happens.
+// record plays moves with playthroughSeed and returns the record of the game.
 func record(t *testing.T, v game.Variant, moves []string) string {
 	t.Helper()
 	s := playthroughSeed(t)
@@ -96,7 +95,7 @@ func record(t *testing.T, v game.Variant, moves []string) string {
 		legal := p.LegalMoves()
 		at := slices.IndexFunc(legal, func(m game.Move) bool { return notation(m) == name })
 		require.GreaterOrEqualf(t, at, 0, "%s, move %d: %s is not legal", v.ID, i+1, name)
-		// The game's creation is version 1, so its first move is version 2.
+		// Version 1 creates the game, so its first move is version 2.
 		next, change, err := v.Rules.Move(p, p.Turn(), legal[at], s.Draws(int32(i+2)))
 		require.NoErrorf(t, err, "%s, move %d", v.ID, i+1)
 		if shown(i+1, len(moves)) {
@@ -114,13 +113,14 @@ func record(t *testing.T, v game.Variant, moves []string) string {
 	return w.String()
 }
 
-// Where the moves stand in a record.
+// In a record, the first line of the list of moves begins with movesLine. The other lines of
+// the list begin with movesIndent.
 const (
 	movesLine   = "moves     "
 	movesIndent = "          "
 )
 
-// recordedMoves reads the moves out of a record.
+// recordedMoves extracts the moves from a record.
 func recordedMoves(text string) []string {
 	_, after, _ := strings.Cut(text, "\n"+movesLine)
 	var moves []string
@@ -134,7 +134,7 @@ func recordedMoves(text string) []string {
 	return moves
 }
 
-// notation is a move in one word.
+// notation returns m as one word, as the record shows it.
 func notation(m game.Move) string {
 	if m.Direction != 0 {
 		return m.Direction.String()
@@ -142,12 +142,12 @@ func notation(m game.Move) string {
 	return fmt.Sprintf("%d,%d", m.Cell.X, m.Cell.Y)
 }
 
-// owners are the marks of what lies on a cell of Tribolo.
+// owners maps each owner of a Tribolo cell to the mark that represents it in a record.
 var owners = map[tribolo.Owner]string{
 	tribolo.Empty: " .", tribolo.Wall: " #", tribolo.Blue: " B", tribolo.Red: " R", tribolo.Green: " G",
 }
 
-// describe writes all that the service shows of a position.
+// describe formats everything that the service shows about a position.
 func describe(t *testing.T, p game.Position) string {
 	t.Helper()
 	var w strings.Builder

@@ -7,11 +7,12 @@ import (
 	"github.com/gridstand/gridstand/game/twenty48"
 )
 
-// goal is the tile that gives 2048 its name. It is the goal of every variant, whether or
-// not the game ends there.
+// goal is the tile that gives 2048 its name. It is the goal of every variant, whether or not
+// the game ends there.
 const goal = 2048
 
-// twenty48s are the variants of 2048. They differ as the programs they come from do.
+// twenty48s returns the variants of 2048. They differ in the same ways as the programs they come
+// from.
 func twenty48s() []game.Variant {
 	vs := []game.Variant{
 		{
@@ -33,7 +34,7 @@ func twenty48s() []game.Variant {
 				"what comes but not where. A merge scores half of the new tile, two points for a pair of 2s. " +
 				"Make 2048 and you win on the spot; get stuck before and you have lost. " +
 				"The rules come from a version in ClojureScript.",
-			// Nothing spawns after the winning move.
+			// No tile spawns after the winning move.
 			Rules: twenty48.New(twenty48.Config{
 				Rows: 4, Columns: 4, Start: twenty48.StartMiddleTwo,
 				Goal: goal, EndsAtGoal: true, HalfScore: true,
@@ -44,8 +45,8 @@ func twenty48s() []game.Variant {
 			Title:   "Restless",
 			Summary: "Every move brings a tile, even one that moves nothing; a 4 one time in five.",
 			Manual: "You start with two 2s. A new tile appears after every move, and one in five is a 4. You " +
-				"may slide where nothing gives way: the board stays as it is, but a tile appears all the same, " +
-				"which can be a way to wait and can fill the board faster than you like. Once the board is full " +
+				"may slide even if no tile can move: the board stays as it is, but a new tile appears all the same, " +
+				"which can be a way to wait and can fill the board faster than you like. Once the board is full, " +
 				"only moves that merge are left. Make 2048 and you win on the spot. " +
 				"The rules come from a version in Python with Tkinter.",
 			Rules: twenty48.New(twenty48.Config{
@@ -84,15 +85,15 @@ func twenty48s() []game.Variant {
 	return vs
 }
 
-// cirulli are the rules of Gabriele Cirulli's 2048 on a board of any size. The original
-// asks at 2048 whether to keep playing; here the answer is always yes.
+// cirulli returns the rules of Gabriele Cirulli's 2048 for a board of any size. At 2048 the
+// original asks whether to keep playing; here the game always continues.
 func cirulli(rows, columns int) twenty48.Config {
 	return twenty48.Config{
 		Rows: rows, Columns: columns, Start: twenty48.StartSpawned, FoursIn: 10, Goal: goal,
 	}
 }
 
-// sized is classic on a square board of another size.
+// sized returns classic on a square board of another size.
 func sized(side int, summary, manual string) game.Variant {
 	return game.Variant{
 		ID:      fmt.Sprintf("%dx%d", side, side),

@@ -25,7 +25,7 @@ func TestAll_Complete(t *testing.T) {
 	t.Parallel()
 	ids, titles := map[string]bool{}, map[string]bool{}
 	for _, v := range variants.All() {
-		// An id is typed on a command line and is part of keys and file names.
+		// IDs are typed on the command line and are part of keys and file names.
 		assert.Regexp(t, `^[a-z0-9]{1,16}$`, v.ID)
 		assert.Falsef(t, ids[v.ID], "two variants %s", v.ID)
 		assert.Falsef(t, titles[v.Title], "two variants with the title %s", v.Title)
@@ -36,7 +36,7 @@ func TestAll_Complete(t *testing.T) {
 		assert.LessOrEqual(t, len([]rune(v.Summary)), 76, "the summary of %s takes more than a line", v.ID)
 		for _, text := range []string{v.Summary, v.Manual} {
 			assert.NotContains(t, text, "\n", v.ID)
-			assert.True(t, strings.HasSuffix(text, "."), "%s: %q is no sentence", v.ID, text)
+			assert.True(t, strings.HasSuffix(text, "."), "%s: %q is not a sentence", v.ID, text)
 		}
 		assert.NotZero(t, v.Kind, v.ID)
 		assert.Positive(t, v.Seats, v.ID)
@@ -50,7 +50,7 @@ func TestAll_Complete(t *testing.T) {
 	}
 }
 
-// Ensure that every player who is offered a seat can play.
+// Ensure that every bot that a variant lists can play it.
 func TestBots(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {

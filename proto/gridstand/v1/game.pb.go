@@ -23,13 +23,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Storage says how long a server keeps what it stores.
+// Storage specifies how long a server keeps its data.
 type Storage int32
 
 const (
 	// Never sent.
 	Storage_STORAGE_UNSPECIFIED Storage = 0
-	// Until the server ends: everything is gone then.
+	// Until the server ends; all data is then lost.
 	Storage_STORAGE_EMBEDDED Storage = 1
 	// In a store that outlives the server, such as a file or a database.
 	Storage_STORAGE_DURABLE Storage = 2
@@ -76,7 +76,7 @@ func (Storage) EnumDescriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{0}
 }
 
-// Kind is a family of variants that share a board message.
+// Kind is a family of variants with the same board message.
 type Kind int32
 
 const (
@@ -129,17 +129,17 @@ func (Kind) EnumDescriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{1}
 }
 
-// GameStatus is the stage of a game's life.
+// GameStatus is the stage of a game.
 type GameStatus int32
 
 const (
-	// In a request: any. Never sent.
+	// In a request: any status. Never sent by a server.
 	GameStatus_GAME_STATUS_UNSPECIFIED GameStatus = 0
 	// Seats are still open.
 	GameStatus_GAME_STATUS_WAITING GameStatus = 1
-	// It is being played.
+	// The game is being played.
 	GameStatus_GAME_STATUS_ACTIVE GameStatus = 2
-	// It is over; result says how.
+	// The game is over; see Game.result.
 	GameStatus_GAME_STATUS_FINISHED GameStatus = 3
 )
 
@@ -192,11 +192,11 @@ type OrderBy int32
 const (
 	// The default: ORDER_BY_RECENT.
 	OrderBy_ORDER_BY_UNSPECIFIED OrderBy = 0
-	// The latest update_time first; the order may be a second old.
+	// Latest update_time first; the order may be one second old.
 	OrderBy_ORDER_BY_RECENT OrderBy = 1
-	// The highest score of any seat first. Only with GAME_STATUS_ACTIVE.
+	// Highest score of any seat first. Only with GAME_STATUS_ACTIVE.
 	OrderBy_ORDER_BY_SCORE OrderBy = 2
-	// The most watched first. Only with GAME_STATUS_ACTIVE.
+	// Most watched first. Only with GAME_STATUS_ACTIVE.
 	OrderBy_ORDER_BY_WATCHERS OrderBy = 3
 )
 
@@ -243,7 +243,7 @@ func (OrderBy) EnumDescriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{3}
 }
 
-// Reason says why.
+// Reason is the reason why a game ended.
 type Result_Reason int32
 
 const (
@@ -253,12 +253,12 @@ const (
 	Result_REASON_GOAL_REACHED Result_Reason = 1
 	// No seat can move.
 	Result_REASON_NO_MOVES Result_Reason = 2
-	// Given up.
+	// A player resigned.
 	Result_REASON_RESIGNED Result_Reason = 3
-	// Time ran out, and no human is left.
+	// A player ran out of time, and no human is left.
 	Result_REASON_TIMED_OUT Result_Reason = 4
-	// No player joined or moved for too long, its creator called it off, or the
-	// server ended an exhibition of its own.
+	// No player joined or moved for too long, the creator canceled the game, or the
+	// server ended its own exhibition.
 	Result_REASON_ABANDONED Result_Reason = 5
 )
 
@@ -309,89 +309,87 @@ func (Result_Reason) EnumDescriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{8, 0}
 }
 
-// Limits are what one server allows. 0 stands for no limit everywhere.
+// Limits are the limits that one server enforces. 0 always means no limit.
 type Limits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Largest message that the server takes, in bytes.
+	// Largest message that the server accepts, in bytes.
 	MessageBytes int32 `protobuf:"varint,1,opt,name=message_bytes,json=messageBytes,proto3" json:"message_bytes,omitempty"`
-	// Streams that may be open at once on one connection.
+	// Streams that may be open at the same time on one connection.
 	StreamsPerConnection int32 `protobuf:"varint,2,opt,name=streams_per_connection,json=streamsPerConnection,proto3" json:"streams_per_connection,omitempty"`
-	// Calls that change something, most of them moves, that one player may make in a
-	// second.
+	// Calls per second by one player that change something; most of them are moves.
 	MovesPerSecond int32 `protobuf:"varint,3,opt,name=moves_per_second,json=movesPerSecond,proto3" json:"moves_per_second,omitempty"`
-	// Games that are not over which one account may have created or sit in.
+	// Unfinished games that one account may have created or have a seat in.
 	OpenGamesPerPlayer int32 `protobuf:"varint,4,opt,name=open_games_per_player,json=openGamesPerPlayer,proto3" json:"open_games_per_player,omitempty"`
-	// Watch streams that may be open on one game, without those of its own players.
-	// A preview counts on its own server only.
+	// Watch streams that may be open on one game, not counting those of its own players. A
+	// preview counts on its own server only.
 	WatchersPerGame int32 `protobuf:"varint,5,opt,name=watchers_per_game,json=watchersPerGame,proto3" json:"watchers_per_game,omitempty"`
 	// Shortest turn_limit that a game may have; the longest is always 7 days.
 	MinTurnLimit *durationpb.Duration `protobuf:"bytes,6,opt,name=min_turn_limit,json=minTurnLimit,proto3" json:"min_turn_limit,omitempty"`
-	// Connections that one address may have to one server. What is more is closed
-	// at once, without an answer.
+	// Connections that one address may have to one server. Further connections are closed
+	// immediately, without an answer.
 	ConnectionsPerAddress int32 `protobuf:"varint,7,opt,name=connections_per_address,json=connectionsPerAddress,proto3" json:"connections_per_address,omitempty"`
-	// Watch streams that one address may have open on one server. One in 512 of
-	// them, and at least one, may be sent a past that the server has to read from
-	// the log at the same time; others wait for a while, and are refused then.
+	// Watch streams that one address may have open on one server. Of these, one in 512 (but
+	// at least one) may concurrently receive past events that the server has to read from
+	// the log; others wait for a while and are then refused.
 	WatchesPerAddress int32 `protobuf:"varint,8,opt,name=watches_per_address,json=watchesPerAddress,proto3" json:"watches_per_address,omitempty"`
-	// Watch streams that one address may open on one server in a second, with ten
-	// seconds' worth at once.
+	// Watch streams that one address may open on one server per second, with a burst of ten
+	// seconds' worth.
 	WatchesPerAddressPerSecond int32 `protobuf:"varint,9,opt,name=watches_per_address_per_second,json=watchesPerAddressPerSecond,proto3" json:"watches_per_address_per_second,omitempty"`
-	// Requests for Server-Sent Events (GET /g/<id>/events) that one address may have
-	// open on one server. Each is a watch stream, too.
+	// Requests for Server-Sent Events (GET /g/<id>/events) that one address may have open
+	// on one server. Each also counts as a watch stream.
 	SsePerAddress int32 `protobuf:"varint,35,opt,name=sse_per_address,json=ssePerAddress,proto3" json:"sse_per_address,omitempty"`
-	// Wrong tokens that one address may show to one server in a minute.
+	// Wrong tokens that one address may send to one server per minute.
 	WrongTokensPerMinute int32 `protobuf:"varint,10,opt,name=wrong_tokens_per_minute,json=wrongTokensPerMinute,proto3" json:"wrong_tokens_per_minute,omitempty"`
-	// CreatePlayer calls of one address in a minute, over all servers.
+	// CreatePlayer calls per minute from one address to all servers.
 	NewPlayersPerMinute int32 `protobuf:"varint,11,opt,name=new_players_per_minute,json=newPlayersPerMinute,proto3" json:"new_players_per_minute,omitempty"`
-	// Games that one account may create in a minute, over all servers.
+	// Games that one account may create per minute on all servers.
 	NewGamesPerMinute int32 `protobuf:"varint,12,opt,name=new_games_per_minute,json=newGamesPerMinute,proto3" json:"new_games_per_minute,omitempty"`
-	// Games that may be created from one address in a minute, over all servers.
+	// Games that may be created from one address per minute on all servers.
 	NewGamesPerAddressPerMinute int32 `protobuf:"varint,13,opt,name=new_games_per_address_per_minute,json=newGamesPerAddressPerMinute,proto3" json:"new_games_per_address_per_minute,omitempty"`
-	// Connections that one address may open to one server in a second, with ten
-	// seconds' worth at once. What is more is closed at once, without an answer.
+	// Connections that one address may open to one server per second, with a burst of ten
+	// seconds' worth. Further connections are closed immediately, without an answer.
 	NewConnectionsPerAddressPerSecond int32 `protobuf:"varint,14,opt,name=new_connections_per_address_per_second,json=newConnectionsPerAddressPerSecond,proto3" json:"new_connections_per_address_per_second,omitempty"`
-	// Streams and calls of one address that one server has open at once, of every
-	// kind.
+	// Streams and calls of every kind that one address may have open on one server.
 	StreamsPerAddress int32 `protobuf:"varint,15,opt,name=streams_per_address,json=streamsPerAddress,proto3" json:"streams_per_address,omitempty"`
-	// Streams of one connection whose request takes longer than half a second to
-	// arrive. A call whose request has not arrived five seconds after its headers
-	// ends with DEADLINE_EXCEEDED.
+	// Streams on one connection whose request takes longer than half a second to arrive. If
+	// the request of a call has not arrived five seconds after its headers, the call ends
+	// with DEADLINE_EXCEEDED.
 	IncompletePerConnection int32 `protobuf:"varint,16,opt,name=incomplete_per_connection,json=incompletePerConnection,proto3" json:"incomplete_per_connection,omitempty"`
-	// Such streams of one address.
+	// Like incomplete_per_connection, but for all connections of one address.
 	IncompletePerAddress int32 `protobuf:"varint,17,opt,name=incomplete_per_address,json=incompletePerAddress,proto3" json:"incomplete_per_address,omitempty"`
-	// Bytes that one server holds for one address: the headers of its open streams
-	// and the answers that it has not read. A connection that leaves an eighth of
-	// this unread is closed.
+	// Bytes that one server buffers for one address: the headers of its open streams and
+	// the answers that it has not read. A connection that leaves an eighth of this unread
+	// is closed.
 	HeldBytesPerAddress int32 `protobuf:"varint,18,opt,name=held_bytes_per_address,json=heldBytesPerAddress,proto3" json:"held_bytes_per_address,omitempty"`
 	// Health.Watch streams that one address may have open on one server.
 	HealthWatchesPerAddress int32 `protobuf:"varint,19,opt,name=health_watches_per_address,json=healthWatchesPerAddress,proto3" json:"health_watches_per_address,omitempty"`
 	// Reflection streams that one address may have open on one server.
 	ReflectionsPerAddress int32 `protobuf:"varint,20,opt,name=reflections_per_address,json=reflectionsPerAddress,proto3" json:"reflections_per_address,omitempty"`
-	// Requests that one address may send on reflection streams to one server in a
-	// second, with ten seconds' worth at once.
+	// Requests that one address may send on reflection streams to one server per second,
+	// with a burst of ten seconds' worth.
 	ReflectionsPerAddressPerSecond int32 `protobuf:"varint,21,opt,name=reflections_per_address_per_second,json=reflectionsPerAddressPerSecond,proto3" json:"reflections_per_address_per_second,omitempty"`
-	// Unary calls of one address that one server works on or keeps waiting, other
-	// than Move, Undo and Resign, and those that need no store (ListVariants,
+	// Unary calls of one address that one server is processing or has queued. This excludes
+	// Move, Undo and Resign, and calls that do not use the store (ListVariants,
 	// GetServerInfo).
 	ReadsPerAddress int32 `protobuf:"varint,22,opt,name=reads_per_address,json=readsPerAddress,proto3" json:"reads_per_address,omitempty"`
-	// Unary calls of one address to one server in a second, other than Move, Undo and
-	// Resign, with ten seconds' worth at once. A page counts as one call for each 50
-	// entries asked for.
+	// Unary calls per second from one address to one server, excluding Move, Undo and
+	// Resign, with a burst of ten seconds' worth. A page counts as one call for each 50
+	// requested entries. HTTP requests for pages, files and pictures count too.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
-	// Calls counted by reads_per_address that one server works on at the same time, a
-	// quarter of them for one address. Others wait up to a second, and are refused
-	// then.
+	// Calls counted by reads_per_address that one server processes at the same time; one
+	// address gets at most a quarter of them. Other calls wait up to a second and are then
+	// refused.
 	ReadsAtOnce int32 `protobuf:"varint,24,opt,name=reads_at_once,json=readsAtOnce,proto3" json:"reads_at_once,omitempty"`
-	// Watch streams for which one server works on a game's past at the same time.
-	// Others take turns, a piece of the past at a time.
+	// Watch streams for which one server reads a game's past events at the same time. Other
+	// streams take turns, reading part of the events at a time.
 	ReplaysAtOnce int32 `protobuf:"varint,34,opt,name=replays_at_once,json=replaysAtOnce,proto3" json:"replays_at_once,omitempty"`
-	// Games between bots alone that may run at once, over all servers: of the
-	// account that created them. One that is paused (see SeatRequest) does not
-	// count; it goes on as soon as there is room.
+	// Games without human players, created by one account, that may run at the same time on
+	// all servers. A paused game (see SeatRequest) does not count; it continues as soon as
+	// there is capacity.
 	BotGamesPerPlayer int32 `protobuf:"varint,31,opt,name=bot_games_per_player,json=botGamesPerPlayer,proto3" json:"bot_games_per_player,omitempty"`
-	// The same, of the address from which a call made them run.
+	// Like bot_games_per_player, but for the games that calls from one address started or resumed.
 	BotGamesPerAddress int32 `protobuf:"varint,32,opt,name=bot_games_per_address,json=botGamesPerAddress,proto3" json:"bot_games_per_address,omitempty"`
-	// The same, of all.
+	// Like bot_games_per_player, but for all games without human players in the store.
 	BotGamesPerStore int32 `protobuf:"varint,33,opt,name=bot_games_per_store,json=botGamesPerStore,proto3" json:"bot_games_per_store,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -630,18 +628,18 @@ func (x *Limits) GetBotGamesPerStore() int32 {
 	return 0
 }
 
-// Variant is one set of rules that can be played.
+// Variant is a set of rules for a game.
 type Variant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name for requests, such as "classic".
+	// Short name used in requests, such as "classic".
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Name for people.
+	// Display name.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// What sets it apart, in one line.
+	// What is special about the variant, in one line.
 	Summary string `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
 	// The rules, in a paragraph.
 	Rules string `protobuf:"bytes,4,opt,name=rules,proto3" json:"rules,omitempty"`
-	// Kind of game, which decides the board message.
+	// Kind of game, which determines the board message.
 	Kind Kind `protobuf:"varint,5,opt,name=kind,proto3,enum=gridstand.v1.Kind" json:"kind,omitempty"`
 	// Rows of the board.
 	Rows int32 `protobuf:"varint,6,opt,name=rows,proto3" json:"rows,omitempty"`
@@ -785,7 +783,7 @@ func (*Open) Descriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{2}
 }
 
-// Caller is a seat for the player who sends the request.
+// Caller is a seat for the player who makes the call.
 type Caller struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -822,15 +820,15 @@ func (*Caller) Descriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{3}
 }
 
-// SeatRequest says who gets a seat of a new game.
+// SeatRequest is the occupant of a seat in a new game.
 //
-// A game in which bots have all seats runs while it is watched: the server pauses
-// it a minute after the last Watch or GetGame, and resumes it with the next. A
-// pause does not count towards the time after which a game is abandoned; a game
-// that is not watched for as long as finished games are kept ends abandoned.
+// A game in which bots have all seats runs only while it is watched: the server pauses it
+// a minute after the last Watch or GetGame, and resumes it with the next one. A pause
+// does not count toward the time after which a game is abandoned. A game that stays
+// unwatched for as long as finished games are kept ends as abandoned.
 type SeatRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who; one that is unset is a field error.
+	// The occupant; an unset occupant is a field error.
 	//
 	// Types that are valid to be assigned to Occupant:
 	//
@@ -911,17 +909,17 @@ type isSeatRequest_Occupant interface {
 }
 
 type SeatRequest_Caller struct {
-	// The caller's own.
+	// The seat is for the caller.
 	Caller *Caller `protobuf:"bytes,1,opt,name=caller,proto3,oneof"`
 }
 
 type SeatRequest_Open struct {
-	// Open: a player may join.
+	// The seat is open: a player may join.
 	Open *Open `protobuf:"bytes,2,opt,name=open,proto3,oneof"`
 }
 
 type SeatRequest_Bot struct {
-	// A bot, by a name out of Variant.bots.
+	// A bot, by its name in Variant.bots.
 	Bot string `protobuf:"bytes,3,opt,name=bot,proto3,oneof"`
 }
 
@@ -934,9 +932,9 @@ func (*SeatRequest_Bot) isSeatRequest_Occupant() {}
 // Seat is a place in a game.
 type Seat struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Place in the order of the turns, from 0.
+	// Position in the turn order, starting at 0.
 	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	// Who sits there.
+	// Occupant of the seat.
 	//
 	// Types that are valid to be assigned to Occupant:
 	//
@@ -944,10 +942,10 @@ type Seat struct {
 	//	*Seat_Bot
 	//	*Seat_Open
 	Occupant isSeat_Occupant `protobuf_oneof:"occupant"`
-	// Whether the seat was given up; it is passed over from then on.
+	// Whether the player gave up the seat; its turns are then skipped.
 	Resigned bool `protobuf:"varint,5,opt,name=resigned,proto3" json:"resigned,omitempty"`
-	// Name of the bot that moves for a player who ran out of time, empty when
-	// the player moves himself.
+	// Name of the bot that moves for a player who ran out of time; empty if the player
+	// moves.
 	StandIn       string `protobuf:"bytes,6,opt,name=stand_in,json=standIn,proto3" json:"stand_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1053,7 +1051,7 @@ type Seat_Bot struct {
 }
 
 type Seat_Open struct {
-	// No player yet.
+	// The seat is open.
 	Open *Open `protobuf:"bytes,4,opt,name=open,proto3,oneof"`
 }
 
@@ -1066,50 +1064,54 @@ func (*Seat_Open) isSeat_Occupant() {}
 // Game is a game at one version.
 type Game struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the game: 26 characters of lower-case base32.
+	// Id of the game: 26 characters of lowercase base32.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Id of its variant.
 	Variant string `protobuf:"bytes,2,opt,name=variant,proto3" json:"variant,omitempty"`
-	// Its seats, in the order of their indexes.
+	// Its seats, in index order.
 	Seats []*Seat `protobuf:"bytes,3,rep,name=seats,proto3" json:"seats,omitempty"`
-	// Stage of its life.
+	// Stage of the game.
 	Status GameStatus `protobuf:"varint,4,opt,name=status,proto3,enum=gridstand.v1.GameStatus" json:"status,omitempty"`
-	// Version of its last event, from 1.
+	// Version of its last event, starting at 1.
 	Version int32 `protobuf:"varint,5,opt,name=version,proto3" json:"version,omitempty"`
-	// How it stands.
+	// Its current position.
 	Position *Position `protobuf:"bytes,6,opt,name=position,proto3" json:"position,omitempty"`
-	// How it ended; unset until then.
+	// How the game ended; unset until then.
 	Result *Result `protobuf:"bytes,7,opt,name=result,proto3" json:"result,omitempty"`
-	// Whether its result goes to the leaderboard, as things stand. A game counts
-	// unless it is private, something was undone in it, a program moved in a
-	// human's seat or holds one as a bot's account, a second human seat is taken,
-	// a "random" bot sits in it, or only bots do. So Tribolo's leaderboard
-	// is for one player against two of the server's other bots: a player's own
-	// puppets cannot help.
+	// Whether its result currently counts for the leaderboard or, in an attempt, for the
+	// standings of its challenge. A game counts unless it is private, a move was undone, a
+	// program moved in a human's seat, the account of a program has a seat, a second human
+	// seat is taken, a "random" bot has a seat, or only bots play. Tribolo's leaderboard is
+	// therefore for games of one player against two of the server's other bots, in which a
+	// player's extra accounts cannot help. No leaderboard lists a score of 0.
 	Ranked bool `protobuf:"varint,8,opt,name=ranked,proto3" json:"ranked,omitempty"`
 	// Whether it is kept out of lists. Every client that knows its id may watch it.
 	Private bool `protobuf:"varint,9,opt,name=private,proto3" json:"private,omitempty"`
-	// How many Watch streams are open on it on all servers, without previews and
-	// those of its own players.
+	// Number of Watch streams that are open on the game on all servers, not counting
+	// previews and the streams of its own players.
 	Watchers int32 `protobuf:"varint,10,opt,name=watchers,proto3" json:"watchers,omitempty"`
-	// SHA-256 of the seed, published from the beginning: 32 bytes.
+	// SHA-256 of the seed, public from the beginning: 32 bytes.
 	SeedCommitment []byte `protobuf:"bytes,11,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
-	// Seed from which everything random in it was drawn: 32 bytes, empty until
-	// the game is over.
+	// Seed from which all random choices in the game are derived: 32 bytes; empty until the
+	// game is over and, in an attempt, until its challenge is closed.
 	Seed []byte `protobuf:"bytes,12,opt,name=seed,proto3" json:"seed,omitempty"`
 	// Time of its first event.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Time of its last event.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// Time that a player has for a move; unset for none.
+	// Time limit for each move; unset if there is no limit.
 	TurnLimit *durationpb.Duration `protobuf:"bytes,15,opt,name=turn_limit,json=turnLimit,proto3" json:"turn_limit,omitempty"`
-	// Revision of the rules that replay it.
+	// Revision of the rules needed to replay the game.
 	RulesRevision int32 `protobuf:"varint,16,opt,name=rules_revision,json=rulesRevision,proto3" json:"rules_revision,omitempty"`
-	// Whether it is an exhibition: bots have all its seats. While clients list
-	// active games and none moves, the server may begin one by itself. It ends
-	// that one, abandoned, a minute after the last look, or when a player's game
-	// moves.
-	Exhibition    bool `protobuf:"varint,17,opt,name=exhibition,proto3" json:"exhibition,omitempty"`
+	// Whether the game is an exhibition: bots have all its seats, and it is not an attempt
+	// at a challenge. While clients list active games and no public game has had an event
+	// for a minute, the server may start an exhibition by itself. It ends that exhibition
+	// as abandoned a minute after a client last viewed it, or when a public game of players
+	// has an event.
+	Exhibition bool `protobuf:"varint,17,opt,name=exhibition,proto3" json:"exhibition,omitempty"`
+	// Id of the challenge if the game is an attempt at one; empty otherwise. See
+	// ChallengeService for what an attempt hides.
+	ChallengeId   string `protobuf:"bytes,18,opt,name=challenge_id,json=challengeId,proto3" json:"challenge_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1263,10 +1265,17 @@ func (x *Game) GetExhibition() bool {
 	return false
 }
 
-// Position is how a game stands at a version.
+func (x *Game) GetChallengeId() string {
+	if x != nil {
+		return x.ChallengeId
+	}
+	return ""
+}
+
+// Position is the state of a game at a version.
 type Position struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of moves that led here; those undone do not count.
+	// Number of moves that led to the position, without undone moves.
 	MoveCount int32 `protobuf:"varint,1,opt,name=move_count,json=moveCount,proto3" json:"move_count,omitempty"`
 	// The board.
 	//
@@ -1275,12 +1284,12 @@ type Position struct {
 	//	*Position_Twenty48
 	//	*Position_Tribolo
 	Board isPosition_Board `protobuf_oneof:"board"`
-	// Points of each seat.
+	// Score of each seat.
 	Scores []int32 `protobuf:"varint,4,rep,packed,name=scores,proto3" json:"scores,omitempty"`
-	// Seat to move; unset while the game waits for players and when it is over.
+	// Seat to move; unset while the game is waiting for players and when it is over.
 	Turn *int32 `protobuf:"varint,5,opt,name=turn,proto3,oneof" json:"turn,omitempty"`
-	// When the seat to move runs out of time; unset without a turn limit and
-	// while a bot or a stand-in moves.
+	// Time at which the seat to move runs out of time; unset if there is no turn limit, or
+	// if a bot or a stand-in is to move.
 	TurnDeadline  *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=turn_deadline,json=turnDeadline,proto3" json:"turn_deadline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1374,12 +1383,12 @@ type isPosition_Board interface {
 }
 
 type Position_Twenty48 struct {
-	// Of every variant of 2048.
+	// For all variants of 2048.
 	Twenty48 *Twenty48Board `protobuf:"bytes,2,opt,name=twenty48,proto3,oneof"`
 }
 
 type Position_Tribolo struct {
-	// Of Tribolo.
+	// For Tribolo.
 	Tribolo *TriboloBoard `protobuf:"bytes,3,opt,name=tribolo,proto3,oneof"`
 }
 
@@ -1387,15 +1396,14 @@ func (*Position_Twenty48) isPosition_Board() {}
 
 func (*Position_Tribolo) isPosition_Board() {}
 
-// Result is how a game ended.
+// Result is the outcome of a game.
 type Result struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Why the game ended.
+	// The reason why the game ended.
 	Reason Result_Reason `protobuf:"varint,1,opt,name=reason,proto3,enum=gridstand.v1.Result_Reason" json:"reason,omitempty"`
-	// Indexes of the seats that won, several when they share the win, none if
-	// no seat did.
+	// Indexes of the winning seats: more than one if they share the win, empty if no seat won.
 	Winners []int32 `protobuf:"varint,2,rep,packed,name=winners,proto3" json:"winners,omitempty"`
-	// Final points of each seat.
+	// Final score of each seat.
 	Scores        []int32 `protobuf:"varint,3,rep,packed,name=scores,proto3" json:"scores,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1452,21 +1460,22 @@ func (x *Result) GetScores() []int32 {
 	return nil
 }
 
-// Event is one entry of a game's list, with the position that it led to.
+// Event is one entry of a game's list, with the resulting position.
 type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the game.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
-	// Version that the game has with this event.
+	// Version of the game after the event.
 	Version int32 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	// When it was stored, to the millisecond; never before the event before.
+	// Time at which it was stored, with millisecond precision; never before the previous
+	// event.
 	Time *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
-	// Seat that it is about; set in joined, moved, undone, resigned, timed_out
-	// and clock_extended, in no other.
+	// Seat that the event concerns; set only for joined, moved, undone, resigned, timed_out
+	// and clock_extended.
 	Seat *int32 `protobuf:"varint,4,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
-	// Position after it.
+	// Position after the event.
 	Position *Position `protobuf:"bytes,5,opt,name=position,proto3" json:"position,omitempty"`
-	// Whether the game is ranked after it; see Game.ranked.
+	// Whether the game is ranked after the event; see Game.ranked.
 	Ranked bool `protobuf:"varint,6,opt,name=ranked,proto3" json:"ranked,omitempty"`
 	// What happened.
 	//
@@ -1481,9 +1490,10 @@ type Event struct {
 	//	*Event_TimedOut
 	//	*Event_ClockExtended
 	Action isEvent_Action `protobuf_oneof:"action"`
-	// How the game ended; set on the last event alone.
+	// The outcome of the game; set only on the last event.
 	Result *Result `protobuf:"bytes,15,opt,name=result,proto3" json:"result,omitempty"`
-	// The revealed seed, 32 bytes; set on the last event alone.
+	// The revealed seed, 32 bytes; set only on the last event and, in an attempt, only once
+	// its challenge is closed.
 	Seed          []byte `protobuf:"bytes,16,opt,name=seed,proto3" json:"seed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1674,17 +1684,17 @@ type Event_Moved struct {
 }
 
 type Event_Undone struct {
-	// Moves were taken back.
+	// Moves were undone.
 	Undone *Undone `protobuf:"bytes,10,opt,name=undone,proto3,oneof"`
 }
 
 type Event_Resigned struct {
-	// A seat was given up.
+	// A player gave up a seat.
 	Resigned *Resigned `protobuf:"bytes,11,opt,name=resigned,proto3,oneof"`
 }
 
 type Event_Abandoned struct {
-	// The game was given up for lost.
+	// The game was abandoned.
 	Abandoned *Abandoned `protobuf:"bytes,12,opt,name=abandoned,proto3,oneof"`
 }
 
@@ -1694,7 +1704,7 @@ type Event_TimedOut struct {
 }
 
 type Event_ClockExtended struct {
-	// A running clock was given time back.
+	// A running clock was extended.
 	ClockExtended *ClockExtended `protobuf:"bytes,14,opt,name=clock_extended,json=clockExtended,proto3,oneof"`
 }
 
@@ -1719,16 +1729,18 @@ type Created struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the variant.
 	Variant string `protobuf:"bytes,1,opt,name=variant,proto3" json:"variant,omitempty"`
-	// Seats as they were then.
+	// Seats when the game was created.
 	Seats []*Seat `protobuf:"bytes,2,rep,name=seats,proto3" json:"seats,omitempty"`
 	// Whether the game is kept out of lists.
 	Private bool `protobuf:"varint,3,opt,name=private,proto3" json:"private,omitempty"`
-	// Time that a player has for a move; unset for none.
+	// Time limit for each move; unset if there is no limit.
 	TurnLimit *durationpb.Duration `protobuf:"bytes,4,opt,name=turn_limit,json=turnLimit,proto3" json:"turn_limit,omitempty"`
 	// SHA-256 of the seed: 32 bytes.
 	SeedCommitment []byte `protobuf:"bytes,5,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
 	// Revision of the rules.
 	RulesRevision int32 `protobuf:"varint,6,opt,name=rules_revision,json=rulesRevision,proto3" json:"rules_revision,omitempty"`
+	// Id of the challenge if the game is an attempt at one; empty otherwise.
+	ChallengeId   string `protobuf:"bytes,7,opt,name=challenge_id,json=challengeId,proto3" json:"challenge_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1805,10 +1817,17 @@ func (x *Created) GetRulesRevision() int32 {
 	return 0
 }
 
-// Joined says that a seat got an occupant, or its own player back.
+func (x *Created) GetChallengeId() string {
+	if x != nil {
+		return x.ChallengeId
+	}
+	return ""
+}
+
+// Joined means that a player took a seat, or took their own seat back from a stand-in.
 type Joined struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The seat as it is now.
+	// The seat after the event.
 	Seat          *Seat `protobuf:"bytes,1,opt,name=seat,proto3" json:"seat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1851,7 +1870,7 @@ func (x *Joined) GetSeat() *Seat {
 	return nil
 }
 
-// Moved says that the seat of the event moved.
+// Moved means that the event's seat made a move.
 type Moved struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The move.
@@ -1861,13 +1880,13 @@ type Moved struct {
 	//	*Moved_Direction
 	//	*Moved_Cell
 	Move isMoved_Move `protobuf_oneof:"move"`
-	// Whether a program chose it.
+	// Whether a program chose the move.
 	ByBot bool `protobuf:"varint,3,opt,name=by_bot,json=byBot,proto3" json:"by_bot,omitempty"`
-	// Tile that appeared in 2048; unset when none did.
+	// Tile that appeared in 2048; unset if none did.
 	Spawned *Spawn `protobuf:"bytes,4,opt,name=spawned,proto3" json:"spawned,omitempty"`
-	// Points that it earned, in 2048.
+	// Points gained by the move, in 2048.
 	Gained int32 `protobuf:"varint,5,opt,name=gained,proto3" json:"gained,omitempty"`
-	// Cells that it took in Tribolo, in any order, without the destination.
+	// Cells taken in Tribolo, in any order, without the destination.
 	Taken         []*Cell `protobuf:"bytes,6,rep,name=taken,proto3" json:"taken,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1961,12 +1980,12 @@ type isMoved_Move interface {
 }
 
 type Moved_Direction struct {
-	// In 2048.
+	// A move in 2048.
 	Direction Direction `protobuf:"varint,1,opt,name=direction,proto3,enum=gridstand.v1.Direction,oneof"`
 }
 
 type Moved_Cell struct {
-	// In Tribolo.
+	// A move in Tribolo.
 	Cell *Cell `protobuf:"bytes,2,opt,name=cell,proto3,oneof"`
 }
 
@@ -1974,10 +1993,10 @@ func (*Moved_Direction) isMoved_Move() {}
 
 func (*Moved_Cell) isMoved_Move() {}
 
-// Undone says that the game is again as it was.
+// Undone means that the game returned to an earlier position.
 type Undone struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version whose position came back.
+	// Version whose position was restored.
 	ToVersion     int32 `protobuf:"varint,1,opt,name=to_version,json=toVersion,proto3" json:"to_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2020,7 +2039,7 @@ func (x *Undone) GetToVersion() int32 {
 	return 0
 }
 
-// Resigned says that the seat of the event was given up.
+// Resigned means that the player gave up the event's seat.
 type Resigned struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -2057,9 +2076,9 @@ func (*Resigned) Descriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{14}
 }
 
-// Abandoned says that the game ended because no player joined or moved for
-// too long, because its creator called it off before it started, or because
-// the server ended an exhibition of its own.
+// Abandoned means that the game ended because no player joined or moved for too long,
+// because its creator canceled it before it started, or because the server ended its own
+// exhibition.
 type Abandoned struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -2096,10 +2115,10 @@ func (*Abandoned) Descriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{15}
 }
 
-// TimedOut says that the seat of the event ran out of time.
+// TimedOut means that the event's seat ran out of time.
 type TimedOut struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the bot that moves for it from now on; empty when the game ends.
+	// Name of the bot that moves for the seat from now on; empty if the game ends.
 	StandIn       string `protobuf:"bytes,1,opt,name=stand_in,json=standIn,proto3" json:"stand_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2142,11 +2161,11 @@ func (x *TimedOut) GetStandIn() string {
 	return ""
 }
 
-// ClockExtended gives the seat of the event time back in which no move could
-// be taken.
+// ClockExtended gives the event's seat additional time for a period in which no move
+// could be stored.
 type ClockExtended struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How much.
+	// The additional time.
 	By            *durationpb.Duration `protobuf:"bytes,1,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2189,7 +2208,7 @@ func (x *ClockExtended) GetBy() *durationpb.Duration {
 	return nil
 }
 
-// GetServerInfoRequest asks what server this is.
+// GetServerInfoRequest asks for information about the server.
 type GetServerInfoRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -2226,17 +2245,21 @@ func (*GetServerInfoRequest) Descriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{18}
 }
 
-// GetServerInfoResponse says what server this is.
+// GetServerInfoResponse describes the server.
 type GetServerInfoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the software: "gridstand".
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Its version.
+	// Version of the software.
 	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
-	// How long it keeps what it stores.
+	// How long the server keeps its data.
 	Storage Storage `protobuf:"varint,3,opt,name=storage,proto3,enum=gridstand.v1.Storage" json:"storage,omitempty"`
-	// What it allows.
-	Limits        *Limits `protobuf:"bytes,4,opt,name=limits,proto3" json:"limits,omitempty"`
+	// The limits of the server.
+	Limits *Limits `protobuf:"bytes,4,opt,name=limits,proto3" json:"limits,omitempty"`
+	// Public address of the server's web pages, such as https://play.example, without a trailing
+	// slash; empty if the operator has not set it. In links to pages, clients should prefer it to
+	// the address that they connect to, which may be reachable only from their own machine.
+	WebUrl        string `protobuf:"bytes,5,opt,name=web_url,json=webUrl,proto3" json:"web_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2299,6 +2322,13 @@ func (x *GetServerInfoResponse) GetLimits() *Limits {
 	return nil
 }
 
+func (x *GetServerInfoResponse) GetWebUrl() string {
+	if x != nil {
+		return x.WebUrl
+	}
+	return ""
+}
+
 // ListVariantsRequest asks for the variants.
 type ListVariantsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2336,10 +2366,10 @@ func (*ListVariantsRequest) Descriptor() ([]byte, []int) {
 	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{20}
 }
 
-// ListVariantsResponse brings the variants.
+// ListVariantsResponse lists the variants.
 type ListVariantsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// All that can be played.
+	// All variants that can be played.
 	Variants      []*Variant `protobuf:"bytes,1,rep,name=variants,proto3" json:"variants,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2387,20 +2417,24 @@ type CreateGameRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the variant.
 	Variant string `protobuf:"bytes,1,opt,name=variant,proto3" json:"variant,omitempty"`
-	// Who sits where: none, or exactly as many as the variant has seats. Left
-	// out, 2048 seats the caller, and Tribolo the caller and two "greedy" bots.
-	// One account may hold several seats; bots alone make an exhibition.
+	// Occupants of the seats: none, or exactly one for each seat of the variant. If empty,
+	// 2048 seats the caller, and Tribolo the caller and two "greedy" bots. One account may
+	// have several seats; a game that only bots play is an exhibition.
 	Seats []*SeatRequest `protobuf:"bytes,2,rep,name=seats,proto3" json:"seats,omitempty"`
-	// Keeps the game out of lists and off the leaderboard. Every client
-	// that knows its id may watch it.
+	// Keeps the game out of lists and off the leaderboard. Every client that knows its id
+	// may watch it.
 	Private bool `protobuf:"varint,3,opt,name=private,proto3" json:"private,omitempty"`
-	// Time that a player has for a move, from 5 seconds to 7 days; unset for
-	// none.
+	// Time limit for each move, from 5 seconds to 7 days; unset for no limit.
 	TurnLimit *durationpb.Duration `protobuf:"bytes,4,opt,name=turn_limit,json=turnLimit,proto3" json:"turn_limit,omitempty"`
-	// Optional: 26 base32 characters (a–z and 2–7) drawn by the caller. The
-	// game's id is then derived from it and the caller, so that the same request
-	// sent again finds its own game; with other content it is a field error.
-	RequestId     string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Optional: 26 base32 characters (a–z and 2–7) drawn by the caller. The game's id is
+	// then derived from the request_id and the caller, so a repeated request finds the game
+	// that it created. Reusing a request_id with different content is a field error.
+	RequestId string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Makes the game the caller's attempt at a challenge, or returns the existing attempt.
+	// The other fields must be empty. The call fails with NOT_FOUND, reason
+	// CHALLENGE_NOT_FOUND, or FAILED_PRECONDITION, reason CHALLENGE_NOT_OPEN,
+	// CHALLENGE_CLOSED or, for a race, NOT_ENTERED.
+	ChallengeId   string `protobuf:"bytes,6,opt,name=challenge_id,json=challengeId,proto3" json:"challenge_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2470,7 +2504,14 @@ func (x *CreateGameRequest) GetRequestId() string {
 	return ""
 }
 
-// CreateGameResponse brings the new game.
+func (x *CreateGameRequest) GetChallengeId() string {
+	if x != nil {
+		return x.ChallengeId
+	}
+	return ""
+}
+
+// CreateGameResponse contains the new game.
 type CreateGameResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The game at its current version.
@@ -2521,7 +2562,7 @@ type JoinGameRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the game.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
-	// Index of the seat; for what its absence means see JoinGame.
+	// Index of the seat; see JoinGame if it is absent.
 	Seat          *int32 `protobuf:"varint,2,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2571,7 +2612,7 @@ func (x *JoinGameRequest) GetSeat() int32 {
 	return 0
 }
 
-// JoinGameResponse brings the game joined.
+// JoinGameResponse contains the joined game.
 type JoinGameResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The game at its current version.
@@ -2663,7 +2704,7 @@ func (x *GetGameRequest) GetGameId() string {
 	return ""
 }
 
-// GetGameResponse brings the game.
+// GetGameResponse contains the game.
 type GetGameResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The game at its current version.
@@ -2716,22 +2757,20 @@ type ListGamesRequest struct {
 	Status GameStatus `protobuf:"varint,1,opt,name=status,proto3,enum=gridstand.v1.GameStatus" json:"status,omitempty"`
 	// Only games of this variant; empty for any.
 	Variant string `protobuf:"bytes,2,opt,name=variant,proto3" json:"variant,omitempty"`
-	// Only games in which this player sits or that this player created, "me" for
-	// the caller; empty for any. Only with ORDER_BY_RECENT.
+	// Only games that this player created or has a seat in, "me" for the caller; empty for
+	// any. Only with ORDER_BY_RECENT.
 	PlayerId string `protobuf:"bytes,3,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
-	// Order of the list. SCORE and WATCHERS are offered only with
-	// GAME_STATUS_ACTIVE and without a player; other combinations are field
-	// errors.
+	// Order of the list. ORDER_BY_SCORE and ORDER_BY_WATCHERS work only with
+	// GAME_STATUS_ACTIVE and without a player; other combinations are field errors.
 	OrderBy OrderBy `protobuf:"varint,4,opt,name=order_by,json=orderBy,proto3,enum=gridstand.v1.OrderBy" json:"order_by,omitempty"`
-	// Games on a page: 0 means 50, more than 200 means 200, negative is an
-	// error.
+	// Games on a page: 0 means 50, values above 200 mean 200, and a negative value is an error.
 	PageSize int32 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before, empty for the first. Any server on the
-	// same store takes it.
+	// next_page_token of the previous page; empty for the first page. Every server on the
+	// same store accepts it.
 	PageToken string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// The same as player_id, by name, in any case of its letters. Not together
-	// with player_id. With GAME_STATUS_ACTIVE the first game is the one with the
-	// latest event: most likely the one that the player plays now.
+	// Like player_id, but the name of the player, ignoring case. Not allowed together with
+	// player_id. With GAME_STATUS_ACTIVE the first game is the one with the latest event:
+	// most likely the game that the player is playing now.
 	PlayerName    string `protobuf:"bytes,7,opt,name=player_name,json=playerName,proto3" json:"player_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2819,13 +2858,12 @@ func (x *ListGamesRequest) GetPlayerName() string {
 // ListGamesResponse is a page of games.
 type ListGamesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The games, in the order asked for.
+	// The games, in the requested order.
 	Games []*Game `protobuf:"bytes,1,rep,name=games,proto3" json:"games,omitempty"`
-	// Token of the next page, empty when there is none.
+	// Token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many public games that are being played had an event in the last 30
-	// seconds, of all on the store, whatever the request asks for. It may be two
-	// seconds old.
+	// Number of public active games in the store that had an event in the last 30 seconds,
+	// regardless of the request. It may be two seconds old.
 	MovingGames   int32 `protobuf:"varint,3,opt,name=moving_games,json=movingGames,proto3" json:"moving_games,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2887,18 +2925,17 @@ type MoveRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the game.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
-	// Version that the caller saw, 1 or more.
+	// Version that the caller saw; at least 1.
 	Version int32 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	// The move. One of the wrong sort for the game is an illegal move; none, or
-	// no direction, is a field error.
+	// The move. A move of the wrong kind for the game is an illegal move; a missing move or
+	// direction is a field error.
 	//
 	// Types that are valid to be assigned to Move:
 	//
 	//	*MoveRequest_Direction
 	//	*MoveRequest_Cell
 	Move isMoveRequest_Move `protobuf_oneof:"move"`
-	// Declares that a program chose this move; the game is not ranked from then
-	// on.
+	// Declares that a program chose the move; the game is then no longer ranked.
 	ByBot         bool `protobuf:"varint,5,opt,name=by_bot,json=byBot,proto3" json:"by_bot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2985,12 +3022,12 @@ type isMoveRequest_Move interface {
 }
 
 type MoveRequest_Direction struct {
-	// Where the tiles slide, in 2048.
+	// Direction in which the tiles slide, in 2048.
 	Direction Direction `protobuf:"varint,3,opt,name=direction,proto3,enum=gridstand.v1.Direction,oneof"`
 }
 
 type MoveRequest_Cell struct {
-	// Destination, in Tribolo.
+	// Destination cell, in Tribolo.
 	Cell *Cell `protobuf:"bytes,4,opt,name=cell,proto3,oneof"`
 }
 
@@ -2998,7 +3035,7 @@ func (*MoveRequest_Direction) isMoveRequest_Move() {}
 
 func (*MoveRequest_Cell) isMoveRequest_Move() {}
 
-// MoveResponse brings what the move became.
+// MoveResponse contains the event of the move.
 type MoveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The event.
@@ -3044,15 +3081,15 @@ func (x *MoveResponse) GetEvent() *Event {
 	return nil
 }
 
-// UndoRequest takes moves back.
+// UndoRequest takes back moves.
 type UndoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the game.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
-	// Version that the caller saw, 1 or more.
+	// Version that the caller saw; at least 1.
 	Version int32 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	// Version to return to, below the current one; 1 starts anew on the same
-	// board. Absent: just before the caller's last move that still stands.
+	// Version to return to, below version; 1 restarts on the same board. If absent:
+	// the version before the caller's last move that has not been undone.
 	ToVersion     *int32 `protobuf:"varint,3,opt,name=to_version,json=toVersion,proto3,oneof" json:"to_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3109,7 +3146,7 @@ func (x *UndoRequest) GetToVersion() int32 {
 	return 0
 }
 
-// UndoResponse brings what the request became.
+// UndoResponse contains the event of the undo.
 type UndoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The event.
@@ -3155,17 +3192,17 @@ func (x *UndoResponse) GetEvent() *Event {
 	return nil
 }
 
-// ResignRequest gives a seat up. A player with several seats in a game names the
-// version, the seat or both: with neither, the same call sent again after a
-// lost reply gives up the next seat, too.
+// ResignRequest gives up a seat. A player with several seats in a game should name the
+// version, the seat or both: without them, repeating the call after a lost reply also
+// gives up the next seat.
 type ResignRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the game.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
-	// Version that the caller saw, 1 or more. Absent: whatever it is now.
+	// Version that the caller saw; at least 1. If absent: the current version.
 	Version *int32 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	// Index of the seat. Absent: the caller's own that is to move, else the
-	// caller's lowest that has not resigned.
+	// Index of the seat. If absent: the caller's seat that is to move, otherwise the
+	// caller's lowest seat that has not resigned.
 	Seat          *int32 `protobuf:"varint,3,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3222,7 +3259,7 @@ func (x *ResignRequest) GetSeat() int32 {
 	return 0
 }
 
-// ResignResponse brings what the request became.
+// ResignResponse contains the event of the resignation.
 type ResignResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The event.
@@ -3268,19 +3305,19 @@ func (x *ResignResponse) GetEvent() *Event {
 	return nil
 }
 
-// WatchRequest asks for a game's stream.
+// WatchRequest asks for the stream of a game.
 type WatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the game.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
-	// Last version that the caller has, 0 for none; absent to begin with the
-	// game as it is now.
+	// Last version that the caller has, or 0 if it has none; if absent, the stream starts with the
+	// current state of the game.
 	AfterVersion *int32 `protobuf:"varint,2,opt,name=after_version,json=afterVersion,proto3,oneof" json:"after_version,omitempty"`
 	// Asks for every event, however far the reader falls behind.
 	EveryEvent bool `protobuf:"varint,3,opt,name=every_event,json=everyEvent,proto3" json:"every_event,omitempty"`
-	// Leaves the stream out of Game.watchers and WatchResponse.audience: for a
-	// small picture of the game beside others. A game between bots alone runs on
-	// while it has a preview, and the limits on streams hold for previews, too.
+	// Excludes the stream from Game.watchers and WatchResponse.audience. It is meant for
+	// showing several small boards on one screen. A game that only bots play keeps running
+	// while it has a preview, and the limits on streams also apply to previews.
 	Preview       bool `protobuf:"varint,4,opt,name=preview,proto3" json:"preview,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3347,7 +3384,7 @@ func (x *WatchRequest) GetPreview() bool {
 // WatchResponse is one message of a game's stream.
 type WatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it brings.
+	// The content of the message.
 	//
 	// Types that are valid to be assigned to Update:
 	//
@@ -3428,8 +3465,8 @@ type isWatchResponse_Update interface {
 }
 
 type WatchResponse_Game struct {
-	// The whole game, at the beginning or in place of events that the reader
-	// was too slow for.
+	// The complete game, as the first update or in place of events that the reader was too slow to
+	// receive.
 	Game *Game `protobuf:"bytes,1,opt,name=game,proto3,oneof"`
 }
 
@@ -3439,8 +3476,8 @@ type WatchResponse_Event struct {
 }
 
 type WatchResponse_Audience struct {
-	// How many watch, counted as Game.watchers is. Sent when it changes, at
-	// most once a second, and at least every 20 seconds.
+	// Number of watchers, counted like Game.watchers. Sent when it changes, at most once
+	// a second and at least every 20 seconds.
 	Audience int32 `protobuf:"varint,3,opt,name=audience,proto3,oneof"`
 }
 
@@ -3512,7 +3549,7 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\bresigned\x18\x05 \x01(\bR\bresigned\x12\x19\n" +
 	"\bstand_in\x18\x06 \x01(\tR\astandInB\n" +
 	"\n" +
-	"\boccupant\"\x8e\x05\n" +
+	"\boccupant\"\xb1\x05\n" +
 	"\x04Game\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12(\n" +
@@ -3536,7 +3573,8 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x0erules_revision\x18\x10 \x01(\x05R\rrulesRevision\x12\x1e\n" +
 	"\n" +
 	"exhibition\x18\x11 \x01(\bR\n" +
-	"exhibition\"\xa0\x02\n" +
+	"exhibition\x12!\n" +
+	"\fchallenge_id\x18\x12 \x01(\tR\vchallengeId\"\xa0\x02\n" +
 	"\bPosition\x12\x1d\n" +
 	"\n" +
 	"move_count\x18\x01 \x01(\x05R\tmoveCount\x129\n" +
@@ -3577,7 +3615,7 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x06result\x18\x0f \x01(\v2\x14.gridstand.v1.ResultR\x06result\x12\x12\n" +
 	"\x04seed\x18\x10 \x01(\fR\x04seedB\b\n" +
 	"\x06actionB\a\n" +
-	"\x05_seat\"\xf1\x01\n" +
+	"\x05_seat\"\x94\x02\n" +
 	"\aCreated\x12\x18\n" +
 	"\avariant\x18\x01 \x01(\tR\avariant\x12(\n" +
 	"\x05seats\x18\x02 \x03(\v2\x12.gridstand.v1.SeatR\x05seats\x12\x18\n" +
@@ -3585,7 +3623,8 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
 	"turn_limit\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\tturnLimit\x12'\n" +
 	"\x0fseed_commitment\x18\x05 \x01(\fR\x0eseedCommitment\x12%\n" +
-	"\x0erules_revision\x18\x06 \x01(\x05R\rrulesRevision\"0\n" +
+	"\x0erules_revision\x18\x06 \x01(\x05R\rrulesRevision\x12!\n" +
+	"\fchallenge_id\x18\a \x01(\tR\vchallengeId\"0\n" +
 	"\x06Joined\x12&\n" +
 	"\x04seat\x18\x01 \x01(\v2\x12.gridstand.v1.SeatR\x04seat\"\xfa\x01\n" +
 	"\x05Moved\x127\n" +
@@ -3606,15 +3645,16 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\bstand_in\x18\x01 \x01(\tR\astandIn\":\n" +
 	"\rClockExtended\x12)\n" +
 	"\x02by\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x02by\"\x16\n" +
-	"\x14GetServerInfoRequest\"\xa4\x01\n" +
+	"\x14GetServerInfoRequest\"\xbd\x01\n" +
 	"\x15GetServerInfoResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12/\n" +
 	"\astorage\x18\x03 \x01(\x0e2\x15.gridstand.v1.StorageR\astorage\x12,\n" +
-	"\x06limits\x18\x04 \x01(\v2\x14.gridstand.v1.LimitsR\x06limits\"\x15\n" +
+	"\x06limits\x18\x04 \x01(\v2\x14.gridstand.v1.LimitsR\x06limits\x12\x17\n" +
+	"\aweb_url\x18\x05 \x01(\tR\x06webUrl\"\x15\n" +
 	"\x13ListVariantsRequest\"I\n" +
 	"\x14ListVariantsResponse\x121\n" +
-	"\bvariants\x18\x01 \x03(\v2\x15.gridstand.v1.VariantR\bvariants\"\xd1\x01\n" +
+	"\bvariants\x18\x01 \x03(\v2\x15.gridstand.v1.VariantR\bvariants\"\xf4\x01\n" +
 	"\x11CreateGameRequest\x12\x18\n" +
 	"\avariant\x18\x01 \x01(\tR\avariant\x12/\n" +
 	"\x05seats\x18\x02 \x03(\v2\x19.gridstand.v1.SeatRequestR\x05seats\x12\x18\n" +
@@ -3622,7 +3662,8 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
 	"turn_limit\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\tturnLimit\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x05 \x01(\tR\trequestId\"<\n" +
+	"request_id\x18\x05 \x01(\tR\trequestId\x12!\n" +
+	"\fchallenge_id\x18\x06 \x01(\tR\vchallengeId\"<\n" +
 	"\x12CreateGameResponse\x12&\n" +
 	"\x04game\x18\x01 \x01(\v2\x12.gridstand.v1.GameR\x04game\"L\n" +
 	"\x0fJoinGameRequest\x12\x17\n" +

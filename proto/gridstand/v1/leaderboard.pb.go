@@ -22,8 +22,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Window is the stretch of time that a board covers. A game belongs to the day
-// and the week of its last event, in UTC.
+// Window is the period that a board covers. A game belongs to the day and the week of its
+// last event, in UTC.
 type Window int32
 
 const (
@@ -83,14 +83,14 @@ func (Window) EnumDescriptor() ([]byte, []int) {
 // Entry is one line of a board.
 type Entry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Place on the board, from 1.
+	// Rank on the board, starting at 1.
 	Rank int32 `protobuf:"varint,1,opt,name=rank,proto3" json:"rank,omitempty"`
-	// Who scored: id, name and bot.
+	// The player: id, name and bot.
 	Player *Player `protobuf:"bytes,2,opt,name=player,proto3" json:"player,omitempty"`
 	// Points.
 	Score int32 `protobuf:"varint,3,opt,name=score,proto3" json:"score,omitempty"`
-	// Game in which they were scored. While it is kept, Watch with after_version
-	// 0 gives the transcript that proves the score.
+	// Game in which the points were scored. While the server keeps it, Watch with
+	// after_version 0 returns the transcript that proves the score.
 	GameId string `protobuf:"bytes,4,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
 	// Time of that game's last event, to the millisecond.
 	Time          *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=time,proto3" json:"time,omitempty"`
@@ -170,11 +170,10 @@ type ListScoresRequest struct {
 	Variant string `protobuf:"bytes,1,opt,name=variant,proto3" json:"variant,omitempty"`
 	// Which board.
 	Window Window `protobuf:"varint,2,opt,name=window,proto3,enum=gridstand.v1.Window" json:"window,omitempty"`
-	// Entries on a page: 0 means 50, more than 200 means 200, negative is an
-	// error.
+	// Entries on a page: 0 means 50, values above 200 mean 200, and a negative value is an error.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before, empty for the first. Any server on the
-	// same store takes it.
+	// next_page_token of the previous page; empty for the first page. Every server on the
+	// same store accepts it.
 	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -241,11 +240,11 @@ func (x *ListScoresRequest) GetPageToken() string {
 // ListScoresResponse is a page of a board.
 type ListScoresResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Entries in the order of their ranks.
+	// Entries in rank order.
 	Entries []*Entry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
-	// Token of the next page, empty when there is none.
+	// Token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many entries the whole board has.
+	// Number of entries on the complete board.
 	Total         int32 `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -302,7 +301,7 @@ func (x *ListScoresResponse) GetTotal() int32 {
 	return 0
 }
 
-// GetRankRequest asks where a player stands.
+// GetRankRequest asks for a player's rank.
 type GetRankRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the variant, such as "classic".
@@ -311,8 +310,8 @@ type GetRankRequest struct {
 	Window Window `protobuf:"varint,2,opt,name=window,proto3,enum=gridstand.v1.Window" json:"window,omitempty"`
 	// Id of the player, or "me" for the caller.
 	PlayerId string `protobuf:"bytes,3,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
-	// How many entries to add above and as many below: more than 50 means 50,
-	// negative is an error.
+	// Number of entries to include on each side of the player's: values above 50 mean 50, and a
+	// negative value is an error.
 	Neighbors     int32 `protobuf:"varint,4,opt,name=neighbors,proto3" json:"neighbors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -376,13 +375,12 @@ func (x *GetRankRequest) GetNeighbors() int32 {
 	return 0
 }
 
-// GetRankResponse brings an entry and those around it.
+// GetRankResponse contains an entry and the entries around it.
 type GetRankResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The player's own entry.
 	Entry *Entry `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`
-	// The entries directly above and below it, in the order of their ranks and
-	// without the player's own.
+	// The entries directly above and below it, in rank order and without the player's own.
 	Neighbors     []*Entry `protobuf:"bytes,2,rep,name=neighbors,proto3" json:"neighbors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

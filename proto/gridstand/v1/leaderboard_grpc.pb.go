@@ -27,25 +27,24 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// LeaderboardService answers who is best. Each variant has a board for all
-// time, one for each week and one for each day; a player stands on a board
-// once, with the best score. Of equal scores the earlier one ranks first. Only
-// ranked games count (see Game.ranked).
+// LeaderboardService ranks players by their best scores. Each variant has a board for all
+// time, one for each week and one for each day; a player appears on a board once, with
+// their best score. Among equal scores the earlier one ranks first. Only ranked games
+// count (see Game.ranked), and a score of 0 is not listed.
 type LeaderboardServiceClient interface {
-	// Lists a board from its first rank on. Needs no token.
+	// Lists a board from the first rank. Needs no token.
 	//
-	// While scores come in between two pages, an entry may be repeated or missed.
+	// If scores are added between two pages, an entry may be repeated or missed.
 	//
-	// Errors: INVALID_ARGUMENT for an empty variant, a negative page size and a
-	// page token that is not from this list; NOT_FOUND, reason
-	// VARIANT_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT for an empty variant, a negative page size and a page token
+	// that does not come from this list; NOT_FOUND, reason VARIANT_NOT_FOUND.
 	ListScores(ctx context.Context, in *ListScoresRequest, opts ...grpc.CallOption) (*ListScoresResponse, error)
-	// Returns a player's entry on a board and those around it. Needs no token,
-	// except for "me".
+	// Returns a player's entry on a board and the entries around it. Needs no token, except
+	// for "me".
 	//
-	// Errors: INVALID_ARGUMENT for an empty id or variant or negative neighbors;
-	// NOT_FOUND, reason PLAYER_NOT_FOUND or VARIANT_NOT_FOUND; NOT_FOUND, reason
-	// NO_SCORE, when the player is not on this board.
+	// Errors: INVALID_ARGUMENT for an empty id or variant or negative neighbors; NOT_FOUND,
+	// reason PLAYER_NOT_FOUND or VARIANT_NOT_FOUND; NOT_FOUND, reason NO_SCORE, if the
+	// player is not on this board, for example with a score of 0.
 	GetRank(ctx context.Context, in *GetRankRequest, opts ...grpc.CallOption) (*GetRankResponse, error)
 }
 
@@ -81,25 +80,24 @@ func (c *leaderboardServiceClient) GetRank(ctx context.Context, in *GetRankReque
 // All implementations must embed UnimplementedLeaderboardServiceServer
 // for forward compatibility.
 //
-// LeaderboardService answers who is best. Each variant has a board for all
-// time, one for each week and one for each day; a player stands on a board
-// once, with the best score. Of equal scores the earlier one ranks first. Only
-// ranked games count (see Game.ranked).
+// LeaderboardService ranks players by their best scores. Each variant has a board for all
+// time, one for each week and one for each day; a player appears on a board once, with
+// their best score. Among equal scores the earlier one ranks first. Only ranked games
+// count (see Game.ranked), and a score of 0 is not listed.
 type LeaderboardServiceServer interface {
-	// Lists a board from its first rank on. Needs no token.
+	// Lists a board from the first rank. Needs no token.
 	//
-	// While scores come in between two pages, an entry may be repeated or missed.
+	// If scores are added between two pages, an entry may be repeated or missed.
 	//
-	// Errors: INVALID_ARGUMENT for an empty variant, a negative page size and a
-	// page token that is not from this list; NOT_FOUND, reason
-	// VARIANT_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT for an empty variant, a negative page size and a page token
+	// that does not come from this list; NOT_FOUND, reason VARIANT_NOT_FOUND.
 	ListScores(context.Context, *ListScoresRequest) (*ListScoresResponse, error)
-	// Returns a player's entry on a board and those around it. Needs no token,
-	// except for "me".
+	// Returns a player's entry on a board and the entries around it. Needs no token, except
+	// for "me".
 	//
-	// Errors: INVALID_ARGUMENT for an empty id or variant or negative neighbors;
-	// NOT_FOUND, reason PLAYER_NOT_FOUND or VARIANT_NOT_FOUND; NOT_FOUND, reason
-	// NO_SCORE, when the player is not on this board.
+	// Errors: INVALID_ARGUMENT for an empty id or variant or negative neighbors; NOT_FOUND,
+	// reason PLAYER_NOT_FOUND or VARIANT_NOT_FOUND; NOT_FOUND, reason NO_SCORE, if the
+	// player is not on this board, for example with a score of 0.
 	GetRank(context.Context, *GetRankRequest) (*GetRankResponse, error)
 	mustEmbedUnimplementedLeaderboardServiceServer()
 }

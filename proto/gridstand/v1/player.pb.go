@@ -22,22 +22,22 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Player is an account, as everybody may see it.
+// Player is the public part of an account.
 type Player struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the account: 26 characters of lower-case base32 (RFC 4648, a–z and
-	// 2–7, no padding), 128 bits.
+	// Id of the account: 26 characters of lowercase base32 (RFC 4648, a–z and 2–7, no padding), 128
+	// bits.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Name as its owner wrote it: 1 to 24 characters out of a–z, A–Z, 0–9, space
-	// and "-_.", with no space at either end. A new account's name begins with a
-	// letter or a digit and has no two spaces in a row. It never changes. A program that
-	// shows it in a terminal should check it once more.
+	// Name as the player entered it: 1 to 24 characters from a–z, A–Z, 0–9, space and
+	// "-_.", with no space at either end. A new account's name begins with a letter or a
+	// digit and has no consecutive spaces. It never changes. A program that prints the name
+	// on a terminal should still check it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether a program plays under this account. Games in which it sits are not
+	// Whether the account belongs to a program. Games in which it has a seat are not
 	// ranked.
 	Bot bool `protobuf:"varint,3,opt,name=bot,proto3" json:"bot,omitempty"`
-	// When the account was created. Unset where a player stands in a seat or in
-	// a leaderboard's entry.
+	// Time at which the account was created. Unset for players in seats and leaderboard
+	// entries.
 	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -104,13 +104,12 @@ func (x *Player) GetCreateTime() *timestamppb.Timestamp {
 // CreatePlayerRequest asks for an account.
 type CreatePlayerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the new account; for its form see Player.name.
+	// Name of the new account; see Player.name for the allowed characters.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Secret half of the token, chosen by the caller: 26 to 128 base32
-	// characters (a–z and 2–7), drawn at random. Left empty, the server draws
-	// it, and the call cannot be retried.
+	// Secret half of the token, chosen at random by the caller: 26 to 128 base32 characters
+	// (a–z and 2–7). If empty, the server chooses it, and the call cannot be retried.
 	Secret string `protobuf:"bytes,2,opt,name=secret,proto3" json:"secret,omitempty"`
-	// Declares that a program plays under this account.
+	// Declares that the account belongs to a program.
 	Bot           bool `protobuf:"varint,3,opt,name=bot,proto3" json:"bot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -167,14 +166,13 @@ func (x *CreatePlayerRequest) GetBot() bool {
 	return false
 }
 
-// CreatePlayerResponse brings the account and its token.
+// CreatePlayerResponse contains the account and its token.
 type CreatePlayerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The account.
 	Player *Player `protobuf:"bytes,1,opt,name=player,proto3" json:"player,omitempty"`
-	// Token to send with every call: "<player id>.<secret>". The server keeps
-	// only a digest of the secret and cannot show the token again. Empty for an SSH
-	// host.
+	// Token to send with every call: "<player id>.<secret>". The server stores only a
+	// digest of the secret and cannot return the token again. Empty for an SSH host.
 	Token         string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -229,7 +227,7 @@ type GetPlayerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the player, or "me" for the caller.
 	PlayerId string `protobuf:"bytes,1,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
-	// Name of the player, in any case of its letters.
+	// Name of the player, ignoring case.
 	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -279,7 +277,7 @@ func (x *GetPlayerRequest) GetName() string {
 	return ""
 }
 
-// GetPlayerResponse brings the player.
+// GetPlayerResponse contains the player.
 type GetPlayerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The player.
@@ -328,8 +326,8 @@ func (x *GetPlayerResponse) GetPlayer() *Player {
 // RotateTokenRequest asks for a new secret.
 type RotateTokenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// New secret, in the form that CreatePlayerRequest.secret has. Left empty,
-	// the server draws it.
+	// New secret, in the form of CreatePlayerRequest.secret. If empty, the server chooses
+	// it.
 	Secret        string `protobuf:"bytes,1,opt,name=secret,proto3" json:"secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -372,7 +370,7 @@ func (x *RotateTokenRequest) GetSecret() string {
 	return ""
 }
 
-// RotateTokenResponse brings the new token.
+// RotateTokenResponse contains the new token.
 type RotateTokenResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// New token: "<player id>.<secret>".
@@ -421,12 +419,12 @@ func (x *RotateTokenResponse) GetToken() string {
 // Key is an SSH key that is linked to an account.
 type Key struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHA-256 of the public key, as "ssh-keygen -l" shows it: "SHA256:" and 43
-	// characters of base64 without padding.
+	// SHA-256 of the public key, as shown by "ssh-keygen -l": "SHA256:" and 43 characters
+	// of base64 without padding.
 	Fingerprint string `protobuf:"bytes,1,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
-	// Comment that was given with the key, such as "ann@laptop"; may be empty.
+	// Comment that was added with the key, such as "ann@laptop"; may be empty.
 	Comment string `protobuf:"bytes,2,opt,name=comment,proto3" json:"comment,omitempty"`
-	// When the key was linked to the account.
+	// Time at which the key was linked to the account.
 	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -486,12 +484,12 @@ func (x *Key) GetCreateTime() *timestamppb.Timestamp {
 // AddKeyRequest asks to link a key to the caller's account.
 type AddKeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Signature by the key over the caller's player id, with the namespace
-	// "gridstand": "-----BEGIN SSH SIGNATURE-----" and the rest as ssh-keygen writes
-	// it. At most 3,500 characters, which is enough for an RSA key of 8,192 bits.
+	// Signature by the key over the caller's player id, with the namespace "gridstand", in
+	// the format of ssh-keygen ("-----BEGIN SSH SIGNATURE-----" …). At most 3,500
+	// characters, which is enough for an RSA key of 8,192 bits.
 	Signature string `protobuf:"bytes,1,opt,name=signature,proto3" json:"signature,omitempty"`
-	// Comment to tell the key from others: at most 64 characters, none of them a control
-	// character. May be empty.
+	// Comment that distinguishes the key from others: at most 64 characters, without
+	// control characters. May be empty.
 	Comment       string `protobuf:"bytes,2,opt,name=comment,proto3" json:"comment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -541,10 +539,10 @@ func (x *AddKeyRequest) GetComment() string {
 	return ""
 }
 
-// AddKeyResponse brings the key.
+// AddKeyResponse contains the key.
 type AddKeyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The key as it is linked.
+	// The linked key.
 	Key           *Key `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -624,7 +622,7 @@ func (*ListKeysRequest) Descriptor() ([]byte, []int) {
 	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{10}
 }
 
-// ListKeysResponse brings the keys.
+// ListKeysResponse contains the keys.
 type ListKeysResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Keys in the order in which they were added; at most 8.

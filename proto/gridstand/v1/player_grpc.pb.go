@@ -31,97 +31,97 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PlayerService keeps the accounts. An account is a name that is unique for
-// good and a token; there is nothing else to know about a person. An account
-// that makes no call for a long time (90 days, unless the server says otherwise)
-// and has no game that is still kept lapses: its token is no longer valid,
-// and its name stays taken.
+// PlayerService manages accounts. An account consists of a permanently unique name and a
+// token; the server stores nothing else about a person. An account that makes no calls for
+// a long time (by default 90 days) and has no stored game expires: its token is no longer
+// valid, and its name stays taken.
 //
 // Every call that acts for an account carries its token as metadata:
 //
 //	authorization: Bearer <player id>.<secret>
 //
-// A token that is malformed, unknown or wrong fails every call with
-// UNAUTHENTICATED and reason BAD_TOKEN, also those that need none.
+// A token that is malformed, unknown or wrong fails every call with UNAUTHENTICATED,
+// reason BAD_TOKEN, including calls that need no token.
 //
-// An SSH host, which serves the game to SSH clients, has no tokens of players. It
-// carries a service credential, which the operator of the server creates with
-// "gridstand-server ssh-credential create", and the fingerprint of the key with
-// which its client authenticated:
+// An SSH host, which offers the games to SSH clients, does not have the players' tokens.
+// It sends a service credential, which the operator of the server creates with
+// "gridstand-server ssh-credential create", and the fingerprint of the key with which its
+// client authenticated:
 //
 //	authorization: Bearer gridstand_ssh_<secret>
 //	gridstand-ssh-key: SHA256:<base64>
 //	x-forwarded-for: <address of the SSH client>
 //
-// Such a call acts for the player to whom the key is linked. Either of the first
-// two without the other, and a credential that is malformed, unknown or revoked, is
-// UNAUTHENTICATED, reason BAD_CREDENTIAL. If the key is linked to no player, every
-// call but CreatePlayer is UNAUTHENTICATED, reason KEY_NOT_LINKED. Of this service a
-// credential may call CreatePlayer, GetPlayer and ListKeys; all else here is
-// PERMISSION_DENIED, reason NOT_OVER_SSH. Limits count a call for the address in
-// x-forwarded-for only if the host is one of the server's proxies. For clients
-// without a key the host sends neither a credential nor a key, only the address.
+// Such a call acts for the player to whom the key is linked. If only one of the first two
+// is present, or if the credential is malformed, unknown or revoked, the call fails with
+// UNAUTHENTICATED, reason BAD_CREDENTIAL. In this service, calls with a credential are
+// limited to CreatePlayer, GetPlayer and ListKeys; all others fail with PERMISSION_DENIED,
+// reason NOT_OVER_SSH. If the key is not linked to a player, every permitted call except
+// CreatePlayer fails with UNAUTHENTICATED, reason KEY_NOT_LINKED. Calls count against the
+// limits of the address in x-forwarded-for only if the host is one of the server's
+// proxies. For clients without a key the host sends only the address, without a credential
+// or a key.
 type PlayerServiceClient interface {
 	// Creates an account. Needs no token.
 	//
-	// Sent again with the same name and secret it returns the same player, so it
-	// is safe to retry when the caller chose the secret.
+	// Repeating the call with the same name and secret returns the same player, so the call
+	// is safe to retry if the caller chose the secret.
 	//
-	// Errors: INVALID_ARGUMENT for a name or secret that is not well formed;
-	// ALREADY_EXISTS, reason NAME_TAKEN, when the name belongs to another
-	// account, whatever its case, or did until that lapsed, and when the server
-	// reserves it: such as "admin", "me", and what bots, variants and the
-	// client's commands are called, whatever stands between the letters; metadata
-	// name.
+	// Errors: INVALID_ARGUMENT for a malformed name or secret; ALREADY_EXISTS, reason
+	// NAME_TAKEN, metadata name, if the name, ignoring case, belongs or once belonged to
+	// another account, or if the server reserves it. Reserved names include "admin" and
+	// "me", and the names of bots, variants and commands of the client, ignoring case,
+	// spaces and punctuation.
 	//
-	// With the credential of an SSH host it creates the account and links the key to
-	// it in one step. The response has no token, and secret must be empty. Sent again
-	// with the same name and key it returns the same player. Calls with one key never
-	// create two accounts: ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to an
-	// account of another name, or another call is creating one at this moment.
+	// With the credential of an SSH host, the call creates the account and links the key to
+	// it in one step. The response has no token, and secret must be empty. Repeating the
+	// call with the same name and key returns the same player. Calls with one key never
+	// create two accounts: the error is ALREADY_EXISTS, reason KEY_TAKEN, if the key is
+	// linked to an account with another name, or if another call is creating an account for
+	// it at the same time.
 	CreatePlayer(ctx context.Context, in *CreatePlayerRequest, opts ...grpc.CallOption) (*CreatePlayerResponse, error)
-	// Returns what is public about a player, by id or by name. Needs no token,
-	// except for "me".
+	// Returns the public data of a player, by id or by name. Needs no token, except for
+	// "me".
 	//
-	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set;
-	// NOT_FOUND, reason PLAYER_NOT_FOUND, also for a name whose account lapsed;
-	// UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a token.
+	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set; NOT_FOUND,
+	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
+	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(ctx context.Context, in *GetPlayerRequest, opts ...grpc.CallOption) (*GetPlayerResponse, error)
-	// Replaces the caller's secret. The old token may go on working for up to 30
-	// seconds, the time for which servers remember that they verified it.
+	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
+	// the time for which servers cache a verified token.
 	//
-	// A client that keeps its new secret before it asks can settle a lost reply:
-	// one of the two tokens works. Sent again with the new token and the same
-	// secret, it returns the same token.
+	// A client that stores its new secret before the call can recover from a lost reply,
+	// because one of the two tokens is valid. Repeating the call with the new token and the
+	// same secret returns the same token.
 	//
-	// Errors: INVALID_ARGUMENT for a secret that is not well formed;
-	// UNAUTHENTICATED, reason BAD_TOKEN.
+	// Errors: INVALID_ARGUMENT for a malformed secret; UNAUTHENTICATED, reason BAD_TOKEN.
 	RotateToken(ctx context.Context, in *RotateTokenRequest, opts ...grpc.CallOption) (*RotateTokenResponse, error)
 	// Links an SSH key to the caller's account, so that a client that connects to an SSH
-	// host with it plays under this account. A key is linked to at most one account. Needs a
-	// token. Sent again, it changes nothing and returns the key as it was added.
+	// host with this key plays as this account. A key is linked to at most one account.
+	// Needs a token. Repeating the call changes nothing and returns the key as it was
+	// added.
 	//
-	// The request proves that the caller has the private key: it carries a signature in
+	// The request proves that the caller has the private key: it contains a signature in
 	// the format of ssh-keygen (PROTOCOL.sshsig of OpenSSH, armored) with the namespace
 	// "gridstand" over the caller's player id, without a line feed:
 	//
 	//	printf %s "$PLAYER_ID" | ssh-keygen -Y sign -n gridstand -f ~/.ssh/id_ed25519
 	//
-	// The signature contains the public key. A later form of the message will have
-	// another namespace.
+	// The signature contains the public key. If the signed message ever changes, it will
+	// get another namespace.
 	//
-	// Errors: INVALID_ARGUMENT for a signature that is not well formed, not valid, or
-	// of a kind of key that is not accepted (DSA, RSA below 2,048 bits, certificates), and
-	// for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to
-	// another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
+	// Errors: INVALID_ARGUMENT for a signature that is malformed or invalid, for a
+	// signature by an unsupported kind of key (DSA, RSA below 2,048 bits, certificates),
+	// and for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked
+	// to another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
 	// keys; UNAUTHENTICATED, reason BAD_TOKEN.
 	AddKey(ctx context.Context, in *AddKeyRequest, opts ...grpc.CallOption) (*AddKeyResponse, error)
 	// Lists the SSH keys that are linked to the caller's account. Needs a token.
 	//
 	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
-	// Removes an SSH key from the caller's account. SSH hosts may act for the account
-	// by that key for another 30 seconds, like RotateToken. Needs a token.
+	// Removes an SSH key from the caller's account. SSH hosts may act for the account with
+	// this key for up to another 30 seconds, as with RotateToken. Needs a token.
 	//
 	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
 	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.
@@ -200,97 +200,97 @@ func (c *playerServiceClient) RemoveKey(ctx context.Context, in *RemoveKeyReques
 // All implementations must embed UnimplementedPlayerServiceServer
 // for forward compatibility.
 //
-// PlayerService keeps the accounts. An account is a name that is unique for
-// good and a token; there is nothing else to know about a person. An account
-// that makes no call for a long time (90 days, unless the server says otherwise)
-// and has no game that is still kept lapses: its token is no longer valid,
-// and its name stays taken.
+// PlayerService manages accounts. An account consists of a permanently unique name and a
+// token; the server stores nothing else about a person. An account that makes no calls for
+// a long time (by default 90 days) and has no stored game expires: its token is no longer
+// valid, and its name stays taken.
 //
 // Every call that acts for an account carries its token as metadata:
 //
 //	authorization: Bearer <player id>.<secret>
 //
-// A token that is malformed, unknown or wrong fails every call with
-// UNAUTHENTICATED and reason BAD_TOKEN, also those that need none.
+// A token that is malformed, unknown or wrong fails every call with UNAUTHENTICATED,
+// reason BAD_TOKEN, including calls that need no token.
 //
-// An SSH host, which serves the game to SSH clients, has no tokens of players. It
-// carries a service credential, which the operator of the server creates with
-// "gridstand-server ssh-credential create", and the fingerprint of the key with
-// which its client authenticated:
+// An SSH host, which offers the games to SSH clients, does not have the players' tokens.
+// It sends a service credential, which the operator of the server creates with
+// "gridstand-server ssh-credential create", and the fingerprint of the key with which its
+// client authenticated:
 //
 //	authorization: Bearer gridstand_ssh_<secret>
 //	gridstand-ssh-key: SHA256:<base64>
 //	x-forwarded-for: <address of the SSH client>
 //
-// Such a call acts for the player to whom the key is linked. Either of the first
-// two without the other, and a credential that is malformed, unknown or revoked, is
-// UNAUTHENTICATED, reason BAD_CREDENTIAL. If the key is linked to no player, every
-// call but CreatePlayer is UNAUTHENTICATED, reason KEY_NOT_LINKED. Of this service a
-// credential may call CreatePlayer, GetPlayer and ListKeys; all else here is
-// PERMISSION_DENIED, reason NOT_OVER_SSH. Limits count a call for the address in
-// x-forwarded-for only if the host is one of the server's proxies. For clients
-// without a key the host sends neither a credential nor a key, only the address.
+// Such a call acts for the player to whom the key is linked. If only one of the first two
+// is present, or if the credential is malformed, unknown or revoked, the call fails with
+// UNAUTHENTICATED, reason BAD_CREDENTIAL. In this service, calls with a credential are
+// limited to CreatePlayer, GetPlayer and ListKeys; all others fail with PERMISSION_DENIED,
+// reason NOT_OVER_SSH. If the key is not linked to a player, every permitted call except
+// CreatePlayer fails with UNAUTHENTICATED, reason KEY_NOT_LINKED. Calls count against the
+// limits of the address in x-forwarded-for only if the host is one of the server's
+// proxies. For clients without a key the host sends only the address, without a credential
+// or a key.
 type PlayerServiceServer interface {
 	// Creates an account. Needs no token.
 	//
-	// Sent again with the same name and secret it returns the same player, so it
-	// is safe to retry when the caller chose the secret.
+	// Repeating the call with the same name and secret returns the same player, so the call
+	// is safe to retry if the caller chose the secret.
 	//
-	// Errors: INVALID_ARGUMENT for a name or secret that is not well formed;
-	// ALREADY_EXISTS, reason NAME_TAKEN, when the name belongs to another
-	// account, whatever its case, or did until that lapsed, and when the server
-	// reserves it: such as "admin", "me", and what bots, variants and the
-	// client's commands are called, whatever stands between the letters; metadata
-	// name.
+	// Errors: INVALID_ARGUMENT for a malformed name or secret; ALREADY_EXISTS, reason
+	// NAME_TAKEN, metadata name, if the name, ignoring case, belongs or once belonged to
+	// another account, or if the server reserves it. Reserved names include "admin" and
+	// "me", and the names of bots, variants and commands of the client, ignoring case,
+	// spaces and punctuation.
 	//
-	// With the credential of an SSH host it creates the account and links the key to
-	// it in one step. The response has no token, and secret must be empty. Sent again
-	// with the same name and key it returns the same player. Calls with one key never
-	// create two accounts: ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to an
-	// account of another name, or another call is creating one at this moment.
+	// With the credential of an SSH host, the call creates the account and links the key to
+	// it in one step. The response has no token, and secret must be empty. Repeating the
+	// call with the same name and key returns the same player. Calls with one key never
+	// create two accounts: the error is ALREADY_EXISTS, reason KEY_TAKEN, if the key is
+	// linked to an account with another name, or if another call is creating an account for
+	// it at the same time.
 	CreatePlayer(context.Context, *CreatePlayerRequest) (*CreatePlayerResponse, error)
-	// Returns what is public about a player, by id or by name. Needs no token,
-	// except for "me".
+	// Returns the public data of a player, by id or by name. Needs no token, except for
+	// "me".
 	//
-	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set;
-	// NOT_FOUND, reason PLAYER_NOT_FOUND, also for a name whose account lapsed;
-	// UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a token.
+	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set; NOT_FOUND,
+	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
+	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(context.Context, *GetPlayerRequest) (*GetPlayerResponse, error)
-	// Replaces the caller's secret. The old token may go on working for up to 30
-	// seconds, the time for which servers remember that they verified it.
+	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
+	// the time for which servers cache a verified token.
 	//
-	// A client that keeps its new secret before it asks can settle a lost reply:
-	// one of the two tokens works. Sent again with the new token and the same
-	// secret, it returns the same token.
+	// A client that stores its new secret before the call can recover from a lost reply,
+	// because one of the two tokens is valid. Repeating the call with the new token and the
+	// same secret returns the same token.
 	//
-	// Errors: INVALID_ARGUMENT for a secret that is not well formed;
-	// UNAUTHENTICATED, reason BAD_TOKEN.
+	// Errors: INVALID_ARGUMENT for a malformed secret; UNAUTHENTICATED, reason BAD_TOKEN.
 	RotateToken(context.Context, *RotateTokenRequest) (*RotateTokenResponse, error)
 	// Links an SSH key to the caller's account, so that a client that connects to an SSH
-	// host with it plays under this account. A key is linked to at most one account. Needs a
-	// token. Sent again, it changes nothing and returns the key as it was added.
+	// host with this key plays as this account. A key is linked to at most one account.
+	// Needs a token. Repeating the call changes nothing and returns the key as it was
+	// added.
 	//
-	// The request proves that the caller has the private key: it carries a signature in
+	// The request proves that the caller has the private key: it contains a signature in
 	// the format of ssh-keygen (PROTOCOL.sshsig of OpenSSH, armored) with the namespace
 	// "gridstand" over the caller's player id, without a line feed:
 	//
 	//	printf %s "$PLAYER_ID" | ssh-keygen -Y sign -n gridstand -f ~/.ssh/id_ed25519
 	//
-	// The signature contains the public key. A later form of the message will have
-	// another namespace.
+	// The signature contains the public key. If the signed message ever changes, it will
+	// get another namespace.
 	//
-	// Errors: INVALID_ARGUMENT for a signature that is not well formed, not valid, or
-	// of a kind of key that is not accepted (DSA, RSA below 2,048 bits, certificates), and
-	// for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to
-	// another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
+	// Errors: INVALID_ARGUMENT for a signature that is malformed or invalid, for a
+	// signature by an unsupported kind of key (DSA, RSA below 2,048 bits, certificates),
+	// and for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked
+	// to another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
 	// keys; UNAUTHENTICATED, reason BAD_TOKEN.
 	AddKey(context.Context, *AddKeyRequest) (*AddKeyResponse, error)
 	// Lists the SSH keys that are linked to the caller's account. Needs a token.
 	//
 	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
-	// Removes an SSH key from the caller's account. SSH hosts may act for the account
-	// by that key for another 30 seconds, like RotateToken. Needs a token.
+	// Removes an SSH key from the caller's account. SSH hosts may act for the account with
+	// this key for up to another 30 seconds, as with RotateToken. Needs a token.
 	//
 	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
 	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.

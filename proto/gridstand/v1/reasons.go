@@ -1,12 +1,12 @@
-// Package gridstandv1 is the contract: what programs and servers say to each
-// other. The .proto files beside it are its manual.
+// Package gridstandv1 is the contract between programs and servers. The .proto files in
+// this directory document it.
 package gridstandv1
 
-// ErrorDomain is the domain of every google.rpc.ErrorInfo that a server sends.
+// ErrorDomain is the domain of every google.rpc.ErrorInfo from a server.
 const ErrorDomain = "gridstand"
 
-// The reasons of google.rpc.ErrorInfo. What each means, and the code that it
-// comes with, stands at the calls in the .proto files.
+// The values of the reason field of google.rpc.ErrorInfo. For each call, the .proto files
+// document what the reasons mean and which status codes they come with.
 const (
 	ReasonVersionConflict    = "VERSION_CONFLICT"
 	ReasonIllegalMove        = "ILLEGAL_MOVE"
@@ -30,7 +30,19 @@ const (
 	ReasonTooManyKeys        = "TOO_MANY_KEYS"
 	ReasonRateLimited        = "RATE_LIMITED"
 	ReasonTooManyGames       = "TOO_MANY_GAMES"
+	ReasonMessageTooLarge    = "MESSAGE_TOO_LARGE"
+	ReasonOriginNotAllowed   = "ORIGIN_NOT_ALLOWED"
 	ReasonGameDamaged        = "GAME_DAMAGED"
 	ReasonServerUnavailable  = "SERVER_UNAVAILABLE"
 	ReasonStorageUnavailable = "STORAGE_UNAVAILABLE"
+	ReasonChallengeNotFound  = "CHALLENGE_NOT_FOUND"
+	ReasonChallengeOpen      = "CHALLENGE_OPEN"
+	ReasonChallengeNotOpen   = "CHALLENGE_NOT_OPEN"
+	ReasonChallengeClosed    = "CHALLENGE_CLOSED"
+	ReasonChallengeStarted   = "CHALLENGE_STARTED"
+	ReasonChallengeFull      = "CHALLENGE_FULL"
+	ReasonNotCreator         = "NOT_CREATOR"
+	ReasonNotEntered         = "NOT_ENTERED"
+	ReasonTooFewEntrants     = "TOO_FEW_ENTRANTS"
+	ReasonSeedHidden         = "SEED_HIDDEN"
 )

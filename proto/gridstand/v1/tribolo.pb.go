@@ -21,15 +21,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// CellState says what is on a cell of Tribolo.
+// CellState is the state of a cell on a Tribolo board.
 type CellState int32
 
 const (
 	// Never sent.
 	CellState_CELL_STATE_UNSPECIFIED CellState = 0
-	// Nothing: a possible destination.
+	// Empty: a possible destination.
 	CellState_CELL_STATE_EMPTY CellState = 1
-	// A wall: no seat ever owns it, and no jump passes it.
+	// A wall: it never has an owner, and jumps cannot cross it.
 	CellState_CELL_STATE_WALL CellState = 2
 	// Owned by blue, seat 0.
 	CellState_CELL_STATE_BLUE CellState = 3
@@ -86,7 +86,7 @@ func (CellState) EnumDescriptor() ([]byte, []int) {
 	return file_gridstand_v1_tribolo_proto_rawDescGZIP(), []int{0}
 }
 
-// Cell is a place on a board.
+// Cell is the position of a cell on a board.
 type Cell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Column, from 0 at the left.
@@ -148,10 +148,10 @@ type TriboloBoard struct {
 	Rows int32 `protobuf:"varint,1,opt,name=rows,proto3" json:"rows,omitempty"`
 	// Number of columns: 16.
 	Columns int32 `protobuf:"varint,2,opt,name=columns,proto3" json:"columns,omitempty"`
-	// Cells row by row from the top, rows × columns of them.
+	// Cells row by row from the top; there are rows × columns of them.
 	Cells []CellState `protobuf:"varint,3,rep,packed,name=cells,proto3,enum=gridstand.v1.CellState" json:"cells,omitempty"`
-	// What the seat to move may do, in any order. Empty while the game waits and
-	// when it is over.
+	// Legal moves of the seat to move, in any order. Empty while the game is waiting for
+	// players and when it is over.
 	LegalMoves    []*TriboloMove `protobuf:"bytes,4,rep,name=legal_moves,json=legalMoves,proto3" json:"legal_moves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -215,13 +215,13 @@ func (x *TriboloBoard) GetLegalMoves() []*TriboloMove {
 	return nil
 }
 
-// TriboloMove is a destination and what going there takes.
+// TriboloMove is a destination and the cells that a jump to it takes.
 type TriboloMove struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Destination, an empty cell.
 	Cell *Cell `protobuf:"bytes,1,opt,name=cell,proto3" json:"cell,omitempty"`
-	// Cells that are jumped over and become the mover's, in any order, without
-	// the destination.
+	// Cells that the jump crosses and takes for the player, in any order, without the
+	// destination.
 	Taken         []*Cell `protobuf:"bytes,2,rep,name=taken,proto3" json:"taken,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -21,19 +21,19 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Direction is where all tiles slide.
+// Direction is the direction in which all tiles slide.
 type Direction int32
 
 const (
 	// No direction; as a move it is a field error.
 	Direction_DIRECTION_UNSPECIFIED Direction = 0
-	// Towards row 0.
+	// Toward row 0.
 	Direction_DIRECTION_UP Direction = 1
-	// Towards the last row.
+	// Toward the last row.
 	Direction_DIRECTION_DOWN Direction = 2
-	// Towards column 0.
+	// Toward column 0.
 	Direction_DIRECTION_LEFT Direction = 3
-	// Towards the last column.
+	// Toward the last column.
 	Direction_DIRECTION_RIGHT Direction = 4
 )
 
@@ -85,18 +85,17 @@ func (Direction) EnumDescriptor() ([]byte, []int) {
 // Twenty48Board is the board of every variant of 2048.
 type Twenty48Board struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of rows, 2 or more.
+	// Number of rows; at least 2.
 	Rows int32 `protobuf:"varint,1,opt,name=rows,proto3" json:"rows,omitempty"`
-	// Number of columns, 2 or more.
+	// Number of columns; at least 2.
 	Columns int32 `protobuf:"varint,2,opt,name=columns,proto3" json:"columns,omitempty"`
-	// Face values row by row from the top, rows × columns of them: 0 for an
-	// empty cell, else a power of two.
+	// Face values row by row from the top; there are rows × columns of them: 0 for an empty
+	// cell, otherwise a power of two.
 	Tiles []int32 `protobuf:"varint,3,rep,packed,name=tiles,proto3" json:"tiles,omitempty"`
-	// Directions that the rules allow now, in any order. Empty while the game
-	// waits and when it is over.
+	// Directions that the rules currently allow, in any order. Empty while the game is
+	// waiting for players and when it is over.
 	LegalMoves []Direction `protobuf:"varint,4,rep,packed,name=legal_moves,json=legalMoves,proto3,enum=gridstand.v1.Direction" json:"legal_moves,omitempty"`
-	// Whether a 2048 was ever made in this game; it stays true when that tile
-	// merges further.
+	// Whether a 2048 tile was ever made in this game; it stays true after that tile merges.
 	GoalReached   bool `protobuf:"varint,5,opt,name=goal_reached,json=goalReached,proto3" json:"goal_reached,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -167,10 +166,10 @@ func (x *Twenty48Board) GetGoalReached() bool {
 	return false
 }
 
-// Spawn is the tile that appeared after a slide.
+// Spawn is the tile that appears after a slide.
 type Spawn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Cell, counted row by row from 0 at the top left.
+	// Index of the cell, counted row by row from 0 at the top left.
 	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	// Face value: 2 or 4.
 	Value         int32 `protobuf:"varint,2,opt,name=value,proto3" json:"value,omitempty"`

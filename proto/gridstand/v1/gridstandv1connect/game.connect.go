@@ -59,31 +59,30 @@ const (
 
 // GameServiceClient is a client for the gridstand.v1.GameService service.
 type GameServiceClient interface {
-	// Says which server this is, how it keeps its games and what it limits.
+	// Returns the server's name and version, how long it keeps games, and its limits.
 	GetServerInfo(context.Context, *v1.GetServerInfoRequest) (*v1.GetServerInfoResponse, error)
 	// Lists the variants that can be played, in a fixed order.
 	ListVariants(context.Context, *v1.ListVariantsRequest) (*v1.ListVariantsResponse, error)
 	// Creates a game. Needs a token.
 	//
-	// Errors: INVALID_ARGUMENT for seats, a turn_limit or a request_id that does
-	// not fit; NOT_FOUND, reason VARIANT_NOT_FOUND; RESOURCE_EXHAUSTED, reason
-	// TOO_MANY_GAMES, when the account has as many open games as the server
-	// allows; RATE_LIMITED also for a game between bots alone, when as many run as
-	// the server allows.
+	// Errors: INVALID_ARGUMENT for invalid seats, turn_limit or request_id; NOT_FOUND,
+	// reason VARIANT_NOT_FOUND; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES, if the account
+	// has reached the server's limit of open games; RATE_LIMITED also for a game that only
+	// bots play if the server's limit on such games is reached.
 	CreateGame(context.Context, *v1.CreateGameRequest) (*v1.CreateGameResponse, error)
-	// Sits the caller down in a seat. Needs a token.
+	// Gives the caller a seat. Needs a token.
 	//
-	// Without a seat it means the caller's own, if there is one: it is taken
-	// back from a stand-in, else nothing happens; and if there is none, the first
-	// open one. A further seat for the same account must be named. The game
-	// starts when no seat is open.
+	// If the request names no seat and the caller already has one, the call takes that seat
+	// back from its stand-in or, if it has none, does nothing; otherwise the caller gets the
+	// first open seat. To take another seat for the same account, the request must name it.
+	// The game starts when no seat is open.
 	//
-	// Errors, in the order of their checks: INVALID_ARGUMENT for a seat that the
-	// game does not have; NOT_FOUND, reason GAME_NOT_FOUND; FAILED_PRECONDITION,
-	// reason GAME_OVER or SEAT_TAKEN; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES,
-	// as with CreateGame.
+	// Errors, in the order in which they are checked: INVALID_ARGUMENT for a seat that the
+	// game does not have; NOT_FOUND, reason GAME_NOT_FOUND; FAILED_PRECONDITION, reason
+	// GAME_OVER or SEAT_TAKEN; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES, as with
+	// CreateGame.
 	JoinGame(context.Context, *v1.JoinGameRequest) (*v1.JoinGameResponse, error)
-	// Returns a game as it is now.
+	// Returns the current state of a game.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason
 	// GAME_NOT_FOUND.
@@ -91,76 +90,76 @@ type GameServiceClient interface {
 	// Lists games, each with its position. A private game is listed only under a
 	// player_id or player_name, and only to the players who have a seat in it.
 	//
-	// An unknown player_id, player_name or variant gives an empty list. While games move in
-	// the order between two pages, one may be repeated or missed. A page may be
-	// short, even empty, and still have a next one.
+	// An unknown player_id, player_name or variant gives an empty list. If the order of the
+	// games changes between two pages, a game may be repeated or missed. A page may be
+	// short or even empty and still have a next page.
 	//
-	// Errors: INVALID_ARGUMENT for a combination of fields that is not offered
-	// (see ListGamesRequest.order_by), a negative page size, and a page token
-	// that is not from this list with these fields for this caller.
+	// Errors: INVALID_ARGUMENT for an unsupported combination of fields (see
+	// ListGamesRequest.order_by), a negative page size, and a page token that does not come
+	// from this list with the same fields and caller.
 	ListGames(context.Context, *v1.ListGamesRequest) (*v1.ListGamesResponse, error)
-	// Makes a move at the version that the caller saw, and returns the event
-	// that it became once that is stored. Needs a token. It does not wait for the
-	// bots that answer it.
+	// Makes a move at the version that the caller saw, and returns the resulting event once
+	// it is stored. Needs a token. The call does not wait for bots to answer the move.
 	//
-	// The same move at the same version again returns the same event.
+	// Repeating the same move at the same version returns the same event.
 	//
-	// Errors, in the order of their checks: INVALID_ARGUMENT for a version below
-	// 1 or a missing move; NOT_FOUND, reason GAME_NOT_FOUND; PERMISSION_DENIED,
-	// reason NOT_SEATED; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason
-	// VERSION_CONFLICT, metadata "version" the current one;
-	// FAILED_PRECONDITION, reason GAME_NOT_STARTED, NOT_YOUR_TURN or
-	// ILLEGAL_MOVE.
+	// Errors, in the order in which they are checked: INVALID_ARGUMENT for a version below 1
+	// or a missing move; NOT_FOUND, reason GAME_NOT_FOUND; PERMISSION_DENIED, reason
+	// NOT_SEATED; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason VERSION_CONFLICT,
+	// with the current version as metadata "version"; FAILED_PRECONDITION, reason
+	// GAME_NOT_STARTED, NOT_YOUR_TURN or ILLEGAL_MOVE. In a race that is not open,
+	// GAME_NOT_STARTED comes right after NOT_SEATED and has metadata (see ChallengeService).
 	Move(context.Context, *v1.MoveRequest) (*v1.MoveResponse, error)
-	// Takes moves back. Needs a token. Only in a game whose human seats are all
-	// the caller's, which is not ranked from then on. A game that is over cannot
-	// be undone.
+	// Takes back moves. Needs a token. The call works only if all human seats belong to the
+	// caller, and the game is then no longer ranked. A finished game cannot be undone.
 	//
-	// Errors, in the order of their checks: INVALID_ARGUMENT for a version below
-	// 1 or a to_version that is not below the current one; NOT_FOUND, reason
-	// GAME_NOT_FOUND; PERMISSION_DENIED, reason NOT_SEATED;
-	// FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason VERSION_CONFLICT;
-	// FAILED_PRECONDITION, reason GAME_NOT_STARTED, or UNDO_NOT_ALLOWED when
-	// more than one human plays, there is nothing to undo, or seats were still
-	// open then.
+	// Errors, in the order in which they are checked: INVALID_ARGUMENT for a version below 1
+	// or a to_version that is below 1 or not below version; NOT_FOUND, reason
+	// GAME_NOT_FOUND; PERMISSION_DENIED, reason NOT_SEATED; FAILED_PRECONDITION, reason
+	// GAME_OVER; ABORTED, reason VERSION_CONFLICT; FAILED_PRECONDITION, reason
+	// GAME_NOT_STARTED, or UNDO_NOT_ALLOWED if more than one human plays, if there is
+	// nothing to undo, if seats were still open at to_version, or in an attempt at a
+	// challenge.
 	Undo(context.Context, *v1.UndoRequest) (*v1.UndoResponse, error)
-	// Gives a seat up. Needs a token. A seat may resign out of turn. In a solo
-	// game this ends the game, and its score counts.
+	// Gives up a seat. Needs a token. A seat may resign out of turn. Resigning ends a solo
+	// game, and its score counts.
 	//
-	// The creator of a game that still waits for players ends it with this call,
-	// seated or not; the event is then abandoned. A seat that has resigned gets
-	// its event again, with whatever version, also after the end.
+	// The creator of a game that is still waiting for players ends it with this call,
+	// whether or not they have a seat; the event is then abandoned. For a seat that has
+	// already resigned, the call returns its event again, whatever the version and even
+	// after the end of the game.
 	//
-	// Errors, in the order of their checks: INVALID_ARGUMENT for a version below
-	// 1 or a seat that the game does not have; NOT_FOUND, reason GAME_NOT_FOUND;
-	// PERMISSION_DENIED, reason NOT_SEATED, also for a seat of another
-	// player; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason
-	// VERSION_CONFLICT; FAILED_PRECONDITION, reason GAME_NOT_STARTED.
+	// Errors, in the order in which they are checked: INVALID_ARGUMENT for a version below 1
+	// or a seat that the game does not have; NOT_FOUND, reason GAME_NOT_FOUND;
+	// PERMISSION_DENIED, reason NOT_SEATED, also for another player's seat;
+	// FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason VERSION_CONFLICT;
+	// FAILED_PRECONDITION, reason GAME_NOT_STARTED.
 	Resign(context.Context, *v1.ResignRequest) (*v1.ResignResponse, error)
-	// Streams a game, live, to its end.
+	// Streams a game live until it ends.
 	//
-	// Without after_version the first update that is not an audience is the
-	// whole game at some version v, and the events v+1, v+2, … follow. With
-	// after_version come the events after that one, first those of the past,
-	// then live; 0 means from the first event on, a transcript that anyone can
-	// verify.
+	// Without after_version, the first update other than an audience is the complete game at
+	// some version v, and the events v+1, v+2, … follow. With after_version, the stream
+	// contains the events after that version, first the past ones, then live ones. 0 means
+	// all events, which form a transcript that anyone can verify.
 	//
-	// There is no gap and no repeat. If a reader falls too far behind, one
-	// game takes the place of the events that it covers; with every_event never.
+	// There are no gaps and no repeats. If a reader falls too far behind, one game replaces
+	// the events that it covers, unless every_event is set.
 	//
-	// After the last event of a finished game the stream ends with OK; on a game
-	// that is over already it brings the game, or the missing events, and ends
-	// with OK. A game that waits for players streams their coming.
+	// After the last event of a finished game the stream ends with OK. For a game that is
+	// already over, it sends the game or the missing events and ends with OK. For a game
+	// that is waiting for players, it sends an event whenever one joins.
 	//
-	// A stream that ends with UNAVAILABLE or RESOURCE_EXHAUSTED wants the caller
-	// to come again, to any server, with the last version seen as after_version.
-	// On any other error coming again does not help. A reader that takes nothing
-	// for 60 seconds is ended with UNAVAILABLE, reason SERVER_UNAVAILABLE.
+	// If a stream ends with UNAVAILABLE, or with RESOURCE_EXHAUSTED and a reason, the client
+	// should retry on any server, with the last version seen as after_version. After any other error a
+	// retry does not help. If a reader takes more than 60 seconds to receive a message, the
+	// server ends the stream with UNAVAILABLE, reason SERVER_UNAVAILABLE.
 	//
-	// Errors: INVALID_ARGUMENT for an empty id or a negative after_version;
-	// NOT_FOUND, reason GAME_NOT_FOUND; ABORTED, reason VERSION_CONFLICT, for an
-	// after_version above the current one: a client that resumes and gets this
-	// has seen more than the store still holds, so the game is damaged.
+	// Errors: INVALID_ARGUMENT for an empty id or a negative after_version; NOT_FOUND,
+	// reason GAME_NOT_FOUND; ABORTED, reason VERSION_CONFLICT, for an after_version above
+	// the current one: a client that gets this when it resumes has seen more than the store
+	// still has, so the game is damaged.
+	//
+	// GET /g/<id>/events returns the same as Server-Sent Events; see docs/events.md.
 	Watch(context.Context, *v1.WatchRequest) (*connect.ServerStreamForClient[v1.WatchResponse], error)
 }
 
@@ -340,31 +339,30 @@ func (c *gameServiceClient) Watch(ctx context.Context, req *v1.WatchRequest) (*c
 
 // GameServiceHandler is an implementation of the gridstand.v1.GameService service.
 type GameServiceHandler interface {
-	// Says which server this is, how it keeps its games and what it limits.
+	// Returns the server's name and version, how long it keeps games, and its limits.
 	GetServerInfo(context.Context, *v1.GetServerInfoRequest) (*v1.GetServerInfoResponse, error)
 	// Lists the variants that can be played, in a fixed order.
 	ListVariants(context.Context, *v1.ListVariantsRequest) (*v1.ListVariantsResponse, error)
 	// Creates a game. Needs a token.
 	//
-	// Errors: INVALID_ARGUMENT for seats, a turn_limit or a request_id that does
-	// not fit; NOT_FOUND, reason VARIANT_NOT_FOUND; RESOURCE_EXHAUSTED, reason
-	// TOO_MANY_GAMES, when the account has as many open games as the server
-	// allows; RATE_LIMITED also for a game between bots alone, when as many run as
-	// the server allows.
+	// Errors: INVALID_ARGUMENT for invalid seats, turn_limit or request_id; NOT_FOUND,
+	// reason VARIANT_NOT_FOUND; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES, if the account
+	// has reached the server's limit of open games; RATE_LIMITED also for a game that only
+	// bots play if the server's limit on such games is reached.
 	CreateGame(context.Context, *v1.CreateGameRequest) (*v1.CreateGameResponse, error)
-	// Sits the caller down in a seat. Needs a token.
+	// Gives the caller a seat. Needs a token.
 	//
-	// Without a seat it means the caller's own, if there is one: it is taken
-	// back from a stand-in, else nothing happens; and if there is none, the first
-	// open one. A further seat for the same account must be named. The game
-	// starts when no seat is open.
+	// If the request names no seat and the caller already has one, the call takes that seat
+	// back from its stand-in or, if it has none, does nothing; otherwise the caller gets the
+	// first open seat. To take another seat for the same account, the request must name it.
+	// The game starts when no seat is open.
 	//
-	// Errors, in the order of their checks: INVALID_ARGUMENT for a seat that the
-	// game does not have; NOT_FOUND, reason GAME_NOT_FOUND; FAILED_PRECONDITION,
-	// reason GAME_OVER or SEAT_TAKEN; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES,
-	// as with CreateGame.
+	// Errors, in the order in which they are checked: INVALID_ARGUMENT for a seat that the
+	// game does not have; NOT_FOUND, reason GAME_NOT_FOUND; FAILED_PRECONDITION, reason
+	// GAME_OVER or SEAT_TAKEN; RESOURCE_EXHAUSTED, reason TOO_MANY_GAMES, as with
+	// CreateGame.
 	JoinGame(context.Context, *v1.JoinGameRequest) (*v1.JoinGameResponse, error)
-	// Returns a game as it is now.
+	// Returns the current state of a game.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason
 	// GAME_NOT_FOUND.
@@ -372,76 +370,76 @@ type GameServiceHandler interface {
 	// Lists games, each with its position. A private game is listed only under a
 	// player_id or player_name, and only to the players who have a seat in it.
 	//
-	// An unknown player_id, player_name or variant gives an empty list. While games move in
-	// the order between two pages, one may be repeated or missed. A page may be
-	// short, even empty, and still have a next one.
+	// An unknown player_id, player_name or variant gives an empty list. If the order of the
+	// games changes between two pages, a game may be repeated or missed. A page may be
+	// short or even empty and still have a next page.
 	//
-	// Errors: INVALID_ARGUMENT for a combination of fields that is not offered
-	// (see ListGamesRequest.order_by), a negative page size, and a page token
-	// that is not from this list with these fields for this caller.
+	// Errors: INVALID_ARGUMENT for an unsupported combination of fields (see
+	// ListGamesRequest.order_by), a negative page size, and a page token that does not come
+	// from this list with the same fields and caller.
 	ListGames(context.Context, *v1.ListGamesRequest) (*v1.ListGamesResponse, error)
-	// Makes a move at the version that the caller saw, and returns the event
-	// that it became once that is stored. Needs a token. It does not wait for the
-	// bots that answer it.
+	// Makes a move at the version that the caller saw, and returns the resulting event once
+	// it is stored. Needs a token. The call does not wait for bots to answer the move.
 	//
-	// The same move at the same version again returns the same event.
+	// Repeating the same move at the same version returns the same event.
 	//
-	// Errors, in the order of their checks: INVALID_ARGUMENT for a version below
-	// 1 or a missing move; NOT_FOUND, reason GAME_NOT_FOUND; PERMISSION_DENIED,
-	// reason NOT_SEATED; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason
-	// VERSION_CONFLICT, metadata "version" the current one;
-	// FAILED_PRECONDITION, reason GAME_NOT_STARTED, NOT_YOUR_TURN or
-	// ILLEGAL_MOVE.
+	// Errors, in the order in which they are checked: INVALID_ARGUMENT for a version below 1
+	// or a missing move; NOT_FOUND, reason GAME_NOT_FOUND; PERMISSION_DENIED, reason
+	// NOT_SEATED; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason VERSION_CONFLICT,
+	// with the current version as metadata "version"; FAILED_PRECONDITION, reason
+	// GAME_NOT_STARTED, NOT_YOUR_TURN or ILLEGAL_MOVE. In a race that is not open,
+	// GAME_NOT_STARTED comes right after NOT_SEATED and has metadata (see ChallengeService).
 	Move(context.Context, *v1.MoveRequest) (*v1.MoveResponse, error)
-	// Takes moves back. Needs a token. Only in a game whose human seats are all
-	// the caller's, which is not ranked from then on. A game that is over cannot
-	// be undone.
+	// Takes back moves. Needs a token. The call works only if all human seats belong to the
+	// caller, and the game is then no longer ranked. A finished game cannot be undone.
 	//
-	// Errors, in the order of their checks: INVALID_ARGUMENT for a version below
-	// 1 or a to_version that is not below the current one; NOT_FOUND, reason
-	// GAME_NOT_FOUND; PERMISSION_DENIED, reason NOT_SEATED;
-	// FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason VERSION_CONFLICT;
-	// FAILED_PRECONDITION, reason GAME_NOT_STARTED, or UNDO_NOT_ALLOWED when
-	// more than one human plays, there is nothing to undo, or seats were still
-	// open then.
+	// Errors, in the order in which they are checked: INVALID_ARGUMENT for a version below 1
+	// or a to_version that is below 1 or not below version; NOT_FOUND, reason
+	// GAME_NOT_FOUND; PERMISSION_DENIED, reason NOT_SEATED; FAILED_PRECONDITION, reason
+	// GAME_OVER; ABORTED, reason VERSION_CONFLICT; FAILED_PRECONDITION, reason
+	// GAME_NOT_STARTED, or UNDO_NOT_ALLOWED if more than one human plays, if there is
+	// nothing to undo, if seats were still open at to_version, or in an attempt at a
+	// challenge.
 	Undo(context.Context, *v1.UndoRequest) (*v1.UndoResponse, error)
-	// Gives a seat up. Needs a token. A seat may resign out of turn. In a solo
-	// game this ends the game, and its score counts.
+	// Gives up a seat. Needs a token. A seat may resign out of turn. Resigning ends a solo
+	// game, and its score counts.
 	//
-	// The creator of a game that still waits for players ends it with this call,
-	// seated or not; the event is then abandoned. A seat that has resigned gets
-	// its event again, with whatever version, also after the end.
+	// The creator of a game that is still waiting for players ends it with this call,
+	// whether or not they have a seat; the event is then abandoned. For a seat that has
+	// already resigned, the call returns its event again, whatever the version and even
+	// after the end of the game.
 	//
-	// Errors, in the order of their checks: INVALID_ARGUMENT for a version below
-	// 1 or a seat that the game does not have; NOT_FOUND, reason GAME_NOT_FOUND;
-	// PERMISSION_DENIED, reason NOT_SEATED, also for a seat of another
-	// player; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason
-	// VERSION_CONFLICT; FAILED_PRECONDITION, reason GAME_NOT_STARTED.
+	// Errors, in the order in which they are checked: INVALID_ARGUMENT for a version below 1
+	// or a seat that the game does not have; NOT_FOUND, reason GAME_NOT_FOUND;
+	// PERMISSION_DENIED, reason NOT_SEATED, also for another player's seat;
+	// FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason VERSION_CONFLICT;
+	// FAILED_PRECONDITION, reason GAME_NOT_STARTED.
 	Resign(context.Context, *v1.ResignRequest) (*v1.ResignResponse, error)
-	// Streams a game, live, to its end.
+	// Streams a game live until it ends.
 	//
-	// Without after_version the first update that is not an audience is the
-	// whole game at some version v, and the events v+1, v+2, … follow. With
-	// after_version come the events after that one, first those of the past,
-	// then live; 0 means from the first event on, a transcript that anyone can
-	// verify.
+	// Without after_version, the first update other than an audience is the complete game at
+	// some version v, and the events v+1, v+2, … follow. With after_version, the stream
+	// contains the events after that version, first the past ones, then live ones. 0 means
+	// all events, which form a transcript that anyone can verify.
 	//
-	// There is no gap and no repeat. If a reader falls too far behind, one
-	// game takes the place of the events that it covers; with every_event never.
+	// There are no gaps and no repeats. If a reader falls too far behind, one game replaces
+	// the events that it covers, unless every_event is set.
 	//
-	// After the last event of a finished game the stream ends with OK; on a game
-	// that is over already it brings the game, or the missing events, and ends
-	// with OK. A game that waits for players streams their coming.
+	// After the last event of a finished game the stream ends with OK. For a game that is
+	// already over, it sends the game or the missing events and ends with OK. For a game
+	// that is waiting for players, it sends an event whenever one joins.
 	//
-	// A stream that ends with UNAVAILABLE or RESOURCE_EXHAUSTED wants the caller
-	// to come again, to any server, with the last version seen as after_version.
-	// On any other error coming again does not help. A reader that takes nothing
-	// for 60 seconds is ended with UNAVAILABLE, reason SERVER_UNAVAILABLE.
+	// If a stream ends with UNAVAILABLE, or with RESOURCE_EXHAUSTED and a reason, the client
+	// should retry on any server, with the last version seen as after_version. After any other error a
+	// retry does not help. If a reader takes more than 60 seconds to receive a message, the
+	// server ends the stream with UNAVAILABLE, reason SERVER_UNAVAILABLE.
 	//
-	// Errors: INVALID_ARGUMENT for an empty id or a negative after_version;
-	// NOT_FOUND, reason GAME_NOT_FOUND; ABORTED, reason VERSION_CONFLICT, for an
-	// after_version above the current one: a client that resumes and gets this
-	// has seen more than the store still holds, so the game is damaged.
+	// Errors: INVALID_ARGUMENT for an empty id or a negative after_version; NOT_FOUND,
+	// reason GAME_NOT_FOUND; ABORTED, reason VERSION_CONFLICT, for an after_version above
+	// the current one: a client that gets this when it resumes has seen more than the store
+	// still has, so the game is damaged.
+	//
+	// GET /g/<id>/events returns the same as Server-Sent Events; see docs/events.md.
 	Watch(context.Context, *v1.WatchRequest, *connect.ServerStream[v1.WatchResponse]) error
 }
 

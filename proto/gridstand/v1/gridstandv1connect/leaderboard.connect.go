@@ -43,20 +43,19 @@ const (
 
 // LeaderboardServiceClient is a client for the gridstand.v1.LeaderboardService service.
 type LeaderboardServiceClient interface {
-	// Lists a board from its first rank on. Needs no token.
+	// Lists a board from the first rank. Needs no token.
 	//
-	// While scores come in between two pages, an entry may be repeated or missed.
+	// If scores are added between two pages, an entry may be repeated or missed.
 	//
-	// Errors: INVALID_ARGUMENT for an empty variant, a negative page size and a
-	// page token that is not from this list; NOT_FOUND, reason
-	// VARIANT_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT for an empty variant, a negative page size and a page token
+	// that does not come from this list; NOT_FOUND, reason VARIANT_NOT_FOUND.
 	ListScores(context.Context, *v1.ListScoresRequest) (*v1.ListScoresResponse, error)
-	// Returns a player's entry on a board and those around it. Needs no token,
-	// except for "me".
+	// Returns a player's entry on a board and the entries around it. Needs no token, except
+	// for "me".
 	//
-	// Errors: INVALID_ARGUMENT for an empty id or variant or negative neighbors;
-	// NOT_FOUND, reason PLAYER_NOT_FOUND or VARIANT_NOT_FOUND; NOT_FOUND, reason
-	// NO_SCORE, when the player is not on this board.
+	// Errors: INVALID_ARGUMENT for an empty id or variant or negative neighbors; NOT_FOUND,
+	// reason PLAYER_NOT_FOUND or VARIANT_NOT_FOUND; NOT_FOUND, reason NO_SCORE, if the
+	// player is not on this board, for example with a score of 0.
 	GetRank(context.Context, *v1.GetRankRequest) (*v1.GetRankResponse, error)
 }
 
@@ -112,20 +111,19 @@ func (c *leaderboardServiceClient) GetRank(ctx context.Context, req *v1.GetRankR
 
 // LeaderboardServiceHandler is an implementation of the gridstand.v1.LeaderboardService service.
 type LeaderboardServiceHandler interface {
-	// Lists a board from its first rank on. Needs no token.
+	// Lists a board from the first rank. Needs no token.
 	//
-	// While scores come in between two pages, an entry may be repeated or missed.
+	// If scores are added between two pages, an entry may be repeated or missed.
 	//
-	// Errors: INVALID_ARGUMENT for an empty variant, a negative page size and a
-	// page token that is not from this list; NOT_FOUND, reason
-	// VARIANT_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT for an empty variant, a negative page size and a page token
+	// that does not come from this list; NOT_FOUND, reason VARIANT_NOT_FOUND.
 	ListScores(context.Context, *v1.ListScoresRequest) (*v1.ListScoresResponse, error)
-	// Returns a player's entry on a board and those around it. Needs no token,
-	// except for "me".
+	// Returns a player's entry on a board and the entries around it. Needs no token, except
+	// for "me".
 	//
-	// Errors: INVALID_ARGUMENT for an empty id or variant or negative neighbors;
-	// NOT_FOUND, reason PLAYER_NOT_FOUND or VARIANT_NOT_FOUND; NOT_FOUND, reason
-	// NO_SCORE, when the player is not on this board.
+	// Errors: INVALID_ARGUMENT for an empty id or variant or negative neighbors; NOT_FOUND,
+	// reason PLAYER_NOT_FOUND or VARIANT_NOT_FOUND; NOT_FOUND, reason NO_SCORE, if the
+	// player is not on this board, for example with a score of 0.
 	GetRank(context.Context, *v1.GetRankRequest) (*v1.GetRankResponse, error)
 }
 

@@ -53,64 +53,64 @@ const (
 type PlayerServiceClient interface {
 	// Creates an account. Needs no token.
 	//
-	// Sent again with the same name and secret it returns the same player, so it
-	// is safe to retry when the caller chose the secret.
+	// Repeating the call with the same name and secret returns the same player, so the call
+	// is safe to retry if the caller chose the secret.
 	//
-	// Errors: INVALID_ARGUMENT for a name or secret that is not well formed;
-	// ALREADY_EXISTS, reason NAME_TAKEN, when the name belongs to another
-	// account, whatever its case, or did until that lapsed, and when the server
-	// reserves it: such as "admin", "me", and what bots, variants and the
-	// client's commands are called, whatever stands between the letters; metadata
-	// name.
+	// Errors: INVALID_ARGUMENT for a malformed name or secret; ALREADY_EXISTS, reason
+	// NAME_TAKEN, metadata name, if the name, ignoring case, belongs or once belonged to
+	// another account, or if the server reserves it. Reserved names include "admin" and
+	// "me", and the names of bots, variants and commands of the client, ignoring case,
+	// spaces and punctuation.
 	//
-	// With the credential of an SSH host it creates the account and links the key to
-	// it in one step. The response has no token, and secret must be empty. Sent again
-	// with the same name and key it returns the same player. Calls with one key never
-	// create two accounts: ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to an
-	// account of another name, or another call is creating one at this moment.
+	// With the credential of an SSH host, the call creates the account and links the key to
+	// it in one step. The response has no token, and secret must be empty. Repeating the
+	// call with the same name and key returns the same player. Calls with one key never
+	// create two accounts: the error is ALREADY_EXISTS, reason KEY_TAKEN, if the key is
+	// linked to an account with another name, or if another call is creating an account for
+	// it at the same time.
 	CreatePlayer(context.Context, *v1.CreatePlayerRequest) (*v1.CreatePlayerResponse, error)
-	// Returns what is public about a player, by id or by name. Needs no token,
-	// except for "me".
+	// Returns the public data of a player, by id or by name. Needs no token, except for
+	// "me".
 	//
-	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set;
-	// NOT_FOUND, reason PLAYER_NOT_FOUND, also for a name whose account lapsed;
-	// UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a token.
+	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set; NOT_FOUND,
+	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
+	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(context.Context, *v1.GetPlayerRequest) (*v1.GetPlayerResponse, error)
-	// Replaces the caller's secret. The old token may go on working for up to 30
-	// seconds, the time for which servers remember that they verified it.
+	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
+	// the time for which servers cache a verified token.
 	//
-	// A client that keeps its new secret before it asks can settle a lost reply:
-	// one of the two tokens works. Sent again with the new token and the same
-	// secret, it returns the same token.
+	// A client that stores its new secret before the call can recover from a lost reply,
+	// because one of the two tokens is valid. Repeating the call with the new token and the
+	// same secret returns the same token.
 	//
-	// Errors: INVALID_ARGUMENT for a secret that is not well formed;
-	// UNAUTHENTICATED, reason BAD_TOKEN.
+	// Errors: INVALID_ARGUMENT for a malformed secret; UNAUTHENTICATED, reason BAD_TOKEN.
 	RotateToken(context.Context, *v1.RotateTokenRequest) (*v1.RotateTokenResponse, error)
 	// Links an SSH key to the caller's account, so that a client that connects to an SSH
-	// host with it plays under this account. A key is linked to at most one account. Needs a
-	// token. Sent again, it changes nothing and returns the key as it was added.
+	// host with this key plays as this account. A key is linked to at most one account.
+	// Needs a token. Repeating the call changes nothing and returns the key as it was
+	// added.
 	//
-	// The request proves that the caller has the private key: it carries a signature in
+	// The request proves that the caller has the private key: it contains a signature in
 	// the format of ssh-keygen (PROTOCOL.sshsig of OpenSSH, armored) with the namespace
 	// "gridstand" over the caller's player id, without a line feed:
 	//
 	//	printf %s "$PLAYER_ID" | ssh-keygen -Y sign -n gridstand -f ~/.ssh/id_ed25519
 	//
-	// The signature contains the public key. A later form of the message will have
-	// another namespace.
+	// The signature contains the public key. If the signed message ever changes, it will
+	// get another namespace.
 	//
-	// Errors: INVALID_ARGUMENT for a signature that is not well formed, not valid, or
-	// of a kind of key that is not accepted (DSA, RSA below 2,048 bits, certificates), and
-	// for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to
-	// another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
+	// Errors: INVALID_ARGUMENT for a signature that is malformed or invalid, for a
+	// signature by an unsupported kind of key (DSA, RSA below 2,048 bits, certificates),
+	// and for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked
+	// to another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
 	// keys; UNAUTHENTICATED, reason BAD_TOKEN.
 	AddKey(context.Context, *v1.AddKeyRequest) (*v1.AddKeyResponse, error)
 	// Lists the SSH keys that are linked to the caller's account. Needs a token.
 	//
 	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
 	ListKeys(context.Context, *v1.ListKeysRequest) (*v1.ListKeysResponse, error)
-	// Removes an SSH key from the caller's account. SSH hosts may act for the account
-	// by that key for another 30 seconds, like RotateToken. Needs a token.
+	// Removes an SSH key from the caller's account. SSH hosts may act for the account with
+	// this key for up to another 30 seconds, as with RotateToken. Needs a token.
 	//
 	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
 	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.
@@ -235,64 +235,64 @@ func (c *playerServiceClient) RemoveKey(ctx context.Context, req *v1.RemoveKeyRe
 type PlayerServiceHandler interface {
 	// Creates an account. Needs no token.
 	//
-	// Sent again with the same name and secret it returns the same player, so it
-	// is safe to retry when the caller chose the secret.
+	// Repeating the call with the same name and secret returns the same player, so the call
+	// is safe to retry if the caller chose the secret.
 	//
-	// Errors: INVALID_ARGUMENT for a name or secret that is not well formed;
-	// ALREADY_EXISTS, reason NAME_TAKEN, when the name belongs to another
-	// account, whatever its case, or did until that lapsed, and when the server
-	// reserves it: such as "admin", "me", and what bots, variants and the
-	// client's commands are called, whatever stands between the letters; metadata
-	// name.
+	// Errors: INVALID_ARGUMENT for a malformed name or secret; ALREADY_EXISTS, reason
+	// NAME_TAKEN, metadata name, if the name, ignoring case, belongs or once belonged to
+	// another account, or if the server reserves it. Reserved names include "admin" and
+	// "me", and the names of bots, variants and commands of the client, ignoring case,
+	// spaces and punctuation.
 	//
-	// With the credential of an SSH host it creates the account and links the key to
-	// it in one step. The response has no token, and secret must be empty. Sent again
-	// with the same name and key it returns the same player. Calls with one key never
-	// create two accounts: ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to an
-	// account of another name, or another call is creating one at this moment.
+	// With the credential of an SSH host, the call creates the account and links the key to
+	// it in one step. The response has no token, and secret must be empty. Repeating the
+	// call with the same name and key returns the same player. Calls with one key never
+	// create two accounts: the error is ALREADY_EXISTS, reason KEY_TAKEN, if the key is
+	// linked to an account with another name, or if another call is creating an account for
+	// it at the same time.
 	CreatePlayer(context.Context, *v1.CreatePlayerRequest) (*v1.CreatePlayerResponse, error)
-	// Returns what is public about a player, by id or by name. Needs no token,
-	// except for "me".
+	// Returns the public data of a player, by id or by name. Needs no token, except for
+	// "me".
 	//
-	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set;
-	// NOT_FOUND, reason PLAYER_NOT_FOUND, also for a name whose account lapsed;
-	// UNAUTHENTICATED, reason BAD_TOKEN, for "me" without a token.
+	// Errors: INVALID_ARGUMENT unless exactly one of player_id and name is set; NOT_FOUND,
+	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
+	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(context.Context, *v1.GetPlayerRequest) (*v1.GetPlayerResponse, error)
-	// Replaces the caller's secret. The old token may go on working for up to 30
-	// seconds, the time for which servers remember that they verified it.
+	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
+	// the time for which servers cache a verified token.
 	//
-	// A client that keeps its new secret before it asks can settle a lost reply:
-	// one of the two tokens works. Sent again with the new token and the same
-	// secret, it returns the same token.
+	// A client that stores its new secret before the call can recover from a lost reply,
+	// because one of the two tokens is valid. Repeating the call with the new token and the
+	// same secret returns the same token.
 	//
-	// Errors: INVALID_ARGUMENT for a secret that is not well formed;
-	// UNAUTHENTICATED, reason BAD_TOKEN.
+	// Errors: INVALID_ARGUMENT for a malformed secret; UNAUTHENTICATED, reason BAD_TOKEN.
 	RotateToken(context.Context, *v1.RotateTokenRequest) (*v1.RotateTokenResponse, error)
 	// Links an SSH key to the caller's account, so that a client that connects to an SSH
-	// host with it plays under this account. A key is linked to at most one account. Needs a
-	// token. Sent again, it changes nothing and returns the key as it was added.
+	// host with this key plays as this account. A key is linked to at most one account.
+	// Needs a token. Repeating the call changes nothing and returns the key as it was
+	// added.
 	//
-	// The request proves that the caller has the private key: it carries a signature in
+	// The request proves that the caller has the private key: it contains a signature in
 	// the format of ssh-keygen (PROTOCOL.sshsig of OpenSSH, armored) with the namespace
 	// "gridstand" over the caller's player id, without a line feed:
 	//
 	//	printf %s "$PLAYER_ID" | ssh-keygen -Y sign -n gridstand -f ~/.ssh/id_ed25519
 	//
-	// The signature contains the public key. A later form of the message will have
-	// another namespace.
+	// The signature contains the public key. If the signed message ever changes, it will
+	// get another namespace.
 	//
-	// Errors: INVALID_ARGUMENT for a signature that is not well formed, not valid, or
-	// of a kind of key that is not accepted (DSA, RSA below 2,048 bits, certificates), and
-	// for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked to
-	// another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
+	// Errors: INVALID_ARGUMENT for a signature that is malformed or invalid, for a
+	// signature by an unsupported kind of key (DSA, RSA below 2,048 bits, certificates),
+	// and for a malformed comment; ALREADY_EXISTS, reason KEY_TAKEN, if the key is linked
+	// to another account; RESOURCE_EXHAUSTED, reason TOO_MANY_KEYS, if the account has 8
 	// keys; UNAUTHENTICATED, reason BAD_TOKEN.
 	AddKey(context.Context, *v1.AddKeyRequest) (*v1.AddKeyResponse, error)
 	// Lists the SSH keys that are linked to the caller's account. Needs a token.
 	//
 	// Errors: UNAUTHENTICATED, reason BAD_TOKEN.
 	ListKeys(context.Context, *v1.ListKeysRequest) (*v1.ListKeysResponse, error)
-	// Removes an SSH key from the caller's account. SSH hosts may act for the account
-	// by that key for another 30 seconds, like RotateToken. Needs a token.
+	// Removes an SSH key from the caller's account. SSH hosts may act for the account with
+	// this key for up to another 30 seconds, as with RotateToken. Needs a token.
 	//
 	// Errors: NOT_FOUND, reason KEY_NOT_FOUND, if the key is not linked to the account;
 	// INVALID_ARGUMENT for a malformed fingerprint; UNAUTHENTICATED, reason BAD_TOKEN.

@@ -4,9 +4,8 @@
 // 	protoc        (unknown)
 // source: gamelog/v1/entry.proto
 
-// What the store holds of a game, in bytes. Nothing outside the server reads
-// these messages; they are kept for as long as the games are, so that a field
-// never changes its meaning.
+// The stored data of games. Only servers read these messages. They are stored for as long
+// as the games are, so the meaning of a field never changes.
 
 package gamelogv1
 
@@ -26,14 +25,14 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Entry is one entry of a game's log: what happened, without what can be
-// derived from it. Its time is a field of the stream entry, and the seed one
-// of the first.
+// Entry is one entry of a game's log: what happened, without anything that can be derived
+// from it. The store keeps the entry's time, and with the first entry the seed, in separate
+// fields.
 type Entry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Index of the seat that it is about; unset for none.
+	// Index of the seat that the entry concerns; unset for none.
 	Seat *int32 `protobuf:"varint,1,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
-	// What happened. One that is not known here was written by a newer server.
+	// What happened. An unknown action was written by a newer server.
 	//
 	// Types that are valid to be assigned to Action:
 	//
@@ -176,27 +175,27 @@ type Entry_Created struct {
 }
 
 type Entry_Joined struct {
-	// Somebody sat down, or took a seat back.
+	// A player took a seat, or took their own seat back.
 	Joined *Joined `protobuf:"bytes,3,opt,name=joined,proto3,oneof"`
 }
 
 type Entry_Moved struct {
-	// The seat moved.
+	// The seat made a move.
 	Moved *Moved `protobuf:"bytes,4,opt,name=moved,proto3,oneof"`
 }
 
 type Entry_Undone struct {
-	// Moves were taken back.
+	// Moves were undone.
 	Undone *Undone `protobuf:"bytes,5,opt,name=undone,proto3,oneof"`
 }
 
 type Entry_Resigned struct {
-	// The seat was given up.
+	// The player gave up the seat.
 	Resigned *Resigned `protobuf:"bytes,6,opt,name=resigned,proto3,oneof"`
 }
 
 type Entry_Abandoned struct {
-	// The game was given up for lost, or called off.
+	// The game was abandoned or canceled.
 	Abandoned *Abandoned `protobuf:"bytes,7,opt,name=abandoned,proto3,oneof"`
 }
 
@@ -206,7 +205,7 @@ type Entry_TimedOut struct {
 }
 
 type Entry_ClockExtended struct {
-	// The seat's clock was given time back.
+	// The seat's clock was extended.
 	ClockExtended *ClockExtended `protobuf:"bytes,9,opt,name=clock_extended,json=clockExtended,proto3,oneof"`
 }
 
@@ -229,11 +228,11 @@ func (*Entry_ClockExtended) isEntry_Action() {}
 // Player is an account in a seat.
 type Player struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id, 26 characters.
+	// Id of the account: 26 characters.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Name.
+	// Name of the account.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether the account is a program's.
+	// Whether the account belongs to a program.
 	Bot           bool `protobuf:"varint,3,opt,name=bot,proto3" json:"bot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -330,7 +329,7 @@ func (*Open) Descriptor() ([]byte, []int) {
 // Seat is a place in a game.
 type Seat struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who sits there.
+	// Who has the seat.
 	//
 	// Types that are valid to be assigned to Occupant:
 	//
@@ -338,7 +337,7 @@ type Seat struct {
 	//	*Seat_Bot
 	//	*Seat_Open
 	Occupant isSeat_Occupant `protobuf_oneof:"occupant"`
-	// Whether the seat was given up.
+	// Whether the player gave up the seat.
 	Resigned bool `protobuf:"varint,4,opt,name=resigned,proto3" json:"resigned,omitempty"`
 	// Bot that moves for the player; empty for none.
 	StandIn string `protobuf:"bytes,5,opt,name=stand_in,json=standIn,proto3" json:"stand_in,omitempty"`
@@ -448,7 +447,7 @@ type Seat_Bot struct {
 }
 
 type Seat_Open struct {
-	// Nobody.
+	// No one yet.
 	Open *Open `protobuf:"bytes,3,opt,name=open,proto3,oneof"`
 }
 
@@ -458,25 +457,27 @@ func (*Seat_Bot) isSeat_Occupant() {}
 
 func (*Seat_Open) isSeat_Occupant() {}
 
-// Created begins a log.
+// Created is the first action of a log.
 type Created struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the variant.
 	Variant string `protobuf:"bytes,1,opt,name=variant,proto3" json:"variant,omitempty"`
-	// Revision of the rules that replay the game.
+	// Revision of the rules needed to replay the game.
 	RulesRevision int32 `protobuf:"varint,2,opt,name=rules_revision,json=rulesRevision,proto3" json:"rules_revision,omitempty"`
-	// Whoever created it.
+	// The account that created the game.
 	Creator *Player `protobuf:"bytes,3,opt,name=creator,proto3" json:"creator,omitempty"`
-	// The seats at the beginning.
+	// The seats when the game was created.
 	Seats []*Seat `protobuf:"bytes,4,rep,name=seats,proto3" json:"seats,omitempty"`
-	// Whether it is kept out of lists.
+	// Whether the game is kept out of lists.
 	Private bool `protobuf:"varint,5,opt,name=private,proto3" json:"private,omitempty"`
-	// Time for a move; unset for none.
+	// Time limit for each move; unset for none.
 	TurnLimit *durationpb.Duration `protobuf:"bytes,6,opt,name=turn_limit,json=turnLimit,proto3" json:"turn_limit,omitempty"`
 	// SHA-256 of the seed.
 	SeedCommitment []byte `protobuf:"bytes,7,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The attempt at a challenge, if the game is one; unset otherwise.
+	Attempt       *Attempt `protobuf:"bytes,8,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Created) Reset() {
@@ -558,7 +559,79 @@ func (x *Created) GetSeedCommitment() []byte {
 	return nil
 }
 
-// Joined seats an account.
+func (x *Created) GetAttempt() *Attempt {
+	if x != nil {
+		return x.Attempt
+	}
+	return nil
+}
+
+// Attempt identifies the challenge that a game belongs to.
+type Attempt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the challenge.
+	ChallengeId string `protobuf:"bytes,1,opt,name=challenge_id,json=challengeId,proto3" json:"challenge_id,omitempty"`
+	// Kind of the challenge, as numbered by replay.ChallengeKind.
+	Kind uint32 `protobuf:"varint,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Number of consecutive days, including this one, on which the player started the daily
+	// game; 0 for other kinds.
+	DayStreak     int32 `protobuf:"varint,3,opt,name=day_streak,json=dayStreak,proto3" json:"day_streak,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Attempt) Reset() {
+	*x = Attempt{}
+	mi := &file_gamelog_v1_entry_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Attempt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Attempt) ProtoMessage() {}
+
+func (x *Attempt) ProtoReflect() protoreflect.Message {
+	mi := &file_gamelog_v1_entry_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
+func (*Attempt) Descriptor() ([]byte, []int) {
+	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Attempt) GetChallengeId() string {
+	if x != nil {
+		return x.ChallengeId
+	}
+	return ""
+}
+
+func (x *Attempt) GetKind() uint32 {
+	if x != nil {
+		return x.Kind
+	}
+	return 0
+}
+
+func (x *Attempt) GetDayStreak() int32 {
+	if x != nil {
+		return x.DayStreak
+	}
+	return 0
+}
+
+// Joined means that an account took a seat.
 type Joined struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The account.
@@ -569,7 +642,7 @@ type Joined struct {
 
 func (x *Joined) Reset() {
 	*x = Joined{}
-	mi := &file_gamelog_v1_entry_proto_msgTypes[5]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -581,7 +654,7 @@ func (x *Joined) String() string {
 func (*Joined) ProtoMessage() {}
 
 func (x *Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_gamelog_v1_entry_proto_msgTypes[5]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -594,7 +667,7 @@ func (x *Joined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Joined.ProtoReflect.Descriptor instead.
 func (*Joined) Descriptor() ([]byte, []int) {
-	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{5}
+	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Joined) GetPlayer() *Player {
@@ -604,7 +677,7 @@ func (x *Joined) GetPlayer() *Player {
 	return nil
 }
 
-// Moved is a move.
+// Moved means that a seat made a move.
 type Moved struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The move.
@@ -614,7 +687,7 @@ type Moved struct {
 	//	*Moved_Direction
 	//	*Moved_Cell
 	Move isMoved_Move `protobuf_oneof:"move"`
-	// Whether a program chose it.
+	// Whether a program chose the move.
 	ByBot         bool `protobuf:"varint,3,opt,name=by_bot,json=byBot,proto3" json:"by_bot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -622,7 +695,7 @@ type Moved struct {
 
 func (x *Moved) Reset() {
 	*x = Moved{}
-	mi := &file_gamelog_v1_entry_proto_msgTypes[6]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +707,7 @@ func (x *Moved) String() string {
 func (*Moved) ProtoMessage() {}
 
 func (x *Moved) ProtoReflect() protoreflect.Message {
-	mi := &file_gamelog_v1_entry_proto_msgTypes[6]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +720,7 @@ func (x *Moved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Moved.ProtoReflect.Descriptor instead.
 func (*Moved) Descriptor() ([]byte, []int) {
-	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{6}
+	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Moved) GetMove() isMoved_Move {
@@ -692,7 +765,7 @@ type Moved_Direction struct {
 }
 
 type Moved_Cell struct {
-	// Destination.
+	// Destination of a jump.
 	Cell *Cell `protobuf:"bytes,2,opt,name=cell,proto3,oneof"`
 }
 
@@ -713,7 +786,7 @@ type Cell struct {
 
 func (x *Cell) Reset() {
 	*x = Cell{}
-	mi := &file_gamelog_v1_entry_proto_msgTypes[7]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -725,7 +798,7 @@ func (x *Cell) String() string {
 func (*Cell) ProtoMessage() {}
 
 func (x *Cell) ProtoReflect() protoreflect.Message {
-	mi := &file_gamelog_v1_entry_proto_msgTypes[7]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -738,7 +811,7 @@ func (x *Cell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cell.ProtoReflect.Descriptor instead.
 func (*Cell) Descriptor() ([]byte, []int) {
-	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{7}
+	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Cell) GetX() int32 {
@@ -755,10 +828,10 @@ func (x *Cell) GetY() int32 {
 	return 0
 }
 
-// Undone goes back.
+// Undone means that the game returned to an earlier position.
 type Undone struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// To the position of this version.
+	// Version whose position was restored.
 	ToVersion     int32 `protobuf:"varint,1,opt,name=to_version,json=toVersion,proto3" json:"to_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -766,7 +839,7 @@ type Undone struct {
 
 func (x *Undone) Reset() {
 	*x = Undone{}
-	mi := &file_gamelog_v1_entry_proto_msgTypes[8]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -778,7 +851,7 @@ func (x *Undone) String() string {
 func (*Undone) ProtoMessage() {}
 
 func (x *Undone) ProtoReflect() protoreflect.Message {
-	mi := &file_gamelog_v1_entry_proto_msgTypes[8]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -791,7 +864,7 @@ func (x *Undone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undone.ProtoReflect.Descriptor instead.
 func (*Undone) Descriptor() ([]byte, []int) {
-	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{8}
+	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Undone) GetToVersion() int32 {
@@ -801,7 +874,7 @@ func (x *Undone) GetToVersion() int32 {
 	return 0
 }
 
-// Resigned gives the seat up.
+// Resigned means that the player gave up the seat.
 type Resigned struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -810,7 +883,7 @@ type Resigned struct {
 
 func (x *Resigned) Reset() {
 	*x = Resigned{}
-	mi := &file_gamelog_v1_entry_proto_msgTypes[9]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +895,7 @@ func (x *Resigned) String() string {
 func (*Resigned) ProtoMessage() {}
 
 func (x *Resigned) ProtoReflect() protoreflect.Message {
-	mi := &file_gamelog_v1_entry_proto_msgTypes[9]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,10 +908,10 @@ func (x *Resigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resigned.ProtoReflect.Descriptor instead.
 func (*Resigned) Descriptor() ([]byte, []int) {
-	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{9}
+	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{10}
 }
 
-// Abandoned ends the game.
+// Abandoned means that the game was abandoned or canceled.
 type Abandoned struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -847,7 +920,7 @@ type Abandoned struct {
 
 func (x *Abandoned) Reset() {
 	*x = Abandoned{}
-	mi := &file_gamelog_v1_entry_proto_msgTypes[10]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -859,7 +932,7 @@ func (x *Abandoned) String() string {
 func (*Abandoned) ProtoMessage() {}
 
 func (x *Abandoned) ProtoReflect() protoreflect.Message {
-	mi := &file_gamelog_v1_entry_proto_msgTypes[10]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -872,13 +945,13 @@ func (x *Abandoned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Abandoned.ProtoReflect.Descriptor instead.
 func (*Abandoned) Descriptor() ([]byte, []int) {
-	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{10}
+	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{11}
 }
 
-// TimedOut hands the seat to a stand-in.
+// TimedOut means that the seat ran out of time.
 type TimedOut struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Bot that moves from now on; empty when the game ends.
+	// Bot that moves from now on; empty if the game ends.
 	StandIn       string `protobuf:"bytes,1,opt,name=stand_in,json=standIn,proto3" json:"stand_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -886,7 +959,7 @@ type TimedOut struct {
 
 func (x *TimedOut) Reset() {
 	*x = TimedOut{}
-	mi := &file_gamelog_v1_entry_proto_msgTypes[11]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -898,7 +971,7 @@ func (x *TimedOut) String() string {
 func (*TimedOut) ProtoMessage() {}
 
 func (x *TimedOut) ProtoReflect() protoreflect.Message {
-	mi := &file_gamelog_v1_entry_proto_msgTypes[11]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -911,7 +984,7 @@ func (x *TimedOut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimedOut.ProtoReflect.Descriptor instead.
 func (*TimedOut) Descriptor() ([]byte, []int) {
-	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{11}
+	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TimedOut) GetStandIn() string {
@@ -921,10 +994,10 @@ func (x *TimedOut) GetStandIn() string {
 	return ""
 }
 
-// ClockExtended gives time back.
+// ClockExtended gives the seat additional time.
 type ClockExtended struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How much.
+	// The additional time.
 	By            *durationpb.Duration `protobuf:"bytes,1,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -932,7 +1005,7 @@ type ClockExtended struct {
 
 func (x *ClockExtended) Reset() {
 	*x = ClockExtended{}
-	mi := &file_gamelog_v1_entry_proto_msgTypes[12]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -944,7 +1017,7 @@ func (x *ClockExtended) String() string {
 func (*ClockExtended) ProtoMessage() {}
 
 func (x *ClockExtended) ProtoReflect() protoreflect.Message {
-	mi := &file_gamelog_v1_entry_proto_msgTypes[12]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -957,7 +1030,7 @@ func (x *ClockExtended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockExtended.ProtoReflect.Descriptor instead.
 func (*ClockExtended) Descriptor() ([]byte, []int) {
-	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{12}
+	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ClockExtended) GetBy() *durationpb.Duration {
@@ -967,53 +1040,55 @@ func (x *ClockExtended) GetBy() *durationpb.Duration {
 	return nil
 }
 
-// Head is what a list shows of a game without reading its log. It is written
-// with every entry, in the same script.
+// Head is the part of a game that lists show without reading its log. It is written
+// atomically with every entry.
 type Head struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the variant.
 	Variant string `protobuf:"bytes,1,opt,name=variant,proto3" json:"variant,omitempty"`
-	// Revision of the rules, which read the position.
+	// Revision of the rules, needed to decode the position.
 	RulesRevision int32 `protobuf:"varint,2,opt,name=rules_revision,json=rulesRevision,proto3" json:"rules_revision,omitempty"`
 	// The seats.
 	Seats []*Seat `protobuf:"bytes,3,rep,name=seats,proto3" json:"seats,omitempty"`
 	// Stage: 1 waiting, 2 active, 3 finished.
 	Status uint32 `protobuf:"varint,4,opt,name=status,proto3" json:"status,omitempty"`
-	// Position in the rules' own bytes.
+	// Position, as encoded by the rules.
 	Position []byte `protobuf:"bytes,5,opt,name=position,proto3" json:"position,omitempty"`
-	// How it ended; unset until then.
+	// How the game ended; unset until then.
 	Result *Result `protobuf:"bytes,6,opt,name=result,proto3" json:"result,omitempty"`
-	// Whether it counts for the leaderboard.
+	// Whether the game counts for the leaderboard.
 	Ranked bool `protobuf:"varint,7,opt,name=ranked,proto3" json:"ranked,omitempty"`
-	// Whether it is kept out of lists.
+	// Whether the game is kept out of lists.
 	Private bool `protobuf:"varint,8,opt,name=private,proto3" json:"private,omitempty"`
-	// Commitment to the seed.
+	// SHA-256 of the seed.
 	SeedCommitment []byte `protobuf:"bytes,9,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
 	// The seed, once the game is over.
 	Seed []byte `protobuf:"bytes,10,opt,name=seed,proto3" json:"seed,omitempty"`
-	// Time of the first entry in Unix milliseconds; 0 in the head written with
-	// the first entry itself, whose time is then that of the head.
+	// Time of the first entry in Unix milliseconds; 0 in the head written with the first
+	// entry itself, which has the head's own time.
 	CreateTimeMs int64 `protobuf:"varint,11,opt,name=create_time_ms,json=createTimeMs,proto3" json:"create_time_ms,omitempty"`
-	// Time for a move; unset for none.
+	// Time limit for each move; unset for none.
 	TurnLimit *durationpb.Duration `protobuf:"bytes,12,opt,name=turn_limit,json=turnLimit,proto3" json:"turn_limit,omitempty"`
-	// Whoever created it.
+	// The account that created the game.
 	Creator *Player `protobuf:"bytes,13,opt,name=creator,proto3" json:"creator,omitempty"`
-	// Version to which an undo goes back; 0 for none.
+	// Version to which an undo returns; 0 for none.
 	UndoTo int32 `protobuf:"varint,14,opt,name=undo_to,json=undoTo,proto3" json:"undo_to,omitempty"`
-	// Version whose event began the running clock; 0 for none.
+	// Version of the event that started the running clock; 0 for none.
 	ClockVersion int32 `protobuf:"varint,15,opt,name=clock_version,json=clockVersion,proto3" json:"clock_version,omitempty"`
-	// When it began in Unix milliseconds; 0 in the head written with the event
-	// that began it, whose time is then that of the head.
+	// Time at which the clock started, in Unix milliseconds; 0 in the head written with the
+	// event that started it, which has the head's own time.
 	ClockFromMs int64 `protobuf:"varint,16,opt,name=clock_from_ms,json=clockFromMs,proto3" json:"clock_from_ms,omitempty"`
-	// What it was given back since.
+	// Time added to the running clock since then.
 	ClockExtended *durationpb.Duration `protobuf:"bytes,17,opt,name=clock_extended,json=clockExtended,proto3" json:"clock_extended,omitempty"`
+	// The attempt at a challenge, if the game is one; unset otherwise.
+	Attempt       *Attempt `protobuf:"bytes,18,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_gamelog_v1_entry_proto_msgTypes[13]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1025,7 +1100,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_gamelog_v1_entry_proto_msgTypes[13]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1038,7 +1113,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{13}
+	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Head) GetVariant() string {
@@ -1160,12 +1235,19 @@ func (x *Head) GetClockExtended() *durationpb.Duration {
 	return nil
 }
 
-// Result is how a game ended.
+func (x *Head) GetAttempt() *Attempt {
+	if x != nil {
+		return x.Attempt
+	}
+	return nil
+}
+
+// Result is the outcome of a game.
 type Result struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Reason by the number that game.Reason gives it.
+	// Reason why the game ended, as numbered by game.Reason.
 	Reason uint32 `protobuf:"varint,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Seats that won.
+	// Indexes of the winning seats.
 	Winners       []int32 `protobuf:"varint,2,rep,packed,name=winners,proto3" json:"winners,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1173,7 +1255,7 @@ type Result struct {
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_gamelog_v1_entry_proto_msgTypes[14]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1185,7 +1267,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_gamelog_v1_entry_proto_msgTypes[14]
+	mi := &file_gamelog_v1_entry_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1198,7 +1280,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{14}
+	return file_gamelog_v1_entry_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Result) GetReason() uint32 {
@@ -1246,7 +1328,7 @@ const file_gamelog_v1_entry_proto_rawDesc = "" +
 	"\bstand_in\x18\x05 \x01(\tR\astandIn\x12\x16\n" +
 	"\x06absent\x18\x06 \x01(\bR\x06absentB\n" +
 	"\n" +
-	"\boccupant\"\x9d\x02\n" +
+	"\boccupant\"\xcc\x02\n" +
 	"\aCreated\x12\x18\n" +
 	"\avariant\x18\x01 \x01(\tR\avariant\x12%\n" +
 	"\x0erules_revision\x18\x02 \x01(\x05R\rrulesRevision\x12,\n" +
@@ -1255,7 +1337,13 @@ const file_gamelog_v1_entry_proto_rawDesc = "" +
 	"\aprivate\x18\x05 \x01(\bR\aprivate\x128\n" +
 	"\n" +
 	"turn_limit\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\tturnLimit\x12'\n" +
-	"\x0fseed_commitment\x18\a \x01(\fR\x0eseedCommitment\"4\n" +
+	"\x0fseed_commitment\x18\a \x01(\fR\x0eseedCommitment\x12-\n" +
+	"\aattempt\x18\b \x01(\v2\x13.gamelog.v1.AttemptR\aattempt\"_\n" +
+	"\aAttempt\x12!\n" +
+	"\fchallenge_id\x18\x01 \x01(\tR\vchallengeId\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\rR\x04kind\x12\x1d\n" +
+	"\n" +
+	"day_streak\x18\x03 \x01(\x05R\tdayStreak\"4\n" +
 	"\x06Joined\x12*\n" +
 	"\x06player\x18\x01 \x01(\v2\x12.gamelog.v1.PlayerR\x06player\"n\n" +
 	"\x05Moved\x12\x1e\n" +
@@ -1275,7 +1363,7 @@ const file_gamelog_v1_entry_proto_rawDesc = "" +
 	"\bTimedOut\x12\x19\n" +
 	"\bstand_in\x18\x01 \x01(\tR\astandIn\":\n" +
 	"\rClockExtended\x12)\n" +
-	"\x02by\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x02by\"\xf0\x04\n" +
+	"\x02by\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x02by\"\x9f\x05\n" +
 	"\x04Head\x12\x18\n" +
 	"\avariant\x18\x01 \x01(\tR\avariant\x12%\n" +
 	"\x0erules_revision\x18\x02 \x01(\x05R\rrulesRevision\x12&\n" +
@@ -1295,7 +1383,8 @@ const file_gamelog_v1_entry_proto_rawDesc = "" +
 	"\aundo_to\x18\x0e \x01(\x05R\x06undoTo\x12#\n" +
 	"\rclock_version\x18\x0f \x01(\x05R\fclockVersion\x12\"\n" +
 	"\rclock_from_ms\x18\x10 \x01(\x03R\vclockFromMs\x12@\n" +
-	"\x0eclock_extended\x18\x11 \x01(\v2\x19.google.protobuf.DurationR\rclockExtended\":\n" +
+	"\x0eclock_extended\x18\x11 \x01(\v2\x19.google.protobuf.DurationR\rclockExtended\x12-\n" +
+	"\aattempt\x18\x12 \x01(\v2\x13.gamelog.v1.AttemptR\aattempt\":\n" +
 	"\x06Result\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\rR\x06reason\x12\x18\n" +
 	"\awinners\x18\x02 \x03(\x05R\awinnersBEZCgithub.com/gridstand/gridstand/server/internal/gamelog/v1;gamelogv1b\x06proto3"
@@ -1312,52 +1401,55 @@ func file_gamelog_v1_entry_proto_rawDescGZIP() []byte {
 	return file_gamelog_v1_entry_proto_rawDescData
 }
 
-var file_gamelog_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_gamelog_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_gamelog_v1_entry_proto_goTypes = []any{
 	(*Entry)(nil),               // 0: gamelog.v1.Entry
 	(*Player)(nil),              // 1: gamelog.v1.Player
 	(*Open)(nil),                // 2: gamelog.v1.Open
 	(*Seat)(nil),                // 3: gamelog.v1.Seat
 	(*Created)(nil),             // 4: gamelog.v1.Created
-	(*Joined)(nil),              // 5: gamelog.v1.Joined
-	(*Moved)(nil),               // 6: gamelog.v1.Moved
-	(*Cell)(nil),                // 7: gamelog.v1.Cell
-	(*Undone)(nil),              // 8: gamelog.v1.Undone
-	(*Resigned)(nil),            // 9: gamelog.v1.Resigned
-	(*Abandoned)(nil),           // 10: gamelog.v1.Abandoned
-	(*TimedOut)(nil),            // 11: gamelog.v1.TimedOut
-	(*ClockExtended)(nil),       // 12: gamelog.v1.ClockExtended
-	(*Head)(nil),                // 13: gamelog.v1.Head
-	(*Result)(nil),              // 14: gamelog.v1.Result
-	(*durationpb.Duration)(nil), // 15: google.protobuf.Duration
+	(*Attempt)(nil),             // 5: gamelog.v1.Attempt
+	(*Joined)(nil),              // 6: gamelog.v1.Joined
+	(*Moved)(nil),               // 7: gamelog.v1.Moved
+	(*Cell)(nil),                // 8: gamelog.v1.Cell
+	(*Undone)(nil),              // 9: gamelog.v1.Undone
+	(*Resigned)(nil),            // 10: gamelog.v1.Resigned
+	(*Abandoned)(nil),           // 11: gamelog.v1.Abandoned
+	(*TimedOut)(nil),            // 12: gamelog.v1.TimedOut
+	(*ClockExtended)(nil),       // 13: gamelog.v1.ClockExtended
+	(*Head)(nil),                // 14: gamelog.v1.Head
+	(*Result)(nil),              // 15: gamelog.v1.Result
+	(*durationpb.Duration)(nil), // 16: google.protobuf.Duration
 }
 var file_gamelog_v1_entry_proto_depIdxs = []int32{
 	4,  // 0: gamelog.v1.Entry.created:type_name -> gamelog.v1.Created
-	5,  // 1: gamelog.v1.Entry.joined:type_name -> gamelog.v1.Joined
-	6,  // 2: gamelog.v1.Entry.moved:type_name -> gamelog.v1.Moved
-	8,  // 3: gamelog.v1.Entry.undone:type_name -> gamelog.v1.Undone
-	9,  // 4: gamelog.v1.Entry.resigned:type_name -> gamelog.v1.Resigned
-	10, // 5: gamelog.v1.Entry.abandoned:type_name -> gamelog.v1.Abandoned
-	11, // 6: gamelog.v1.Entry.timed_out:type_name -> gamelog.v1.TimedOut
-	12, // 7: gamelog.v1.Entry.clock_extended:type_name -> gamelog.v1.ClockExtended
+	6,  // 1: gamelog.v1.Entry.joined:type_name -> gamelog.v1.Joined
+	7,  // 2: gamelog.v1.Entry.moved:type_name -> gamelog.v1.Moved
+	9,  // 3: gamelog.v1.Entry.undone:type_name -> gamelog.v1.Undone
+	10, // 4: gamelog.v1.Entry.resigned:type_name -> gamelog.v1.Resigned
+	11, // 5: gamelog.v1.Entry.abandoned:type_name -> gamelog.v1.Abandoned
+	12, // 6: gamelog.v1.Entry.timed_out:type_name -> gamelog.v1.TimedOut
+	13, // 7: gamelog.v1.Entry.clock_extended:type_name -> gamelog.v1.ClockExtended
 	1,  // 8: gamelog.v1.Seat.player:type_name -> gamelog.v1.Player
 	2,  // 9: gamelog.v1.Seat.open:type_name -> gamelog.v1.Open
 	1,  // 10: gamelog.v1.Created.creator:type_name -> gamelog.v1.Player
 	3,  // 11: gamelog.v1.Created.seats:type_name -> gamelog.v1.Seat
-	15, // 12: gamelog.v1.Created.turn_limit:type_name -> google.protobuf.Duration
-	1,  // 13: gamelog.v1.Joined.player:type_name -> gamelog.v1.Player
-	7,  // 14: gamelog.v1.Moved.cell:type_name -> gamelog.v1.Cell
-	15, // 15: gamelog.v1.ClockExtended.by:type_name -> google.protobuf.Duration
-	3,  // 16: gamelog.v1.Head.seats:type_name -> gamelog.v1.Seat
-	14, // 17: gamelog.v1.Head.result:type_name -> gamelog.v1.Result
-	15, // 18: gamelog.v1.Head.turn_limit:type_name -> google.protobuf.Duration
-	1,  // 19: gamelog.v1.Head.creator:type_name -> gamelog.v1.Player
-	15, // 20: gamelog.v1.Head.clock_extended:type_name -> google.protobuf.Duration
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	16, // 12: gamelog.v1.Created.turn_limit:type_name -> google.protobuf.Duration
+	5,  // 13: gamelog.v1.Created.attempt:type_name -> gamelog.v1.Attempt
+	1,  // 14: gamelog.v1.Joined.player:type_name -> gamelog.v1.Player
+	8,  // 15: gamelog.v1.Moved.cell:type_name -> gamelog.v1.Cell
+	16, // 16: gamelog.v1.ClockExtended.by:type_name -> google.protobuf.Duration
+	3,  // 17: gamelog.v1.Head.seats:type_name -> gamelog.v1.Seat
+	15, // 18: gamelog.v1.Head.result:type_name -> gamelog.v1.Result
+	16, // 19: gamelog.v1.Head.turn_limit:type_name -> google.protobuf.Duration
+	1,  // 20: gamelog.v1.Head.creator:type_name -> gamelog.v1.Player
+	16, // 21: gamelog.v1.Head.clock_extended:type_name -> google.protobuf.Duration
+	5,  // 22: gamelog.v1.Head.attempt:type_name -> gamelog.v1.Attempt
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_gamelog_v1_entry_proto_init() }
@@ -1380,7 +1472,7 @@ func file_gamelog_v1_entry_proto_init() {
 		(*Seat_Bot)(nil),
 		(*Seat_Open)(nil),
 	}
-	file_gamelog_v1_entry_proto_msgTypes[6].OneofWrappers = []any{
+	file_gamelog_v1_entry_proto_msgTypes[7].OneofWrappers = []any{
 		(*Moved_Direction)(nil),
 		(*Moved_Cell)(nil),
 	}
@@ -1390,7 +1482,7 @@ func file_gamelog_v1_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gamelog_v1_entry_proto_rawDesc), len(file_gamelog_v1_entry_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

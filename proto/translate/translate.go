@@ -1,7 +1,7 @@
 // Package translate converts between the types of the rules and the messages of the
-// contract: a server sends games and events, a program that verifies a transcript reads
-// events. Each kind of game has a file of its own; a new kind adds one, and its cases
-// here.
+// contract. A server sends games and events; a program that verifies a transcript reads
+// events. Each kind of game has its own file: to add a kind, add a file, and its cases in
+// this one.
 package translate
 
 import (
@@ -27,22 +27,23 @@ func Variant(v game.Variant) *pb.Variant {
 	}
 }
 
-// Game returns the message for a game at a state, with its number of watchers.
+// Game returns the message for a game in the given state that has the given number of watchers.
 func Game(s *replay.State, watchers int) *pb.Game {
 	return &pb.Game{
 		Id: s.ID, Variant: s.Variant.ID, Seats: Seats(s.Seats), Status: pb.GameStatus(s.Status),
 		Version: s.Version, Position: Position(s), Result: Result(s), Ranked: s.Ranked, Private: s.Private,
 		Watchers: int32(watchers), SeedCommitment: s.Commitment[:], Seed: s.RevealedSeed().SeedBytes(),
 		CreateTime: timestamppb.New(s.CreateTime), UpdateTime: timestamppb.New(s.UpdateTime),
-		TurnLimit: span(s.TurnLimit), RulesRevision: s.Variant.Revision, Exhibition: s.Exhibition(),
+		TurnLimit: Span(s.TurnLimit), RulesRevision: s.Variant.Revision, Exhibition: s.Exhibition(),
+		ChallengeId: s.Attempt.ChallengeID,
 	}
 }
 
 // Event returns the message for an event.
 func Event(e *replay.Event) *pb.Event {
 	s := e.State
-	// One allocation for several messages, here and below: an event of a move holds
-	// a dozen.
+	// One allocation holds several messages, here and below, because a move's event
+	// consists of a dozen.
 	made := &struct {
 		event pb.Event
 		time  timestamppb.Timestamp
@@ -63,8 +64,8 @@ func Event(e *replay.Event) *pb.Event {
 	switch a := e.Entry.Action.(type) {
 	case replay.Created:
 		m.Action = &pb.Event_Created{Created: &pb.Created{
-			Variant: a.Variant, Seats: Seats(a.Seats), Private: a.Private, TurnLimit: span(a.TurnLimit),
-			SeedCommitment: a.Commitment[:], RulesRevision: a.Revision,
+			Variant: a.Variant, Seats: Seats(a.Seats), Private: a.Private, TurnLimit: Span(a.TurnLimit),
+			SeedCommitment: a.Commitment[:], RulesRevision: a.Revision, ChallengeId: a.Attempt.ChallengeID,
 		}}
 	case replay.Joined:
 		m.Action = &pb.Event_Joined{Joined: &pb.Joined{Seat: Seats(s.Seats)[e.Entry.Seat]}}
@@ -147,7 +148,7 @@ func Position(s *replay.State) *pb.Position {
 	return m
 }
 
-// Result returns the message for the result of a game, nil until it is over.
+// Result returns the message for the result of a game; nil until the game is over.
 func Result(s *replay.State) *pb.Result {
 	if s.Result == nil {
 		return nil
@@ -184,25 +185,26 @@ func Seats(seats []replay.Seat) []*pb.Seat {
 	return ms
 }
 
-func span(d time.Duration) *durationpb.Duration {
+// Span returns the message for a duration; nil for 0.
+func Span(d time.Duration) *durationpb.Duration {
 	if d == 0 {
 		return nil
 	}
 	return durationpb.New(d)
 }
 
-// ErrUnknown means that a message holds a value that this version of the program does
-// not know.
+// ErrUnknown means that a message contains a value unknown to this version of the
+// program.
 var ErrUnknown = errors.New("unknown to this version of the program")
 
-// To returns the move to a cell.
+// To returns a move to a cell.
 func To(c *pb.Cell) game.Move { return game.To(game.Cell{X: c.GetX(), Y: c.GetY()}) }
 
-// Entry returns the log entry of an event. What the contract does not show, such as the
-// creator of a game, is empty.
+// Entry returns the log entry of an event. Fields that the contract does not reveal, such
+// as the creator of a game, are empty.
 //
-// The error is ErrUnknown for an action of a newer version, another one for a message
-// that no server sends.
+// The error is ErrUnknown for an action from a newer version, and a different error for
+// an invalid message.
 func Entry(m *pb.Event) (replay.Entry, error) {
 	e := replay.Entry{Seat: game.NoSeat}
 	if m.Seat != nil {
@@ -217,6 +219,7 @@ func Entry(m *pb.Event) (replay.Entry, error) {
 		created := replay.Created{
 			Variant: c.GetVariant(), Revision: c.GetRulesRevision(), Private: c.GetPrivate(),
 			TurnLimit: c.GetTurnLimit().AsDuration(), Commitment: [game.SeedSize]byte(c.GetSeedCommitment()),
+			Attempt: replay.Attempt{ChallengeID: c.GetChallengeId()},
 		}
 		for _, s := range c.GetSeats() {
 			created.Seats = append(created.Seats, replay.Seat{
@@ -236,7 +239,7 @@ func Entry(m *pb.Event) (replay.Entry, error) {
 		case *pb.Moved_Cell:
 			moved.Move = To(move.Cell)
 		default:
-			return e, errors.New("a move without a move")
+			return e, errors.New("a moved event without a move")
 		}
 		e.Action = moved
 	case *pb.Event_Joined:

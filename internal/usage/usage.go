@@ -1,8 +1,9 @@
-// Package usage checks the command lines of both programs for arguments that are
-// missing, unexpected or unknown.
+// Package usage checks the command lines of both programs for missing, unexpected and unknown
+// arguments, and formats the help for their flags.
 package usage
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,13 +16,13 @@ import (
 // Error is the error for an invalid command line.
 type Error struct{ error }
 
-// Unwrap returns the reason.
+// Unwrap returns the wrapped error.
 func (e *Error) Unwrap() error { return e.error }
 
-// Errorf makes an *Error as fmt.Errorf does.
+// Errorf formats an *Error like fmt.Errorf.
 func Errorf(format string, args ...any) error { return Wrap(fmt.Errorf(format, args...)) }
 
-// Wrap makes err an *Error; nil stays nil.
+// Wrap turns err into an *Error. It returns nil if err is nil.
 func Wrap(err error) error {
 	if err == nil {
 		return nil
@@ -29,9 +30,17 @@ func Wrap(err error) error {
 	return &Error{err}
 }
 
-// Flag returns the *Error for an invalid flag. It is for
-// cobra.Command.SetFlagErrorFunc.
-func Flag(_ *cobra.Command, err error) error {
+// Flag returns the *Error for an invalid flag. For an unknown flag it suggests the one with
+// the most similar name. Pass it to cobra.Command.SetFlagErrorFunc.
+func Flag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
+		if meant := similarFlag(cmd.Flags(), name); meant != "" {
+			return Errorf("%w; did you mean --%s?", err, meant)
+		}
+		return Wrap(err)
+	}
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
 		return Wrap(err)
@@ -39,11 +48,24 @@ func Flag(_ *cobra.Command, err error) error {
 	return Value("--"+wrong.GetFlag().Name, wrong.GetFlag(), wrong.GetValue(), errors.Unwrap(wrong))
 }
 
-// Secret is the type of a flag whose value may be secret: Value does not print it.
+// similarFlag returns the name of the flag that is most similar to name, or "" if none is similar
+// enough. The two may differ by at most maxTypos letters, and by fewer than half of the letters in
+// name.
+func similarFlag(flags *pflag.FlagSet, name string) (meant string) {
+	least := min(maxTypos, (len(name)-1)/2) + 1
+	flags.VisitAll(func(f *pflag.Flag) {
+		if d := distance(name, f.Name); d < least && !f.Hidden {
+			meant, least = f.Name, d
+		}
+	})
+	return meant
+}
+
+// Secret is the type name of a flag whose value may be secret. Value does not print it.
 const Secret = "secret"
 
-// Value returns the *Error for a value that a flag refused because of why. name is the
-// flag or variable that the user set.
+// Value returns the *Error for a value that a flag rejected. name is the flag or variable that the
+// user set, and why is the error that the flag returned.
 func Value(name string, flag *pflag.Flag, value string, why error) error {
 	switch flag.Value.Type() {
 	case "int", "int32":
@@ -59,9 +81,9 @@ func Value(name string, flag *pflag.Flag, value string, why error) error {
 	}
 }
 
-// Strict makes root and every command below it return an *Error for arguments that do
-// not match the command's Use, see Args, and help for unknown commands. It is called
-// after all commands are added and root's output is set.
+// Strict makes root and all its subcommands return an *Error for arguments that do not match
+// the command's Use (see Args), and makes help return one for unknown commands. Call it after
+// adding all commands and setting root's output.
 func Strict(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -73,7 +95,7 @@ func Strict(root *cobra.Command) {
 
 func strict(cmd *cobra.Command) {
 	cmd.Args = Args
-	if !cmd.Runnable() { // else cobra would not check its arguments
+	if !cmd.Runnable() { // otherwise cobra would not check the command's arguments
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	for _, below := range cmd.Commands() {
@@ -81,10 +103,10 @@ func strict(cmd *cobra.Command) {
 	}
 }
 
-// Args checks the arguments of a command against its Use, "move <game> [x]":
-// arguments in angle brackets are required, those in square brackets are optional, and
-// if the last one ends in "..." there may be any number. None may be empty, for
-// example because a script's variable is not set. It is a cobra.PositionalArgs.
+// Args checks the arguments of a command against its Use, such as "move <game> [x]". Arguments in
+// angle brackets are required, those in square brackets are optional, and if the last one ends in
+// "...", any number may follow. Empty arguments are rejected, because they usually come from an
+// unset variable in a script. Args is a cobra.PositionalArgs.
 func Args(cmd *cobra.Command, args []string) error {
 	wanted := strings.Fields(cmd.Use)[1:]
 	for i, argument := range wanted {
@@ -106,10 +128,10 @@ func Args(cmd *cobra.Command, args []string) error {
 	}
 }
 
-// plain turns an argument of Use into words.
+// plain turns the notation of an argument in Use into words for error messages.
 var plain = strings.NewReplacer("<", "", ">", "", "...", "", "|", " or ")
 
-// topic checks the arguments of help, which name a command.
+// topic checks that the arguments of help name a command.
 func topic(help *cobra.Command, args []string) error {
 	if _, rest, err := help.Root().Find(args); err != nil || len(rest) > 0 {
 		return unknown(args)

@@ -7,9 +7,43 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/usage"
 )
+
+// Ensure that the error for an unknown flag suggests the flag that was probably meant.
+func TestFlag_Unknown(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"--max-open-game 5":   "unknown flag: --max-open-game; did you mean --max-open-games?",
+		"--lsiten=:80":        "unknown flag: --lsiten; did you mean --listen?",
+		"-listen :80":         "unknown shorthand flag: 'l' in -listen; did you mean --listen?",
+		"below --sevrer here": "unknown flag: --sevrer; did you mean --server?",
+		"below --lsiten here": "unknown flag: --lsiten",
+		"--secre":             "unknown flag: --secre",
+		"--cat":               "unknown flag: --cat",
+		"--entirely-other":    "unknown flag: --entirely-other",
+		"-x":                  "unknown shorthand flag: 'x' in -x",
+	} {
+		root := &cobra.Command{Use: "program", RunE: nothing, SilenceErrors: true, SilenceUsage: true}
+		root.AddCommand(&cobra.Command{Use: "below", RunE: nothing})
+		root.PersistentFlags().String("server", "", "")
+		for _, flag := range []string{"max-open-game-s", "max-open-games", "listen", "dog", "secret"} {
+			root.Flags().String(flag, "", "")
+		}
+		require.NoError(t, root.Flags().MarkHidden("secret"))
+		root.SetFlagErrorFunc(usage.Flag)
+		root.SetArgs(strings.Fields(line))
+		root.SetOut(io.Discard)
+		usage.Strict(root)
+		err := root.Execute()
+		var wrong *usage.Error
+		if assert.ErrorAs(t, err, &wrong, line) {
+			assert.EqualError(t, err, want)
+		}
+	}
+}
 
 func TestStrict(t *testing.T) {
 	t.Parallel()

@@ -11,17 +11,17 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// createTries is how often a call that creates something is made if its reply is
-// lost. gRPC, too, makes each of them several times if no server answers.
+// createTries is the maximum number of times that a call that creates something is sent,
+// in case a reply is lost. In addition, gRPC retries each of these if no server answers.
 const createTries = 2
 
-// CreatePlayer creates an account and returns it with its token, which the client
-// does not use until SetToken. bot declares that a program plays under it. The call
-// carries no token. If the error is ErrNameTaken or ErrInvalid, another name may do.
+// CreatePlayer creates an account and returns it with its token. To act for the account,
+// pass the token to SetToken. bot declares that the account belongs to a program. The call
+// carries no token. If the error is ErrNameTaken or ErrInvalid, try another name.
 //
-// For a Session with a key, it links the key to the account, and the client acts for it
-// from then on. There is no token. The error is ErrKeyTaken if the key is linked to an
-// account of another name.
+// For a Session with a key, CreatePlayer links the key to the account, and the client
+// acts for the account from then on. In that case, it returns no token, and the error is
+// ErrKeyTaken if the key is linked to an account with another name.
 func (c *Client) CreatePlayer(ctx context.Context, name string, bot bool) (*pb.Player, string, error) {
 	if c.bearer.acts() {
 		return c.createPlayer(ctx, name, "", bot)
@@ -29,10 +29,10 @@ func (c *Client) CreatePlayer(ctx context.Context, name string, bot bool) (*pb.P
 	return c.createPlayer(ctx, name, NewSecret(), bot)
 }
 
-// createPlayer is safe to repeat with the same secret, or the same key of a session.
+// createPlayer is idempotent if called with the same secret or the same session key.
 func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool) (*pb.Player, string, error) {
-	// Only UTF-8 can be sent. The server refuses the replacement character, as it
-	// does every other that no name may have.
+	// Protobuf strings must be valid UTF-8. The server rejects the replacement character,
+	// which names must not contain.
 	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar))
 	response, err := retry(identify(withToken(ctx, "")), c, createTries, nil,
 		func(ctx context.Context) (*pb.CreatePlayerResponse, error) {
@@ -47,21 +47,21 @@ func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool
 	}
 	token := joinToken(response.GetPlayer().GetId(), secret)
 	if response.GetToken() != token || !id.Valid(response.GetPlayer().GetId()) {
-		return nil, "", fmt.Errorf("%w: a token for another account than was created", ErrBadStream)
+		return nil, "", fmt.Errorf("%w: the token is not for the account that was created", ErrBadStream)
 	}
 	return response.GetPlayer(), token, nil
 }
 
-// me returns the account that a token acts for.
+// me returns the account that a token belongs to.
 func (c *Client) me(ctx context.Context, token string) (*pb.Player, error) {
 	response, err := c.Players.GetPlayer(withToken(ctx, token), &pb.GetPlayerRequest{PlayerId: "me"})
 	return response.GetPlayer(), err
 }
 
-// PlayerByName returns the player with a name, in any case of its letters. The error
-// is ErrPlayerNotFound if no player has it.
+// PlayerByName returns the player with the given name, ignoring case. The error is
+// ErrPlayerNotFound if there is no such player.
 func (c *Client) PlayerByName(ctx context.Context, name string) (*pb.Player, error) {
-	// Only UTF-8 can be sent.
+	// Protobuf strings must be valid UTF-8.
 	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar))
 	response, err := c.Players.GetPlayer(ctx, &pb.GetPlayerRequest{Name: name})
 	if err != nil {
@@ -69,16 +69,16 @@ func (c *Client) PlayerByName(ctx context.Context, name string) (*pb.Player, err
 	}
 	player := response.GetPlayer()
 	if !id.Valid(player.GetId()) || !strings.EqualFold(player.GetName(), name) {
-		return nil, fmt.Errorf("%w: another player than was asked for", ErrBadStream)
+		return nil, fmt.Errorf("%w: not the requested player", ErrBadStream)
 	}
 	return player, nil
 }
 
-// Rotate replaces the secret of the account and returns the new token, which the
-// client uses from then on. Before it asks the server it calls keep to store the new
-// secret (see Credential.Pending), so that a lost reply does not lose the account;
-// an error of keep ends Rotate, and nothing has changed. After a lost reply it tries
-// both tokens until ctx ends.
+// Rotate replaces the account's secret and returns the new token, which the client uses
+// from then on. Before asking the server, it calls keep to store the new secret (see
+// Credential.Pending), so that a lost reply does not lose the account. If keep returns an
+// error, Rotate returns it and nothing changes. After a lost reply, Rotate tries both
+// tokens until ctx is done.
 func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (string, error) {
 	secret := NewSecret()
 	if err := keep(secret); err != nil {
@@ -90,8 +90,8 @@ func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (st
 		request := &pb.RotateTokenRequest{Secret: secret}
 		response, err := c.Players.RotateToken(withToken(ctx, before), request)
 		if errors.Is(err, ErrBadToken) {
-			// An earlier try may have taken effect, even one that gRPC made by
-			// itself.
+			// An earlier attempt may have taken effect, possibly one of gRPC's own
+			// retries.
 			response, err = c.Players.RotateToken(withToken(ctx, after), request)
 		}
 		return response, err

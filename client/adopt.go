@@ -9,31 +9,32 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Lengths of the secret of a token.
+// The minimum and maximum lengths of a token's secret.
 const (
 	minSecret = 26
 	maxSecret = 128
 )
 
-// ParseToken returns the id of the player for whom a token acts. The error is ErrInvalid
-// for a token that is malformed.
+// ParseToken returns the id of the player that a token belongs to. The error is ErrInvalid
+// if the token is malformed.
 func ParseToken(token string) (playerID string, err error) {
 	playerID, secret, _ := strings.Cut(token, ".")
 	if !id.Valid(playerID) || len(secret) < minSecret || len(secret) > maxSecret || !id.IsBase32(secret) {
-		return "", badID("that is not a token: a token has %d characters out of a–z and 2–7, a dot, and %d or more of them",
+		return "", badID("that is not a token: a token has %d characters from a–z and 2–7, a dot, and at least %d more",
 			id.Length, minSecret)
 	}
 	return playerID, nil
 }
 
-// Adopt makes the client act for the account of a token that another program has, for
-// example a browser, and stores it. It gives up the account that the store keeps for the
-// client's server if the client acts for that one; an account that the server did not
-// know stays as its Previous. After an error the store is as it was.
+// Adopt makes the client act for an account whose token comes from another program, such
+// as a browser, and stores the account. If the client was acting for the account stored
+// for its server, that account is dropped; otherwise the stored account is kept as
+// Previous if its server had a durable store. If Adopt returns an error, the store is
+// unchanged.
 //
-// The errors are ErrInvalid for a token that is malformed, which is not sent,
-// ErrBadToken for one that the server does not know, and ErrClearText if the store knows
-// that the account was used over TLS and the client has none.
+// The errors are ErrInvalid for a malformed token, which Adopt does not send, ErrBadToken
+// for a token that the server does not know, and ErrClearText if the store has recorded
+// that the account was used over TLS and the client does not use TLS.
 func Adopt(ctx context.Context, c *Client, store *Store, token string) (Credential, error) {
 	player, err := ParseToken(token)
 	if err != nil {
@@ -49,7 +50,7 @@ func Adopt(ctx context.Context, c *Client, store *Store, token string) (Credenti
 			cred.Name, cred.TLS = account.Name, true
 		}
 	}
-	if err := (login{c, store}).mayUse(cred); err != nil {
+	if err := (login{client: c, store: store}).mayUse(cred); err != nil {
 		return Credential{}, err
 	}
 	known, err := c.me(ctx, token)
@@ -57,7 +58,7 @@ func Adopt(ctx context.Context, c *Client, store *Store, token string) (Credenti
 		return Credential{}, err
 	}
 	if known.GetId() != player {
-		return Credential{}, fmt.Errorf("%w: another account than that of the token", ErrBadStream)
+		return Credential{}, fmt.Errorf("%w: not the account of the token", ErrBadStream)
 	}
 	info, err := c.Games.GetServerInfo(withToken(ctx, ""), &pb.GetServerInfoRequest{})
 	if err != nil {

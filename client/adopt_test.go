@@ -11,8 +11,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a token from another program brings its account here, and that one that is
-// malformed or unknown changes nothing.
+// Ensure that a token from another program gives access to its account, and that a
+// malformed or unknown token changes nothing.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
@@ -44,7 +44,7 @@ func TestAdopt(t *testing.T) {
 		_, err = client.Adopt(within(t), c, store, token)
 		require.ErrorIs(t, err, client.ErrInvalid, name)
 	}
-	assert.Equal(t, calls, a.made("GetPlayer"), "it is not sent")
+	assert.Equal(t, calls, a.made("GetPlayer"), "the client sent a malformed token")
 	_, err = client.Adopt(within(t), c, store, playerID+"."+client.NewSecret())
 	require.ErrorIs(t, err, client.ErrBadToken)
 	again, _, err := store.Load(c.Target())
@@ -52,7 +52,7 @@ func TestAdopt(t *testing.T) {
 	assert.Equal(t, kept, again)
 }
 
-// Ensure that Adopt gives up the account that the client acts for, and no other.
+// Ensure that Adopt drops the account that the client acts for, and only that account.
 func TestAdopt_Previous(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
@@ -61,7 +61,7 @@ func TestAdopt_Previous(t *testing.T) {
 	c := dial(t, config)
 	_, _, err := client.LogIn(within(t), c, store, client.OneName("old"))
 	require.NoError(t, err)
-	a.forget() // Another server is at the address now.
+	a.forget() // Another server has taken over the address.
 	made, _, err := client.LogIn(within(t), dial(t, config), there, client.OneName("ada"))
 	require.NoError(t, err)
 
@@ -77,11 +77,11 @@ func TestAdopt_Previous(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "bob", got.Name)
 	require.NotNil(t, got.Previous)
-	assert.Equal(t, "old", got.Previous.Name, "and not ada")
+	assert.Equal(t, "old", got.Previous.Name, "ada should have been dropped")
 	assert.Nil(t, got.Previous.Previous)
 }
 
-// Ensure that a token of an account that was used over TLS is not sent in clear text.
+// Ensure that a token that was used over TLS is not sent in clear text.
 func TestAdopt_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)

@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var rewrite = flag.Bool("update", false, "write testdata/api.txt anew")
+var rewrite = flag.Bool("update", false, "rewrite testdata/api.txt")
 
-// Ensure that programs outside this repository can name every type in the API,
-// and that no change of it goes unnoticed: a line of testdata/api.txt that goes
-// or changes breaks programs.
+// Ensure that programs outside this repository can name every type in the API, and that
+// no change to the API goes unnoticed. Removing or changing a line of testdata/api.txt
+// breaks existing programs.
 func TestAPI(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/api.txt"
@@ -39,12 +39,12 @@ func TestAPI(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, string(want), text, "if that is right: go test ./client -run TestAPI -update")
+	assert.Equal(t, string(want), text, "if the change is intended: go test ./client -run TestAPI -update")
 }
 
 const module = "github.com/gridstand/gridstand/"
 
-// exported is this package as other packages see it.
+// exported returns this package as other packages see it.
 func exported(t *testing.T) *types.Package {
 	t.Helper()
 	const path = module + "client"
@@ -63,7 +63,8 @@ func exported(t *testing.T) *types.Package {
 	return pkg
 }
 
-// api walks through what a package exports.
+// api walks the exported identifiers of a package. It records a line for each and checks
+// their types.
 type api struct {
 	t     *testing.T
 	pkg   *types.Package
@@ -71,8 +72,7 @@ type api struct {
 	lines []string
 }
 
-// qualify writes the names of this package without it, and others with the last
-// part of its path.
+// qualify qualifies names with the name of their package, except names from a.pkg.
 func (a *api) qualify(pkg *types.Package) string {
 	if pkg == a.pkg {
 		return ""
@@ -84,7 +84,7 @@ func (a *api) list(prefix string, object types.Object) {
 	line := prefix + types.ObjectString(object, a.qualify)
 	if name, ok := object.(*types.TypeName); ok {
 		if _, fields := name.Type().Underlying().(*types.Struct); fields {
-			line = fmt.Sprintf("type %s struct", name.Name()) // its exported fields have lines of their own
+			line = fmt.Sprintf("type %s struct", name.Name()) // each exported field has its own line
 		}
 	}
 	a.lines = append(a.lines, line)

@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// Cause says why no connection could be made, as far as gRPC's message tells.
+// Cause is the reason why no connection could be made, if gRPC's message reveals it.
 type Cause int
 
 const (
-	// CauseUnknown is any cause but the following, such as a refused connection.
+	// CauseUnknown means any other cause, such as a refused connection.
 	CauseUnknown Cause = iota
-	// CauseNoTLS is a server that does not encrypt, though TLS was asked for.
+	// CauseNoTLS means that the client asked for TLS but the server does not use it.
 	CauseNoTLS
-	// CauseNoPlainText is a peer that closes a connection in clear text, or answers
-	// with something other than gRPC, as a server with TLS does.
+	// CauseNoPlainText means that the peer closes a clear-text connection or responds
+	// with something other than gRPC, as a TLS server does.
 	CauseNoPlainText
-	// CauseUntrusted is a server whose certificate cannot be verified.
+	// CauseUntrusted means that the server's certificate cannot be verified.
 	CauseUntrusted
-	// CauseCertificateWanted is a server that requires a client certificate, or does
-	// not trust the one that it was shown.
+	// CauseCertificateWanted means that the server requires a client certificate, or does
+	// not trust the client's certificate.
 	CauseCertificateWanted
 )
 
-// CauseOf returns why a server was not reached, if err says so and the cause is
-// known.
+// CauseOf returns the reason why no server was reached, or CauseUnknown if err does not
+// reveal it.
 func CauseOf(err error) Cause {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -33,13 +33,13 @@ func CauseOf(err error) Cause {
 	return e.Cause
 }
 
-// String says what the server does, to follow its name in a sentence.
+// String describes the cause as a predicate that follows the server's name in a sentence.
 func (c Cause) String() string {
 	switch c {
 	case CauseNoTLS:
 		return "answers, but without TLS"
 	case CauseNoPlainText:
-		return "answers, but not as a server without TLS does"
+		return "answers, but not like a server without TLS"
 	case CauseUntrusted:
 		return "answers, but its certificate is not trusted"
 	case CauseCertificateWanted:
@@ -49,8 +49,8 @@ func (c Cause) String() string {
 	}
 }
 
-// causeIn reads the cause from the message of a gRPC status, before or after
-// plainMessage. encrypted says whether TLS was asked for.
+// causeIn derives the cause from the message of a gRPC status, which may have been
+// through plainMessage. encrypted reports whether the client asked for TLS.
 func causeIn(message string, encrypted bool) Cause {
 	switch {
 	case strings.Contains(message, "use of closed network connection"), strings.Contains(message, "i/o timeout"):
@@ -68,9 +68,9 @@ func causeIn(message string, encrypted bool) Cause {
 	}
 }
 
-// plainMessage takes gRPC's wrapping off the message of a failure to connect, down
-// to something like "dial tcp 127.0.0.1:2048: connect: connection refused". Other
-// messages stay as they are.
+// plainMessage strips gRPC's wrapping from the message of a failed connection, which
+// leaves something like "dial tcp 127.0.0.1:2048: connect: connection refused". It
+// returns other messages unchanged.
 func plainMessage(message string) string {
 	for _, prefix := range []string{
 		`last connection error: `, `connection error: desc = "`, `transport: `, `Error while dialing: `,

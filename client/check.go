@@ -7,21 +7,26 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// maxSide is the longest side of any board, so that a hostile server cannot make a
-// program allocate memory for a board that it only announces.
+// maxSide is the maximum width and height of a board. Without a limit, a hostile server
+// could make a program run out of memory just by claiming huge dimensions.
 const maxSide = 255
 
-// CheckGame returns an ErrBadStream for a message that cannot be a game. Methods of
-// this package check the games that they return; check one from a list before
-// indexing its slices.
+// CheckGame returns an ErrBadStream if g cannot be a valid game. The methods of this
+// package check the games that they return; check a game from a list before indexing its
+// slices.
 func CheckGame(g *pb.Game) error { return checkGame(g, g.GetId()) }
 
-// CheckEvent returns an ErrBadStream for a message that cannot be an event. Methods of
-// this package check the events that they return; check one from elsewhere before
+// CheckEvent returns an ErrBadStream if e cannot be a valid event. The methods of this
+// package check the events that they return; check an event from elsewhere before
 // indexing its slices.
 func CheckEvent(e *pb.Event) error { return checkEvent(e, e.GetGameId()) }
 
-// checkedGame returns the game of that id out of a reply, or an ErrBadStream.
+// CheckChallenge returns an ErrBadStream if c cannot be a valid challenge. The methods of
+// this package check the challenges that they return.
+func CheckChallenge(c *pb.Challenge) error { return checkChallenge(c, c.GetId()) }
+
+// checkedGame returns the game from a reply, or an ErrBadStream if it is not the game
+// with the given id.
 func checkedGame(g *pb.Game, gameID string) (Game, error) {
 	if err := checkGame(g, gameID); err != nil {
 		return Game{}, err
@@ -29,46 +34,56 @@ func checkedGame(g *pb.Game, gameID string) (Game, error) {
 	return Game{Game: g}, nil
 }
 
-// checkGame returns an ErrBadStream for a message that cannot be the game of that
-// id.
+// checkGame returns an ErrBadStream if g cannot be the game with the given id.
 func checkGame(g *pb.Game, gameID string) error {
 	switch {
 	case g == nil:
 		return fmt.Errorf("%w: no game", ErrBadStream)
 	case !id.Valid(g.GetId()) || g.GetId() != gameID:
-		return fmt.Errorf("%w: another game than asked for", ErrBadStream)
+		return fmt.Errorf("%w: not the requested game", ErrBadStream)
 	case g.GetVersion() < 1:
 		return fmt.Errorf("%w: a game at version %d", ErrBadStream, g.GetVersion())
 	}
 	return checkPosition(g.GetPosition(), len(g.GetSeats()))
 }
 
-// checkEvent returns an ErrBadStream for a message that cannot be an event of that
-// game.
+// checkEvent returns an ErrBadStream if e cannot be an event of the game with the given
+// id.
 func checkEvent(e *pb.Event, gameID string) error {
 	switch {
 	case e == nil:
 		return fmt.Errorf("%w: no event", ErrBadStream)
 	case !id.Valid(e.GetGameId()) || e.GetGameId() != gameID:
-		return fmt.Errorf("%w: an event of another game", ErrBadStream)
+		return fmt.Errorf("%w: an event from another game", ErrBadStream)
 	case e.GetVersion() < 1:
 		return fmt.Errorf("%w: an event with version %d", ErrBadStream, e.GetVersion())
 	}
 	seats := len(e.GetPosition().GetScores())
 	if e.Seat != nil && (e.GetSeat() < 0 || int(e.GetSeat()) >= seats) {
-		return fmt.Errorf("%w: an event at seat %d, of %d", ErrBadStream, e.GetSeat(), seats)
+		return fmt.Errorf("%w: an event for seat %d of %d", ErrBadStream, e.GetSeat(), seats)
 	}
 	if c := e.GetCreated(); c != nil && len(c.GetSeats()) != seats {
 		return fmt.Errorf("%w: a game of %d seats with %d scores", ErrBadStream, len(c.GetSeats()), seats)
 	}
 	if e.GetJoined() != nil && e.GetJoined().GetSeat() == nil {
-		return fmt.Errorf("%w: a player joined no seat", ErrBadStream)
+		return fmt.Errorf("%w: a player joined without a seat", ErrBadStream)
 	}
 	return checkPosition(e.GetPosition(), seats)
 }
 
-// checkPosition returns an ErrBadStream for a position whose slices do not have the
-// length that its other fields state.
+// checkChallenge returns an ErrBadStream if c cannot be the challenge with the given id.
+func checkChallenge(c *pb.Challenge, challengeID string) error {
+	switch {
+	case c == nil:
+		return fmt.Errorf("%w: no challenge", ErrBadStream)
+	case !id.Valid(c.GetId()) || c.GetId() != challengeID:
+		return fmt.Errorf("%w: not the requested challenge", ErrBadStream)
+	}
+	return nil
+}
+
+// checkPosition returns an ErrBadStream if the lengths of a position's slices do not
+// match its other fields.
 func checkPosition(p *pb.Position, seats int) error {
 	if p == nil {
 		return fmt.Errorf("%w: no position", ErrBadStream)
@@ -86,7 +101,7 @@ func checkPosition(p *pb.Position, seats int) error {
 	case *pb.Position_Tribolo:
 		rows, columns, cells = board.Tribolo.GetRows(), board.Tribolo.GetColumns(), len(board.Tribolo.GetCells())
 	default:
-		return fmt.Errorf("%w: a board of an unknown kind", ErrBadStream)
+		return fmt.Errorf("%w: an unknown kind of board", ErrBadStream)
 	}
 	if rows < 1 || columns < 1 || rows > maxSide || columns > maxSide || int(rows)*int(columns) != cells {
 		return fmt.Errorf("%w: a board of %d×%d with %d cells", ErrBadStream, rows, columns, cells)
@@ -98,12 +113,12 @@ func checkPosition(p *pb.Position, seats int) error {
 		return fmt.Errorf("%w: %d scores for %d seats", ErrBadStream, len(p.GetScores()), seats)
 	}
 	if p.Turn != nil && (p.GetTurn() < 0 || int(p.GetTurn()) >= seats) {
-		return fmt.Errorf("%w: seat %d to move, of %d", ErrBadStream, p.GetTurn(), seats)
+		return fmt.Errorf("%w: seat %d of %d to move", ErrBadStream, p.GetTurn(), seats)
 	}
 	return nil
 }
 
-// within reports whether every cell that the moves of a board name lies on it.
+// within reports whether all cells in the board's legal moves are on the board.
 func within(b *pb.TriboloBoard) bool {
 	on := func(c *pb.Cell) bool {
 		return c != nil && c.GetX() >= 0 && c.GetY() >= 0 && c.GetX() < b.GetColumns() && c.GetY() < b.GetRows()

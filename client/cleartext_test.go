@@ -16,12 +16,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// twoFaced is a server with one name that answers over TLS and in clear text, as if an
-// attacker intercepted the connections to it.
+// twoFaced is a server that answers both over TLS and in clear text under the same name,
+// as if an attacker intercepted its connections.
 type twoFaced struct {
 	secure, plain *accounts
 	ca            string
-	// addresses of both, by whether they are secure.
+	// addresses contains the server's address for TLS (true) and for clear text (false).
 	addresses map[bool]string
 }
 
@@ -40,7 +40,7 @@ func newTwoFaced(t *testing.T) *twoFaced {
 	return s
 }
 
-// dial connects to the server under a name.
+// dial returns a client for the given target, all of whose connections go to the server.
 func (s *twoFaced) dial(t *testing.T, target string, secure bool) *client.Client {
 	t.Helper()
 	config := client.Config{Target: target, DialOptions: []grpc.DialOption{
@@ -54,14 +54,15 @@ func (s *twoFaced) dial(t *testing.T, target string, secure bool) *client.Client
 	return dial(t, config)
 }
 
-// targets are ways to name it. The certificate is for 127.0.0.1 and localhost.
+// targets contains pairs of equivalent targets. The server's certificate is valid for
+// them, because they name only 127.0.0.1 and localhost.
 var targets = map[string][2]string{
 	"one address":       {"localhost:7", "LOCALHOST:7"},
 	"several addresses": {"127.0.0.1:7,localhost:8", "localhost:8, 127.0.0.1:7"},
 }
 
-// Ensure that no function sends a token in clear text that was used over TLS,
-// and that it still works over TLS afterwards.
+// Ensure that no function sends, in clear text, a token that was used over TLS, and that
+// the token still works over TLS afterwards.
 func TestToken_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	for name, target := range targets {
@@ -91,8 +92,8 @@ func TestToken_NotSentInClearText(t *testing.T) {
 	}
 }
 
-// Ensure that neither a secret that the server never confirmed nor one that
-// replaces a token is sent in clear text.
+// Ensure that a pending secret, whether for a new account or a rotation, is not sent in
+// clear text.
 func TestPendingSecret_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)
@@ -109,8 +110,8 @@ func TestPendingSecret_NotSentInClearText(t *testing.T) {
 	assert.Zero(t, s.plain.made("GetPlayer"))
 }
 
-// Ensure that an account that was made before there was the mark, or in clear
-// text, works until it is used over TLS, and not in clear text from then on.
+// Ensure that an account stored without the TLS mark can be used in clear text until its first
+// use over TLS, and never after that.
 func TestToken_MarkedWithTLS(t *testing.T) {
 	t.Parallel()
 	for name, use := range map[string]func(*testing.T, *client.Client, *client.Store) error{
@@ -137,7 +138,7 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 			require.NoError(t, err)
 			file, err := os.ReadFile(store.Path())
 			require.NoError(t, err)
-			require.NotContains(t, string(file), "tls", "as an older client wrote it")
+			require.NotContains(t, string(file), "tls", "an older client wrote no TLS mark")
 			require.NoError(t, use(t, s.dial(t, target, false), store))
 			require.NoError(t, use(t, s.dial(t, target, true), store))
 			cred, _, err := store.Load(target)
@@ -148,8 +149,8 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 	}
 }
 
-// Ensure that Replace creates an account on a server that no longer has TLS,
-// and keeps the old one if that fails.
+// Ensure that Replace creates an account on a server that no longer uses TLS, and keeps
+// the old account if that fails.
 func TestReplace_InClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)

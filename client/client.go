@@ -20,12 +20,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Config says which server to connect to, and how. The zero Config is the server on
-// this machine, without TLS and without an account.
+// Config specifies which server to connect to, and how. The zero Config connects to the
+// server on this machine, without TLS and without an account.
 type Config struct {
-	// Target is "host:port", or several of them separated by commas, or
-	// "dns:///name" for all addresses of a name. Calls are spread over them. The
-	// default port is 2048. Empty means DefaultTarget.
+	// Target is "host:port", a comma-separated list of these, or "dns:///name" for all
+	// addresses of a name. Calls are spread over all addresses. The default port is 2048.
+	// If Target is empty, the client uses DefaultTarget.
 	Target string
 
 	// TLS encrypts the connection and checks the server's certificate.
@@ -39,59 +39,68 @@ type Config struct {
 	// servers that require one. They imply TLS.
 	CertFile, KeyFile string
 
-	// Token of the account to act for, empty for none; see Client.SetToken.
+	// Token is the token of the account to act for, or empty for no account. See
+	// Client.SetToken.
 	Token string
 
-	// UserAgent names the program to the server; it may be empty.
+	// UserAgent identifies the program to the server; it may be empty.
 	UserAgent string
 
-	// DialOptions override the client's own. Set TLS by the fields above: with
-	// transport credentials given here, Client.Exposed and Credential.TLS are wrong.
+	// DialOptions override the client's own options. Configure TLS with the fields above:
+	// if the DialOptions contain transport credentials, Client.Exposed and Credential.TLS
+	// are wrong.
 	DialOptions []grpc.DialOption
 }
 
-// Client is a connection to a server, or to several that serve the same games, and
-// the account that it acts for. Its methods are safe for concurrent use. An error that
-// a server or gRPC returns, also to a call through its fields, is or wraps an *Error.
+// Client is a connection to a server, or to several servers with the same games, together
+// with the account that it acts for. Its methods are safe for concurrent use. Every error
+// from a server or from gRPC is or wraps an *Error, including those of calls through its
+// fields.
 //
-// A call through its fields ends after 10 seconds at most, except Watch, and is made up
-// to 4 times if no server is available. So set CreateGameRequest.request_id,
-// CreatePlayerRequest.secret and ResignRequest.seat; NewGame, CreatePlayer and Seat do.
+// Calls through the fields, except Watch and WatchChallenge, have a timeout of 10 seconds
+// and are tried up to 4 times if no server is available. To make such a retry safe, set
+// CreateGameRequest.request_id, CreateChallengeRequest.request_id,
+// JoinChallengeRequest.request_id for a bot, CreatePlayerRequest.secret or
+// ResignRequest.seat. NewGame, NewChallenge, AddBot, CreatePlayer and Seat do so.
 type Client struct {
-	// Games creates, lists, plays and shows games.
+	// Games calls GameService, to create, list, play and watch games.
 	Games pb.GameServiceClient
-	// Leaderboard lists scores and ranks.
+	// Leaderboard calls LeaderboardService, to list scores and ranks.
 	Leaderboard pb.LeaderboardServiceClient
-	// Players creates and shows accounts.
+	// Challenges calls ChallengeService, to create, list and watch challenges.
+	Challenges pb.ChallengeServiceClient
+	// Players calls PlayerService, to create and read accounts.
 	Players pb.PlayerServiceClient
 
 	conn      *grpc.ClientConn
 	target    string
-	encrypted bool // as the Config says
+	encrypted bool // whether Config asks for TLS
 	exposed   bool
 	bearer    *bearer
 
-	closed context.Context // ends with Close
+	closed context.Context // canceled by Close
 	end    context.CancelFunc
 
-	// newBackOff returns the waits between retries; tests shorten them.
+	// newBackOff returns the backoff between retries. Tests replace it with a shorter
+	// one.
 	newBackOff func() *backoff.ExponentialBackOff
-	// idleTimeout is the time without a message after which a stream is broken.
+	// idleTimeout is how long a stream may be silent before it is considered broken.
 	idleTimeout time.Duration
 }
 
-// serviceConfig spreads calls over all addresses and retries those that failed with
-// UNAVAILABLE, after the pause that the server asks for (grpc-retry-pushback-ms) if
-// it does. Calls do not wait for a server to appear: if connections are refused they
-// fail after 0.1 + 0.2 + 0.4 seconds. It does not retry Watch, which resumes by itself.
+// serviceConfig spreads calls over all addresses and retries calls that fail with
+// UNAVAILABLE, after the pause that the server asks for (grpc-retry-pushback-ms), if any.
+// Calls do not wait for a server to become available: if connections are refused, they
+// fail after 0.1 + 0.2 + 0.4 seconds. Streams are not retried.
 const serviceConfig = `{
   "loadBalancingConfig": [{"round_robin": {}}],
   "methodConfig": [
-    {"name": [{"service": "gridstand.v1.GameService", "method": "Watch"}]},
+    {"name": [{"service": "gridstand.v1.GameService", "method": "Watch"}, {"service": "gridstand.v1.ChallengeService", "method": "WatchChallenge"}]},
     {
       "name": [
         {"service": "gridstand.v1.GameService"},
         {"service": "gridstand.v1.LeaderboardService"},
+        {"service": "gridstand.v1.ChallengeService"},
         {"service": "gridstand.v1.PlayerService"}
       ],
       "timeout": "10s",
@@ -106,13 +115,13 @@ const serviceConfig = `{
   ]
 }`
 
-// idleTimeout is three times the longest time between two messages of a stream,
-// which is 20 seconds.
+// idleTimeout is three times as long as the longest interval between two messages of a
+// stream, which is 20 seconds.
 const idleTimeout = 60 * time.Second
 
-// Dial returns a client, to be closed after use. It does not connect yet: the first
-// call does. It fails within about a second if the connection is refused, and within
-// 10 seconds if nothing answers. The error says what is wrong with the Config.
+// Dial returns a client, which the caller must close. The client connects on the first
+// call, which fails within about a second if the connection is refused, and within 10
+// seconds if nothing answers. Dial itself returns an error only if the Config is invalid.
 func Dial(config Config) (*Client, error) {
 	to, err := parseTarget(config.Target)
 	if err != nil {
@@ -138,11 +147,11 @@ func Dial(config Config) (*Client, error) {
 		grpc.WithTransportCredentials(transport),
 		grpc.WithUserAgent(config.UserAgent),
 		grpc.WithDefaultServiceConfig(serviceConfig),
-		// Ignore a service config from DNS.
+		// Ignore service configs from DNS.
 		grpc.WithDisableServiceConfig(),
 		grpc.WithChainUnaryInterceptor(wire.unary),
 		grpc.WithChainStreamInterceptor(wire.stream),
-		// Detect a connection that died without notice within 25 seconds.
+		// Detect within 25 seconds that a connection has silently died.
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: 15 * time.Second, Timeout: 10 * time.Second, PermitWithoutStream: true,
 		}),
@@ -161,15 +170,15 @@ func Dial(config Config) (*Client, error) {
 	return c.As(config.Token), nil
 }
 
-// As returns a client that acts for another account, by its token, over the same
-// connection. Close on either closes both.
+// As returns a client that uses the same connection but acts for the account with the
+// given token. Closing either client closes both.
 func (c *Client) As(token string) *Client {
 	other := c.with(new(bearer))
 	other.SetToken(token)
 	return other
 }
 
-// with returns a client with another bearer over the same connection.
+// with returns a client that shares the connection but uses the given bearer.
 func (c *Client) with(b *bearer) *Client {
 	other := *c
 	other.bearer = b
@@ -177,6 +186,7 @@ func (c *Client) with(b *bearer) *Client {
 	conn := authorized{c.conn, b}
 	other.Games = pb.NewGameServiceClient(conn)
 	other.Leaderboard = pb.NewLeaderboardServiceClient(conn)
+	other.Challenges = pb.NewChallengeServiceClient(conn)
 	other.Players = pb.NewPlayerServiceClient(conn)
 	return &other
 }
@@ -194,10 +204,10 @@ func (c Config) transport() (credentials.TransportCredentials, error) {
 	return credentials.NewTLS(config), nil
 }
 
-// tls returns the TLS configuration, nil for clear text.
+// tls returns the TLS configuration, or nil for clear text.
 func (c Config) tls() (*tls.Config, error) {
 	if (c.CertFile == "") != (c.KeyFile == "") {
-		return nil, errors.New("a certificate and its key go together")
+		return nil, errors.New("a certificate and its key must be given together")
 	}
 	if !c.encrypted() {
 		return nil, nil
@@ -223,15 +233,15 @@ func (c Config) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// Close ends the connection, and every call and Watch that uses it. The error of a
-// Watch, or of a call that is retried until ctx ends, is then also context.Canceled.
+// Close closes the connection and ends every call and Watch that uses it. The error of a
+// Watch, or of a call that is retried until ctx is done, then matches context.Canceled.
 func (c *Client) Close() error {
 	c.end()
 	return c.conn.Close()
 }
 
-// ended returns the error of ctx if it has ended, an *Error if the client is closed,
-// else nil.
+// ended returns ctx.Err() if ctx is done, an *Error if the client is closed, and nil
+// otherwise.
 func (c *Client) ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -239,7 +249,7 @@ func (c *Client) ended(ctx context.Context) error {
 	return c.closedError()
 }
 
-// closedError returns the error of a closed client, nil of an open one.
+// closedError returns an error if the client is closed, and nil otherwise.
 func (c *Client) closedError() error {
 	if c.closed.Err() == nil {
 		return nil
@@ -247,24 +257,25 @@ func (c *Client) closedError() error {
 	return &Error{Code: codes.Canceled, Message: "the client is closed"}
 }
 
-// Conn returns the connection, for services outside the contract, such as health
-// checks. Calls on it carry the account's token, and their errors are *Error.
+// Conn returns the connection, for services outside the contract such as health checks.
+// Calls on it carry the account's token and return *Error errors.
 func (c *Client) Conn() grpc.ClientConnInterface { return authorized{c.conn, c.bearer} }
 
-// Target returns the server in its NormalTarget form, under which a Store keeps its
-// credential.
+// Target returns the server's address in its NormalTarget form, which is the key of the
+// server's credential in a Store.
 func (c *Client) Target() string { return c.target }
 
-// Exposed reports whether calls, and tokens with them, go to another machine in
-// clear text, where others can read and change them.
+// Exposed reports whether calls and their tokens travel to another machine in clear text,
+// where others can read and change them.
 func (c *Client) Exposed() bool { return c.exposed }
 
-// SetToken changes the account that later calls act for, by its token
-// "<player id>.<secret>"; empty means none.
+// SetToken sets the token ("<player id>.<secret>") of the account that later calls act
+// for. An empty token means no account.
 func (c *Client) SetToken(token string) { c.bearer.token.Store(&token) }
 
-// PlayerID returns the id of the account that the client acts for, empty for none. For a
-// Session with a key it is known after Me or CreatePlayer.
+// PlayerID returns the id of the account that the client acts for, or "" if it acts for
+// none. For a Session with a key, the id is known once Me or CreatePlayer has returned
+// it.
 func (c *Client) PlayerID() string {
 	if id := c.bearer.player.Load(); id != nil {
 		return *id

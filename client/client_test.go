@@ -16,7 +16,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// unusedAddress is one at which nothing listens.
+// unusedAddress returns an address on which nothing listens.
 func unusedAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,6 +54,12 @@ func TestNormalTarget(t *testing.T) {
 		assert.Error(t, err, in)
 		_, err = client.Dial(client.Config{Target: in})
 		assert.Error(t, err, in)
+	}
+	for in, want := range map[string]string{
+		"http://a:2048": "omit http://", "a,https://b/": "omit https:// and use TLS",
+	} {
+		_, err := client.NormalTarget(in)
+		require.ErrorContains(t, err, want)
 	}
 }
 

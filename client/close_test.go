@@ -14,12 +14,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// closable returns a client of the fake that the test closes.
+// closable returns a client of the fake server, which the test must close.
 func (f *fake) closable(t *testing.T) *client.Client {
 	t.Helper()
 	c, err := client.Dial(client.Config{Target: f.start(t), Token: playerID + ".secret"})
 	require.NoError(t, err)
-	c.Hurry()
+	c.ShortenWaits()
 	return c
 }
 
@@ -93,7 +93,7 @@ func TestClose_EndsRetry(t *testing.T) {
 			_, err = seat.Move(within(t), 3, up, false)
 			assertClosed(t, err)
 			assert.Equal(t, codes.Canceled, client.FromError(err).Code)
-			require.NotErrorIs(t, err, client.ErrUnsettled, "it was not made")
+			require.NotErrorIs(t, err, client.ErrUnsettled, "the call was not made")
 			assert.Equal(t, made, f.made("move"))
 		})
 	}

@@ -15,98 +15,133 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Errors of servers, one for each reason of the contract. Compare them with
-// errors.Is.
+// Errors that servers return, one for each reason in the contract except
+// ORIGIN_NOT_ALLOWED, which only web pages get. Compare them using errors.Is.
 var (
-	// ErrVersionConflict is returned if the game is no longer at the version that
-	// the call named. CurrentVersion returns the newer one.
+	// ErrVersionConflict is returned if the game is no longer at the version in the call.
+	// CurrentVersion returns its current version.
 	ErrVersionConflict = errors.New("the game has moved on")
 	// ErrIllegalMove is returned for a move that the rules forbid.
 	ErrIllegalMove = errors.New("the rules forbid this move")
-	// ErrNotYourTurn is returned for a move while another seat is to move.
+	// ErrNotYourTurn is returned for a move during another seat's turn.
 	ErrNotYourTurn = errors.New("it is another seat's turn")
 	// ErrGameOver is returned for a call that would change a finished game.
 	ErrGameOver = errors.New("the game is over")
-	// ErrGameNotStarted is returned for a move while seats are still open.
+	// ErrGameNotStarted is returned for a move while seats are still open, or while the
+	// race has not opened; ChallengeTime then returns the opening time, if it is known.
 	ErrGameNotStarted = errors.New("the game has not started")
-	// ErrUndoNotAllowed is returned if there is nothing to undo, or more than one
-	// human plays.
-	ErrUndoNotAllowed = errors.New("nothing can be taken back here")
-	// ErrSeatTaken is returned to a player who joins a seat of another, or a game
-	// without an open seat.
+	// ErrUndoNotAllowed is returned if there is nothing to undo, if more than one human
+	// plays, if seats were still open at the version to return to, or in an attempt at a
+	// challenge.
+	ErrUndoNotAllowed = errors.New("undo is not possible in this game")
+	// ErrSeatTaken is returned to a player who tries to take a seat that is taken, or to
+	// join a game without an open seat.
 	ErrSeatTaken = errors.New("the seat is taken")
-	// ErrNameTaken is returned for the name of another account.
+	// ErrNameTaken is returned if the name belongs to another account.
 	ErrNameTaken = errors.New("the name is taken")
-	// ErrGameNotFound is returned for the id of no game.
+	// ErrGameNotFound is returned if there is no game with the id.
 	ErrGameNotFound = errors.New("no such game")
-	// ErrPlayerNotFound is returned for the id of no account.
+	// ErrPlayerNotFound is returned if there is no account with the id or name.
 	ErrPlayerNotFound = errors.New("no such player")
-	// ErrVariantNotFound is returned for the id of no variant.
+	// ErrVariantNotFound is returned if there is no variant with the id.
 	ErrVariantNotFound = errors.New("no such variant")
-	// ErrNoScore is returned for a player who has no score on a leaderboard.
+	// ErrNoScore is returned for a player who is not on a leaderboard or in the standings
+	// of a challenge.
 	ErrNoScore = errors.New("no score on this board")
-	// ErrNotSeated is returned for a move, an undo or a resignation by an account
-	// that has no seat in the game.
+	// ErrNotSeated is returned if an account without a seat in the game tries to move,
+	// undo or resign.
 	ErrNotSeated = errors.New("no seat in this game")
-	// ErrBadToken is returned for a token that the server does not know, and if one
-	// is needed and there is none.
+	// ErrBadToken is returned if the server does not know the token, or if a call that
+	// needs a token has none.
 	ErrBadToken = errors.New("the server does not know this token")
-	// ErrBadCredential is returned to an SSH host whose credential the server does not
-	// know, or no longer.
+	// ErrBadCredential is returned to an SSH host whose credential is unknown to the
+	// server or has been revoked.
 	ErrBadCredential = errors.New("the server does not know this service credential")
-	// ErrNotOverSSH is returned for a call that SSH hosts must not make.
+	// ErrNotOverSSH is returned if an SSH host makes a call that SSH hosts are not
+	// allowed to make.
 	ErrNotOverSSH = errors.New("this is not possible over SSH")
-	// ErrKeyNotLinked is returned to an SSH host for a key that is linked to no
-	// account: CreatePlayer makes one.
-	ErrKeyNotLinked = errors.New("this SSH key is linked to no account")
+	// ErrKeyNotLinked is returned to an SSH host for a key that is not linked to any
+	// account. CreatePlayer creates an account for the key.
+	ErrKeyNotLinked = errors.New("this SSH key is not linked to an account")
 	// ErrKeyTaken is returned for an SSH key that is linked to another account.
 	ErrKeyTaken = errors.New("this SSH key is linked to another account")
 	// ErrKeyNotFound is returned for an SSH key that is not linked to the account.
 	ErrKeyNotFound = errors.New("this SSH key is not linked to the account")
-	// ErrTooManyKeys is returned if the account has as many SSH keys as an account can
-	// have.
+	// ErrTooManyKeys is returned if the account has reached the maximum number of SSH
+	// keys.
 	ErrTooManyKeys = errors.New("too many SSH keys")
-	// ErrRateLimited is returned for more calls than the server allows;
-	// Error.RetryAfter says how long to wait.
+	// ErrRateLimited is returned if the caller makes more calls than the server allows.
+	// Error.RetryAfter is the time to wait.
 	ErrRateLimited = errors.New("too many calls")
-	// ErrTooManyGames is returned if the account has as many open games as the
-	// server allows.
+	// ErrTooManyGames is returned if the account has reached the server's limit on open
+	// games.
 	ErrTooManyGames = errors.New("too many open games")
-	// ErrGameDamaged is returned if events of a game were lost or altered in the
-	// store. CurrentVersion returns the last one that can be read.
+	// ErrMessageTooLarge is returned for a request that is larger than
+	// Limits.message_bytes. It is also the error for every RESOURCE_EXHAUSTED without a
+	// reason, with which gRPC itself refuses such a request.
+	ErrMessageTooLarge = errors.New("the message is too large")
+	// ErrGameDamaged is returned if the store has lost or altered events of a game.
+	// CurrentVersion returns the last readable version.
 	ErrGameDamaged = errors.New("the game is damaged")
-	// ErrServerUnavailable is returned by a server that stops or is full, and if
-	// none was reached.
+	// ErrServerUnavailable is returned if the server is stopping or full, or if no server
+	// was reached.
 	ErrServerUnavailable = errors.New("the server is not available")
 	// ErrStorageUnavailable is returned by a server that cannot reach its store.
 	ErrStorageUnavailable = errors.New("the server's store is not available")
+	// ErrChallengeNotFound is returned if there is no challenge with the id.
+	ErrChallengeNotFound = errors.New("no such challenge")
+	// ErrChallengeOpen is returned for a request to see another player's attempt while
+	// the challenge is still open. ChallengeTime returns the closing time.
+	ErrChallengeOpen = errors.New("the challenge is still open")
+	// ErrChallengeNotOpen is returned for an attempt at a challenge that has not opened.
+	// ChallengeTime returns the opening time.
+	ErrChallengeNotOpen = errors.New("the challenge is not open yet")
+	// ErrChallengeClosed is returned for a new attempt at a challenge that has closed.
+	ErrChallengeClosed = errors.New("the challenge is closed")
+	// ErrChallengeStarted is returned to a player who tries to join a race that has
+	// started.
+	ErrChallengeStarted = errors.New("the race has started")
+	// ErrChallengeFull is returned to a player who tries to join a race that is full.
+	ErrChallengeFull = errors.New("the race is full")
+	// ErrNotCreator is returned for an action that is reserved for the creator of a race.
+	ErrNotCreator = errors.New("only the creator of the race can do this")
+	// ErrNotEntered is returned for an attempt at a race that the account has not joined.
+	ErrNotEntered = errors.New("the account has not joined the race")
+	// ErrTooFewEntrants is returned when starting a race that has only one entrant, or
+	// only bots.
+	ErrTooFewEntrants = errors.New("a race needs two entrants")
+	// ErrSeedHidden is returned for a rematch of a game whose seed is still hidden.
+	ErrSeedHidden = errors.New("the tiles of this game are still hidden")
 
-	// ErrInvalid is returned for a request with a malformed field;
-	// Error.Violations names the fields, if a server refused it.
+	// ErrInvalid is returned for a request with a malformed field. If a server refused
+	// it, Error.Violations names the fields.
 	ErrInvalid = errors.New("invalid request")
 )
 
-// Errors that this package adds.
+// Errors that originate in this package.
 var (
-	// ErrUnreachable is returned if no connection could be made, or it broke before
-	// a server answered; CauseOf may tell why. It is also an ErrServerUnavailable.
+	// ErrUnreachable is returned if no connection could be made, or if it broke before a
+	// server answered. CauseOf may return the reason. The error also matches
+	// ErrServerUnavailable.
 	ErrUnreachable = errors.New("no server answers")
 	// ErrUnsettled wraps the error of a call that may have taken effect.
 	ErrUnsettled = errors.New("it is not known whether this took effect")
-	// ErrClearText is returned by LogIn, Restore and RotateStored instead of sending a
-	// token in clear text that was used over TLS before. Config.Token, SetToken and As
-	// send any token.
+	// ErrNotBot is returned by LogInBot if the account in the store is a person's.
+	ErrNotBot = errors.New("the stored account is not a bot's")
+	// ErrClearText is returned by LogIn, LogInBot, Adopt, Restore and RotateStored if they
+	// would have to send, in clear text, a token that was used over TLS before. Tokens from
+	// Config.Token, SetToken and As are not checked.
 	ErrClearText = errors.New("a token that was used over TLS is not sent in clear text")
-	// ErrBadStream is returned for an answer that breaks a promise of the contract.
-	ErrBadStream = errors.New("the server sent something that does not fit")
+	// ErrBadStream is returned for a reply or message that violates the contract.
+	ErrBadStream = errors.New("the server sent something unexpected")
 )
 
-// SequenceError is an ErrBadStream for a message of a Watch whose version does not
-// follow the last one: events are missing, or come again.
+// SequenceError is the ErrBadStream of a Watch that received a message whose version does
+// not follow the previous one, because events are missing or repeated.
 type SequenceError struct {
-	// Version of the message.
+	// Version is the version in the message.
 	Version int32
-	// After is the last version before it.
+	// After is the last version received before the message.
 	After int32
 }
 
@@ -141,45 +176,56 @@ var byReason = map[string]error{
 	pb.ReasonTooManyKeys:        ErrTooManyKeys,
 	pb.ReasonRateLimited:        ErrRateLimited,
 	pb.ReasonTooManyGames:       ErrTooManyGames,
+	pb.ReasonMessageTooLarge:    ErrMessageTooLarge,
 	pb.ReasonGameDamaged:        ErrGameDamaged,
 	pb.ReasonServerUnavailable:  ErrServerUnavailable,
 	pb.ReasonStorageUnavailable: ErrStorageUnavailable,
+	pb.ReasonChallengeNotFound:  ErrChallengeNotFound,
+	pb.ReasonChallengeOpen:      ErrChallengeOpen,
+	pb.ReasonChallengeNotOpen:   ErrChallengeNotOpen,
+	pb.ReasonChallengeClosed:    ErrChallengeClosed,
+	pb.ReasonChallengeStarted:   ErrChallengeStarted,
+	pb.ReasonChallengeFull:      ErrChallengeFull,
+	pb.ReasonNotCreator:         ErrNotCreator,
+	pb.ReasonNotEntered:         ErrNotEntered,
+	pb.ReasonTooFewEntrants:     ErrTooFewEntrants,
+	pb.ReasonSeedHidden:         ErrSeedHidden,
 }
 
-// Violation is a field that a server refused.
+// Violation is a request field that a server refused.
 type Violation struct {
-	// Field is its path in the request, such as "seats[1].bot".
+	// Field is the path of the field in the request, such as "seats[1].bot".
 	Field string
-	// Description says what is wrong, to follow the field in a sentence.
+	// Description is the problem, as a predicate that follows the field in a sentence.
 	Description string
 }
 
-// Error is an error of a server, or of the connection to it. Compare it with the
-// Err… values by errors.Is, and with context.Canceled and context.DeadlineExceeded.
+// Error is an error from a server or from the connection to it. Use errors.Is to compare
+// it with the Err… values, context.Canceled and context.DeadlineExceeded.
 type Error struct {
 	// Code is the code of the gRPC status.
 	Code codes.Code
-	// Reason is the reason from the contract, such as "GAME_OVER"; empty if the
-	// error has none.
+	// Reason is the reason as named in the contract, such as "GAME_OVER". It may be
+	// empty.
 	Reason string
-	// Message is for people: one line without control characters.
+	// Message is a human-readable line without control characters.
 	Message string
-	// Metadata holds the values in the message; nil for none.
+	// Metadata contains the variable parts of the message, by name. It may be nil.
 	Metadata map[string]string
 	// Violations are the refused fields of an ErrInvalid.
 	Violations []Violation
-	// Cause of an ErrUnreachable, as far as it is known.
+	// Cause is the cause of an ErrUnreachable, if known.
 	Cause Cause
-	// RetryAfter is how long the server asks to wait; 0 if it does not.
+	// RetryAfter is how long the server asks the client to wait, or 0 if it does not.
 	RetryAfter time.Duration
 
-	status *status.Status // as it came; nil of an Error made here
+	status *status.Status // the status as received, or nil for errors from this package
 }
 
-// maxMessage bounds the messages of servers, which programs show to people.
+// maxMessage is the maximum length of a server's message, which programs show to users.
 const maxMessage = 500
 
-// Error returns the message, or the name of the code if there is none.
+// Error returns the message, or the name of the code if the message is empty.
 func (e *Error) Error() string {
 	message := e.Message
 	if message == "" {
@@ -193,13 +239,15 @@ func (e *Error) Error() string {
 	return message
 }
 
-// Is implements errors.Is for the Err… values and the errors of contexts.
+// Is implements errors.Is for the Err… values and the context errors.
 func (e *Error) Is(err error) bool {
 	switch err {
 	case ErrInvalid:
 		return e.Code == codes.InvalidArgument
 	case ErrUnreachable:
 		return e.unreachable()
+	case ErrMessageTooLarge:
+		return e.Reason == pb.ReasonMessageTooLarge || e.tooLarge()
 	case ErrServerUnavailable:
 		return e.Reason == pb.ReasonServerUnavailable || e.unreachable()
 	case context.Canceled:
@@ -213,6 +261,11 @@ func (e *Error) Is(err error) bool {
 
 func (e *Error) unreachable() bool { return e.Code == codes.Unavailable && e.Reason == "" }
 
+// tooLarge reports whether gRPC itself refused the request because of its size.
+func (e *Error) tooLarge() bool {
+	return e.Code == codes.ResourceExhausted && e.Reason == "" && !e.brokenOff()
+}
+
 // GRPCStatus returns the gRPC status, for status.FromError and status.Code.
 func (e *Error) GRPCStatus() *status.Status {
 	if e.status != nil {
@@ -221,7 +274,7 @@ func (e *Error) GRPCStatus() *status.Status {
 	return status.New(e.Code, e.Message)
 }
 
-// FromError returns the error of a call as an *Error, nil for nil.
+// FromError converts a call's error to an *Error. It returns nil if err is nil.
 func FromError(err error) *Error {
 	if err == nil {
 		return nil
@@ -230,8 +283,7 @@ func FromError(err error) *Error {
 	if errors.As(err, &already) {
 		return already
 	}
-	// status.FromError would put the text of the wrapping errors into the
-	// message.
+	// status.FromError would add the messages of the wrapping errors.
 	var carrier interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &carrier) {
 		carrier = statusError{status.FromContextError(err)}
@@ -262,8 +314,8 @@ type statusError struct{ *status.Status }
 
 func (s statusError) GRPCStatus() *status.Status { return s.Status }
 
-// CurrentVersion returns the version that err states: the game's current one with
-// ErrVersionConflict, the last one that can be read with ErrGameDamaged.
+// CurrentVersion returns the version that err contains, if any: the game's current
+// version for ErrVersionConflict, or the last readable version for ErrGameDamaged.
 func CurrentVersion(err error) (int32, bool) {
 	var e *Error
 	if !errors.As(err, &e) {

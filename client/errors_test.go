@@ -36,6 +36,7 @@ func TestErrors_EveryReason(t *testing.T) {
 		client.ErrBadToken:           refuse(codes.Unauthenticated, pb.ReasonBadToken),
 		client.ErrRateLimited:        refuse(codes.ResourceExhausted, pb.ReasonRateLimited),
 		client.ErrTooManyGames:       refuse(codes.ResourceExhausted, pb.ReasonTooManyGames),
+		client.ErrMessageTooLarge:    status.Error(codes.ResourceExhausted, "grpc: received message larger than max (5000 vs. 4096)"),
 		client.ErrGameDamaged:        refuse(codes.DataLoss, pb.ReasonGameDamaged),
 		client.ErrServerUnavailable:  refuse(codes.Unavailable, pb.ReasonServerUnavailable),
 		client.ErrStorageUnavailable: refuse(codes.Unavailable, pb.ReasonStorageUnavailable),
@@ -54,6 +55,15 @@ func TestErrors_EveryReason(t *testing.T) {
 		}
 	}
 	assert.Nil(t, client.FromError(nil))
+}
+
+func TestErrors_MessageTooLarge(t *testing.T) {
+	t.Parallel()
+	refused := client.FromError(refuse(codes.InvalidArgument, pb.ReasonMessageTooLarge))
+	require.ErrorIs(t, refused, client.ErrMessageTooLarge)
+	require.ErrorIs(t, refused, client.ErrInvalid)
+	throttled := status.Error(codes.ResourceExhausted, "stream terminated by RST_STREAM with error code: ENHANCE_YOUR_CALM")
+	assert.NotErrorIs(t, client.FromError(throttled), client.ErrMessageTooLarge)
 }
 
 func TestErrors_KeepTheMessage(t *testing.T) {

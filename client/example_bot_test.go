@@ -3,6 +3,8 @@ package client_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -20,12 +22,18 @@ func ExampleSeat_Play() {
 		return
 	}
 	defer c.Close()
-	_, token, err := c.CreatePlayer(ctx, "cornerer", true)
+	// The file keeps the bot's account for the next run.
+	dir, err := os.MkdirTemp("", "cornerer")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	c.SetToken(token)
+	defer os.RemoveAll(dir)
+	store := client.NewStore(filepath.Join(dir, "account.json"))
+	if _, _, err := client.LogInBot(ctx, c, store, client.NumberedName("cornerer")); err != nil {
+		fmt.Println(err)
+		return
+	}
 
 	game, err := c.NewGame(ctx, "3x3", client.GameOptions{})
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// Hurry makes a client's waits short, for tests.
-func (c *Client) Hurry() {
+// ShortenWaits shortens the waits between retries, for tests.
+func (c *Client) ShortenWaits() {
 	c.newBackOff = func() *backoff.ExponentialBackOff {
 		return &backoff.ExponentialBackOff{
 			InitialInterval: time.Millisecond, Multiplier: 2, RandomizationFactor: 0.5, MaxInterval: 20 * time.Millisecond,
@@ -15,5 +15,6 @@ func (c *Client) Hurry() {
 	}
 }
 
-// SetIdleTimeout changes how long a stream may be silent, for tests.
+// SetIdleTimeout sets how long a stream may be silent before it is considered broken, for
+// tests.
 func (c *Client) SetIdleTimeout(d time.Duration) { c.idleTimeout = d }

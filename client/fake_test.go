@@ -24,19 +24,21 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-// Ids of the games and players in these tests.
+// Ids of the games and players in the tests.
 const (
 	gameID   = "gamegamegamegamegamegamega"
 	otherID  = "otherotherotherotherothero"
 	playerID = "playerplayerplayerplayerpl"
 )
 
-// fake is a server that answers what a test tells it to: each field stands for
-// a call and is given the number of times that this call was made, from 1.
+// fake is a server whose answers a test controls: each field handles one kind of call.
+// The field's parameter n is 1 for the first call of that kind, 2 for the second, and so
+// on.
 type fake struct {
 	pb.UnimplementedGameServiceServer
 	pb.UnimplementedLeaderboardServiceServer
 	pb.UnimplementedPlayerServiceServer
+	pb.UnimplementedChallengeServiceServer
 
 	move         func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error)
 	resign       func(n int, r *pb.ResignRequest) (*pb.Event, error)
@@ -51,14 +53,21 @@ type fake struct {
 	rotate       func(n int, ctx context.Context, r *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error)
 	storage      pb.Storage
 
+	createChallenge func(n int, r *pb.CreateChallengeRequest) (*pb.Challenge, error)
+	joinChallenge   func(n int, r *pb.JoinChallengeRequest) (*pb.Challenge, error)
+	watchChallenge  func(n int, r *pb.WatchChallengeRequest, s challengeStream) error
+
 	listener *listener
 	mu       sync.Mutex
 	calls    map[string]int
 }
 
-type watchStream = grpc.ServerStreamingServer[pb.WatchResponse]
+type (
+	watchStream     = grpc.ServerStreamingServer[pb.WatchResponse]
+	challengeStream = grpc.ServerStreamingServer[pb.WatchChallengeResponse]
+)
 
-// count returns how often the call was made, this time included.
+// count counts a call and returns how many times it has been made, including this time.
 func (f *fake) count(call string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +78,7 @@ func (f *fake) count(call string) int {
 	return f.calls[call]
 }
 
-// made returns how often the call was made.
+// made returns how many times the call was made.
 func (f *fake) made(call string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,7 +138,21 @@ func (f *fake) RotateToken(ctx context.Context, r *pb.RotateTokenRequest) (*pb.R
 	return f.rotate(f.count("rotate"), ctx, r)
 }
 
-// start serves the fake for the length of the test and returns its address.
+func (f *fake) JoinChallenge(_ context.Context, r *pb.JoinChallengeRequest) (*pb.JoinChallengeResponse, error) {
+	c, err := f.joinChallenge(f.count("joinChallenge"), r)
+	return &pb.JoinChallengeResponse{Challenge: c}, err
+}
+
+func (f *fake) CreateChallenge(_ context.Context, r *pb.CreateChallengeRequest) (*pb.CreateChallengeResponse, error) {
+	c, err := f.createChallenge(f.count("createChallenge"), r)
+	return &pb.CreateChallengeResponse{Challenge: c}, err
+}
+
+func (f *fake) WatchChallenge(r *pb.WatchChallengeRequest, s challengeStream) error {
+	return f.watchChallenge(f.count("watchChallenge"), r, s)
+}
+
+// start serves the fake for the duration of the test and returns its address.
 func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -139,6 +162,7 @@ func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
 	pb.RegisterGameServiceServer(server, f)
 	pb.RegisterLeaderboardServiceServer(server, f)
 	pb.RegisterPlayerServiceServer(server, f)
+	pb.RegisterChallengeServiceServer(server, f)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(f.listener) }()
 	t.Cleanup(func() {
@@ -148,7 +172,7 @@ func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
 	return l.Addr().String()
 }
 
-// client returns a client of the fake with short waits.
+// client returns a client of the fake that waits only briefly between retries.
 func (f *fake) client(t testing.TB) *client.Client {
 	t.Helper()
 	return dial(t, client.Config{Target: f.start(t), Token: playerID + ".secret"})
@@ -158,12 +182,12 @@ func dial(t testing.TB, config client.Config) *client.Client {
 	t.Helper()
 	c, err := client.Dial(config)
 	require.NoError(t, err)
-	c.Hurry()
+	c.ShortenWaits()
 	t.Cleanup(func() { assert.NoError(t, c.Close()) })
 	return c
 }
 
-// listener remembers its connections, to cut them.
+// listener records its connections so that a test can cut them.
 type listener struct {
 	net.Listener
 	mu    sync.Mutex
@@ -184,8 +208,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// leave breaks all connections, and those to come as soon as they are made: a
-// tunnel or a proxy does whose server is away.
+// leave breaks all connections, and from then on each new one as soon as it is made, as a
+// tunnel or a proxy does if its server is gone.
 func (l *listener) leave() {
 	l.mu.Lock()
 	l.away = true
@@ -211,7 +235,7 @@ func tokenOf(ctx context.Context) string {
 	return ""
 }
 
-// refuse is an error of the contract.
+// refuse returns an error with a reason from the contract.
 func refuse(code codes.Code, reason string, details ...protoadapt.MessageV1) error {
 	details = append(details, &errdetails.ErrorInfo{Domain: pb.ErrorDomain, Reason: reason})
 	st, err := status.New(code, reason+" it is").WithDetails(details...)
@@ -260,7 +284,7 @@ func eventAt(version int32) *pb.Event {
 
 func within(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

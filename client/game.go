@@ -8,22 +8,22 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Game is a game at the newest version that the program knows. Apply, Replace
-// and Update bring it up to date. The zero Game knows nothing yet: it starts with
-// a snapshot, or with the first event of a game.
+// Game is a game at the newest version known to the program. Apply, Replace and Update
+// bring it up to date. The zero Game is empty: it takes its first state from a snapshot,
+// or from the first event of a game.
 //
-// A Game is a value. Its message is replaced, never changed, so that a copy stays
-// at its version and may be read by another goroutine.
+// A Game is a value. Its message is replaced, never modified, so a copy keeps its version
+// and another goroutine may read it.
 type Game struct {
-	// Game is the snapshot, nil until there is one. It must not be written to.
+	// Game is the snapshot, or nil before the first one. It must not be modified.
 	*pb.Game
 }
 
 // Over reports whether the game is finished.
 func (g Game) Over() bool { return g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED }
 
-// Turn returns the seat to move: nil while the game waits for players, and when
-// it is over.
+// Turn returns the seat to move, or nil while the game is waiting for players and after
+// it has ended.
 func (g Game) Turn() *pb.Seat {
 	if p := g.GetPosition(); p != nil && p.Turn != nil {
 		return g.SeatAt(p.GetTurn())
@@ -31,7 +31,7 @@ func (g Game) Turn() *pb.Seat {
 	return nil
 }
 
-// SeatAt returns the seat with an index, nil if the game has none.
+// SeatAt returns the seat with the given index, or nil if there is no such seat.
 func (g Game) SeatAt(index int32) *pb.Seat {
 	if index < 0 || int(index) >= len(g.GetSeats()) {
 		return nil
@@ -39,8 +39,7 @@ func (g Game) SeatAt(index int32) *pb.Seat {
 	return g.GetSeats()[index]
 }
 
-// Update applies an update of a Watch and reports whether it brought a newer
-// version.
+// Update applies an update from a Watch and reports whether it brought a newer version.
 func (g *Game) Update(u Update) bool {
 	switch {
 	case u.Game != nil:
@@ -53,8 +52,8 @@ func (g *Game) Update(u Update) bool {
 	return false
 }
 
-// Replace takes a snapshot and reports whether it is newer than what was known.
-// Of an older one it takes only the number of watchers.
+// Replace sets the game to a snapshot and reports whether the snapshot is newer than the
+// known version. From an older snapshot, it takes only the number of watchers.
 func (g *Game) Replace(snapshot *pb.Game) bool {
 	before := g.GetVersion()
 	if snapshot.GetVersion() < before {
@@ -70,16 +69,16 @@ func (g *Game) setWatchers(n int32) {
 	g.Watchers = n
 }
 
-// Apply brings the game to the version of an event and reports whether it is
-// newer. It ignores an event that it has applied already, so that the reply to a
-// move and the same event from a Watch may come in either order. It also ignores an
-// event of another game, or with scores for another number of seats than the game has.
-// A zero Game may start in the middle; its seats stay unknown then.
+// Apply advances the game to the version of an event and reports whether the event is
+// newer. It ignores events that were already applied, so the reply to a move and the same
+// event from a Watch may arrive in either order. It also ignores events of other games,
+// and events whose number of scores differs from the game's number of seats. A zero Game
+// may start with an event from the middle of a game; its seats are then unknown.
 //
-// The position, the result and everything else that an event carries is right
-// even after a gap. The seats are not, if one of the missing events changed them;
-// nor are their resigned and stand_in after Undone, which does not say what they
-// were. Replace the game with Client.Game if that matters.
+// The position, the result and all other data from the event are correct even after a
+// gap. The seats are not if a missing event changed them. Their resigned and stand_in
+// fields are also uncertain after Undone, which does not contain their earlier values. If
+// that matters, call Client.Game and Replace.
 func (g *Game) Apply(event *pb.Event) bool {
 	if event.GetVersion() <= g.GetVersion() || g.Game != nil && event.GetGameId() != g.GetId() {
 		return false
@@ -91,8 +90,9 @@ func (g *Game) Apply(event *pb.Event) bool {
 	if created := event.GetCreated(); created != nil {
 		next.Variant, next.Seats, next.Private = created.GetVariant(), created.GetSeats(), created.GetPrivate()
 		next.TurnLimit, next.SeedCommitment = created.GetTurnLimit(), created.GetSeedCommitment()
+		next.ChallengeId = created.GetChallengeId()
 		next.RulesRevision, next.CreateTime = created.GetRulesRevision(), event.GetTime()
-		next.Exhibition = !slices.ContainsFunc(next.Seats, func(s *pb.Seat) bool { return s.GetBot() == "" })
+		next.Exhibition = next.ChallengeId == "" && !slices.ContainsFunc(next.Seats, func(s *pb.Seat) bool { return s.GetBot() == "" })
 	}
 	seatsKnown := len(next.Seats) > 0 || event.GetCreated() != nil
 	if seatsKnown && len(next.Seats) != len(next.GetPosition().GetScores()) {
@@ -114,8 +114,8 @@ func (g *Game) Apply(event *pb.Event) bool {
 	return true
 }
 
-// seatAfter returns the seat of an event after it, nil if the event leaves it as
-// it was.
+// seatAfter returns the state of the event's seat after the event, or nil if the event
+// does not change it.
 func (g Game) seatAfter(event *pb.Event) *pb.Seat {
 	before := g.SeatAt(event.GetSeat())
 	if event.Seat == nil || before == nil {
@@ -137,14 +137,14 @@ func (g Game) seatAfter(event *pb.Event) *pb.Seat {
 	}
 }
 
-// copy returns the snapshot anew, to be changed. What the two share is never
-// changed.
+// copy returns a shallow copy of the snapshot. Its fields may be set, but data shared
+// with the original must not be modified.
 func (g Game) copy() *pb.Game {
 	return &pb.Game{
 		Id: g.GetId(), Variant: g.GetVariant(), Seats: g.GetSeats(), Status: g.GetStatus(), Version: g.GetVersion(),
 		Position: g.GetPosition(), Result: g.GetResult(), Ranked: g.GetRanked(), Private: g.GetPrivate(),
 		Watchers: g.GetWatchers(), SeedCommitment: g.GetSeedCommitment(), Seed: g.GetSeed(),
 		CreateTime: g.GetCreateTime(), UpdateTime: g.GetUpdateTime(), TurnLimit: g.GetTurnLimit(),
-		RulesRevision: g.GetRulesRevision(), Exhibition: g.GetExhibition(),
+		RulesRevision: g.GetRulesRevision(), Exhibition: g.GetExhibition(), ChallengeId: g.GetChallengeId(),
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// history plays random games by the rules that servers use and returns what a
-// server shows of each version: the event, and the whole game.
+// history plays random games by the server's rules and returns what a server sends for
+// each version: the event and the complete game.
 func history(t *testing.T, rng *rand.Rand, variant string) (events []*pb.Event, games []*pb.Game) {
 	t.Helper()
 	v, ok := variants.Current(variant)
@@ -81,8 +81,8 @@ func history(t *testing.T, rng *rand.Rand, variant string) (events []*pb.Event, 
 	}
 }
 
-// Ensure that a game that is brought up to date by its events is the one that
-// the server shows, at every version.
+// Ensure that a game that is updated by its events equals the server's game at every
+// version.
 func TestGame_Apply(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
@@ -96,8 +96,8 @@ func TestGame_Apply(t *testing.T) {
 		later.Replace(games[from])
 		for i, event := range events {
 			require.True(t, whole.Apply(event))
-			require.False(t, whole.Apply(event), "it is known already")
-			require.False(t, whole.Apply(events[0]), "it is older")
+			require.False(t, whole.Apply(event), "the event is already known")
+			require.False(t, whole.Apply(events[0]), "the event is older")
 			require.True(t, proto.Equal(games[i], whole.Game), "version %d after %T:\n%v\nis\n%v", i+1, event.Action, whole.Game, games[i])
 			require.Equal(t, i > from, later.Apply(event))
 			require.True(t, proto.Equal(games[max(i, from)], later.Game), "version %d, known from %d", i+1, from+1)
@@ -105,15 +105,15 @@ func TestGame_Apply(t *testing.T) {
 			seen[string(event.ProtoReflect().WhichOneof(event.ProtoReflect().Descriptor().Oneofs().ByName("action")).Name())]++
 		}
 		for i := range before {
-			require.True(t, proto.Equal(games[i], before[i]), "what was handed out has changed")
+			require.True(t, proto.Equal(games[i], before[i]), "an earlier copy has changed")
 		}
 		assert.True(t, whole.Over())
 		assert.Nil(t, whole.Turn())
 	}
-	assert.Len(t, seen, 8, "the games held every kind of event: %v", seen)
+	assert.Len(t, seen, 8, "the games should contain every kind of event: %v", seen)
 }
 
-// TestGame_Apply_NotItsEvent ignores events after which the game would not be one.
+// Ensure that Apply ignores events that would leave the game invalid.
 func TestGame_Apply_NotItsEvent(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(e *pb.Event){
@@ -132,18 +132,29 @@ func TestGame_Apply_NotItsEvent(t *testing.T) {
 		assert.NoError(t, client.CheckGame(g.Game), name)
 	}
 	var unknown client.Game
-	assert.True(t, unknown.Apply(eventAt(4)), "its seats are not known")
-	assert.True(t, unknown.Apply(eventAt(5)), "its seats are not known")
+	assert.True(t, unknown.Apply(eventAt(4)), "its seats are unknown")
+	assert.True(t, unknown.Apply(eventAt(5)), "its seats are unknown")
 	e := eventAt(1)
 	e.Action = &pb.Event_Created{Created: &pb.Created{}}
 	assert.False(t, new(client.Game).Apply(e), "a game without seats")
+}
+
+func TestGame_Apply_Exhibition(t *testing.T) {
+	t.Parallel()
+	for challenge, exhibition := range map[string]bool{"": true, challengeID: false} {
+		e := eventAt(1)
+		e.Action = &pb.Event_Created{Created: &pb.Created{Seats: []*pb.Seat{{Occupant: &pb.Seat_Bot{Bot: "greedy"}}}, ChallengeId: challenge}}
+		var g client.Game
+		require.True(t, g.Apply(e))
+		assert.Equal(t, exhibition, g.GetExhibition(), challenge)
+	}
 }
 
 func TestGame_Update(t *testing.T) {
 	t.Parallel()
 	var g client.Game
 	watchers := int32(7)
-	assert.False(t, g.Update(client.Update{Audience: &watchers}), "of a game that is not known yet")
+	assert.False(t, g.Update(client.Update{Audience: &watchers}), "the game is not known yet")
 	assert.Nil(t, g.Turn())
 	assert.False(t, g.Over())
 
@@ -151,7 +162,7 @@ func TestGame_Update(t *testing.T) {
 	first := g
 	assert.False(t, g.Update(client.Update{Audience: &watchers}))
 	assert.Equal(t, watchers, g.GetWatchers())
-	assert.Zero(t, first.GetWatchers(), "a copy stays as it is")
+	assert.Zero(t, first.GetWatchers(), "a copy changed")
 
 	assert.True(t, g.Update(client.Update{Event: eventAt(4)}))
 	assert.False(t, g.Update(client.Update{Event: eventAt(4)}))
@@ -164,7 +175,7 @@ func TestGame_Update(t *testing.T) {
 	assert.EqualValues(t, 4, g.GetVersion())
 	assert.EqualValues(t, 9, g.GetWatchers())
 	assert.False(t, g.Replace(same))
-	assert.Equal(t, "greedy", g.SeatAt(0).GetStandIn(), "the game as it is now knows more than its events tell")
+	assert.Equal(t, "greedy", g.SeatAt(0).GetStandIn(), "the snapshot contains more than its events")
 	assert.Nil(t, g.SeatAt(1))
 	assert.Nil(t, g.SeatAt(-1))
 }

@@ -64,11 +64,11 @@ func TestCurrentGame(t *testing.T) {
 		want  string
 		err   error
 	}{
-		"none":         {},
-		"the latest":   {games: []*pb.Game{of(gameID, nil), of(otherID, nil)}, want: gameID},
-		"being played": {games: []*pb.Game{over, waits, private, created, resigned, of(otherID, nil), of(gameID, nil)}, want: otherID},
-		"all over":     {games: []*pb.Game{over, over}},
-		"broken":       {games: []*pb.Game{broken}, err: client.ErrBadStream},
+		"none":              {},
+		"the latest":        {games: []*pb.Game{of(gameID, nil), of(otherID, nil)}, want: gameID},
+		"the latest active": {games: []*pb.Game{over, waits, private, created, resigned, of(otherID, nil), of(gameID, nil)}, want: otherID},
+		"all finished":      {games: []*pb.Game{over, over}},
+		"broken":            {games: []*pb.Game{broken}, err: client.ErrBadStream},
 	} {
 		f := &fake{listGames: func(_ int, _ context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
 			assert.Equal(t, playerID, r.GetPlayerId())
@@ -87,7 +87,8 @@ func TestCurrentGame(t *testing.T) {
 	assert.False(t, found)
 }
 
-// Ensure that every stream of a preview is one, also after a lost connection.
+// Ensure that every request of a preview Watch is marked as a preview, including the
+// request after a lost connection.
 func TestWatch_Preview(t *testing.T) {
 	t.Parallel()
 	for _, preview := range []bool{true, false} {

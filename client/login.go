@@ -9,12 +9,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// NameSource chooses the name of a new account. It is called with attempt 1, 2, …
-// and with the error that refused the name before, nil at first. An error from it
-// ends LogIn.
+// NameSource chooses the name of a new account. It is called with attempt 1, 2, … and with
+// the server's error for the previous name, which is nil at first. If it returns an error,
+// LogIn returns that error.
 type NameSource func(ctx context.Context, attempt int, refused error) (string, error)
 
-// OneName offers one name, once.
+// OneName returns a NameSource that offers a single name once.
 func OneName(name string) NameSource {
 	return func(_ context.Context, attempt int, refused error) (string, error) {
 		if attempt > 1 {
@@ -24,16 +24,16 @@ func OneName(name string) NameSource {
 	}
 }
 
-// refusal returns the error for a name that the server refused.
+// refusal returns the error for a name that the server rejected.
 func refusal(name string, refused error) error {
 	if errors.Is(refused, ErrNameTaken) {
-		return refused // The server's message has the name.
+		return refused // The server's message contains the name.
 	}
 	return fmt.Errorf("the name %q: %w", name, refused)
 }
 
-// NumberedName offers the name, as FitName changes it, and then the same with a
-// number.
+// NumberedName returns a NameSource that offers the name, adjusted by FitName, and then
+// the same name with a number.
 func NumberedName(name string) NameSource {
 	return func(_ context.Context, attempt int, refused error) (string, error) {
 		switch {
@@ -50,21 +50,36 @@ func NumberedName(name string) NameSource {
 }
 
 // LogIn makes the client act for the account that the store keeps for its server. If
-// there is none, it creates one and stores it. If the server no longer knows the
-// account, for example because it kept everything in memory and was restarted, or
-// because it is another server at the same address, it creates one of the same name,
-// with a number if that is taken; notice then is a line for the user about that, else
-// empty. The error is ErrClearText if the account was
-// used over TLS and the client has none.
+// there is no such account, it creates one for a person and stores it. The server may no
+// longer know the account, for example because it kept everything in memory and was
+// restarted, or because it is another server at the same address. LogIn then creates an
+// account with the same name, followed by a number if the name is taken, and notice is a
+// line that tells the user so; otherwise notice is empty. The error is ErrClearText if
+// the account was used over TLS and the client does not use TLS.
 func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred Credential, notice string, err error) {
-	l := login{c, store}
-	cred, found, err := store.Load(c.Target())
+	return login{client: c, store: store}.logIn(ctx, names)
+}
+
+// LogInBot is LogIn for a program that chooses its own moves: an account that it creates
+// is a bot's. The error is ErrNotBot if the account in the store is a person's. A program
+// whose user also plays therefore needs a Store of its own.
+func LogInBot(ctx context.Context, c *Client, store *Store, names NameSource) (cred Credential, notice string, err error) {
+	return login{client: c, store: store, bot: true}.logIn(ctx, names)
+}
+
+// logIn implements LogIn and LogInBot.
+func (l login) logIn(ctx context.Context, names NameSource) (cred Credential, notice string, err error) {
+	target := l.client.Target()
+	cred, found, err := l.store.Load(target)
 	if err != nil {
 		return Credential{}, "", err
 	}
 	if !found {
-		cred, err = l.create(ctx, Credential{}, names)
+		cred, err = l.create(ctx, Credential{Bot: l.bot}, names)
 		return cred, "", err
+	}
+	if l.bot && !cred.Bot {
+		return Credential{}, "", fmt.Errorf("%s on %s: %w", CleanName(cred.Name), target, ErrNotBot)
 	}
 	if cred.Token == "" && cred.Pending != "" {
 		// The program ended before the reply to CreatePlayer arrived.
@@ -84,18 +99,18 @@ func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred
 	if err != nil {
 		return Credential{}, "", err
 	}
-	return next, fmt.Sprintf("%s no longer knows the account %s: you play under a new one, %s.",
-		c.Target(), CleanName(cred.Name), next.Name), nil
+	return next, fmt.Sprintf("%s no longer knows the account %s: you now play as %s, a new account.",
+		target, CleanName(cred.Name), next.Name), nil
 }
 
-// Replace makes the client act for a new account, and stores it instead of the one
-// that the store keeps for its server. If the name is refused, that one stays.
+// Replace creates an account, makes the client act for it, and stores it in place of the
+// client's stored account. If the name is rejected, the stored account is kept.
 func Replace(ctx context.Context, c *Client, store *Store, names NameSource) (Credential, error) {
 	before, found, err := store.Load(c.Target())
 	if err != nil {
 		return Credential{}, err
 	}
-	cred, err := login{c, store}.create(ctx, Credential{}, names)
+	cred, err := login{client: c, store: store}.create(ctx, Credential{}, names)
 	if found && nameRefused(err) {
 		if err := store.Save(c.Target(), before); err != nil {
 			return Credential{}, err
@@ -104,24 +119,28 @@ func Replace(ctx context.Context, c *Client, store *Store, names NameSource) (Cr
 	return cred, err
 }
 
-// Restore makes the client act for the account that the store keeps for its server,
-// and returns it: nil if none is kept, or the server does not know it. The error is
-// ErrClearText if the account was used over TLS and the client has none.
+// Restore makes the client act for the account that the store keeps for its server, and
+// returns the account. It returns nil if no account is stored or the server does not know
+// it. The error is ErrClearText if the account was used over TLS and the client does not
+// use TLS.
 func Restore(ctx context.Context, c *Client, store *Store) (*pb.Player, error) {
 	cred, found, err := store.Load(c.Target())
 	if err != nil || !found {
 		return nil, err
 	}
-	_, player, err := login{c, store}.restore(ctx, cred)
+	_, player, err := login{client: c, store: store}.restore(ctx, cred)
 	return player, err
 }
 
-// restore finds out which account cred stands for, and stores that one. The player is
-// nil if the server knows none.
+// restore finds the first account among cred and its alternatives that the server knows,
+// and stores it. The player is nil if the server knows none of them.
 func (l login) restore(ctx context.Context, cred Credential) (Credential, *pb.Player, error) {
 	for _, candidate := range candidates(cred) {
 		if candidate.Token == "" {
-			continue // never confirmed
+			continue // never confirmed by the server
+		}
+		if l.bot && !candidate.Bot {
+			continue
 		}
 		if err := l.mayUse(candidate); err != nil {
 			return Credential{}, nil, err
@@ -144,19 +163,19 @@ func (l login) restore(ctx context.Context, cred Credential) (Credential, *pb.Pl
 	return Credential{}, nil, nil
 }
 
-// RotateStored is Client.Rotate for the account that the store keeps for the client's
-// server. It returns an error if the client acts for another one. It stores the new token. If a reply is lost,
-// the next LogIn or Restore finds out which token is valid.
+// RotateStored calls Client.Rotate for the account that the store keeps for the client's
+// server, and stores the new token. It returns an error if the client acts for another
+// account. If a reply is lost, the next LogIn or Restore determines which token is valid.
 func RotateStored(ctx context.Context, c *Client, store *Store) error {
 	cred, found, err := store.Load(c.Target())
 	if err == nil && (!found || cred.Token == "") {
-		err = errors.New("no account is kept for " + c.Target())
+		err = errors.New("no account is stored for " + c.Target())
 	}
 	if err == nil {
-		err = login{c, store}.mayUse(cred)
+		err = login{client: c, store: store}.mayUse(cred)
 	}
 	if err == nil && c.PlayerID() != idOf(cred.Token) {
-		err = fmt.Errorf("the client does not act for %s, the account that is kept for %s",
+		err = fmt.Errorf("the client does not act for %s, the account stored for %s",
 			CleanName(cred.Name), c.Target())
 	}
 	if err != nil {
@@ -174,7 +193,7 @@ func RotateStored(ctx context.Context, c *Client, store *Store) error {
 	return store.Save(c.Target(), cred)
 }
 
-// mayUse returns ErrClearText if the client must not send the token of an account.
+// mayUse returns ErrClearText if the client must not send an account's token.
 func (l login) mayUse(cred Credential) error {
 	if cred.TLS && !l.client.encrypted {
 		return fmt.Errorf("%s on %s: %w", CleanName(cred.Name), l.client.Target(), ErrClearText)
@@ -182,9 +201,8 @@ func (l login) mayUse(cred Credential) error {
 	return nil
 }
 
-// candidates returns the accounts that cred may stand for, in the order in which to
-// try them. A new secret comes first, since an old one works for a while after it was
-// replaced.
+// candidates returns the accounts that cred may represent, in the order in which to try
+// them. A pending secret comes first because a replaced secret remains valid for a while.
 func candidates(cred Credential) []Credential {
 	var list []Credential
 	if cred.Pending != "" {
@@ -199,12 +217,13 @@ func candidates(cred Credential) []Credential {
 	return list
 }
 
-// maxPrevious is how many accounts on other servers at the same address are kept.
+// maxPrevious is the maximum number of accounts kept for other servers at the same
+// address.
 const maxPrevious = 3
 
-// durable returns the accounts of cred that were created on servers with a durable
-// store, the one that was used last first, without that of playerID. It is nil for
-// none.
+// durable returns the accounts in cred, other than playerID's, that were created on
+// servers with a durable store. The most recently used one comes first. It returns nil if
+// there is no such account.
 func durable(cred Credential, playerID string) *Credential {
 	var first *Credential
 	link := &first
@@ -223,17 +242,18 @@ func nameRefused(err error) bool {
 	return errors.Is(err, ErrNameTaken) || errors.Is(err, ErrInvalid)
 }
 
-// login is what the functions above work with.
+// login combines a client and the store that keeps its account.
 type login struct {
 	client *Client
 	store  *Store
+	bot    bool // whether to use only bot accounts
 }
 
-// maxNames bounds the calls of a NameSource.
+// maxNames is the maximum number of calls to a NameSource.
 const maxNames = 100
 
-// create creates an account with a name from names and stores it, together with what
-// is set in cred already.
+// create creates an account with a name from names and stores it. Fields that are already
+// set in cred are kept.
 func (l login) create(ctx context.Context, cred Credential, names NameSource) (Credential, error) {
 	info, err := l.client.Games.GetServerInfo(withToken(ctx, ""), &pb.GetServerInfoRequest{})
 	if err != nil {
@@ -256,8 +276,8 @@ func (l login) create(ctx context.Context, cred Credential, names NameSource) (C
 	return Credential{}, fmt.Errorf("after %d names: %w", maxNames, refused)
 }
 
-// register creates the account that cred describes. It stores the secret before the
-// call: if the reply were lost and the secret with it, the name would stay taken.
+// register creates the account that cred describes. It stores the secret before the call:
+// if both the reply and the secret were lost, the name would stay taken.
 func (l login) register(ctx context.Context, cred Credential) (Credential, error) {
 	if err := l.mayUse(cred); err != nil {
 		return Credential{}, err

@@ -16,12 +16,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// accounts is a fake that keeps accounts as the contract says.
+// accounts is a fake server that manages accounts as the contract requires.
 type accounts struct {
 	fake
 	mu       sync.Mutex
 	players  map[string]*pb.Player // by token
-	loseNext bool                  // the next reply to a change
+	loseNext bool                  // whether to lose the reply to the next change
 }
 
 func newAccounts(storage pb.Storage) *accounts {
@@ -66,7 +66,7 @@ func newAccounts(storage pb.Storage) *accounts {
 	return a
 }
 
-// letter keeps what an id may contain, with numbers that differ.
+// letter returns r if an id may contain it, and otherwise -1, so that strings.Map drops it.
 func letter(r rune) rune {
 	switch {
 	case r >= '2' && r <= '7', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
@@ -79,7 +79,7 @@ func letter(r rune) rune {
 func (a *accounts) lose() error {
 	if a.loseNext {
 		a.loseNext = false
-		return refuse(codes.Internal, "") // no retry of gRPC's, the outcome is open
+		return refuse(codes.Internal, "") // gRPC does not retry this code; the outcome is unknown
 	}
 	return nil
 }
@@ -98,7 +98,9 @@ func (a *accounts) forget() {
 	clear(a.players)
 }
 
-func noName(context.Context, int, error) (string, error) { return "", errors.New("nobody to ask") }
+func noName(context.Context, int, error) (string, error) {
+	return "", errors.New("there is no user to ask")
+}
 
 func newStore(t *testing.T) *client.Store {
 	t.Helper()
@@ -128,6 +130,72 @@ func TestLogIn_MakesOneAccount(t *testing.T) {
 	assert.Equal(t, 1, a.made("createPlayer"))
 }
 
+// Ensure that LogInBot creates a bot's account and reuses it, even if the server forgot
+// it or the first reply was lost, and that it refuses a person's account.
+func TestLogInBot(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	config := client.Config{Target: a.start(t)}
+	store := newStore(t)
+	a.loseNext = true
+	_, _, err := client.LogInBot(within(t), dial(t, config), store, client.OneName("robin"))
+	require.Error(t, err)
+	c := dial(t, config)
+	cred, _, err := client.LogInBot(within(t), c, store, noName)
+	require.NoError(t, err)
+	assert.True(t, cred.Bot)
+	me, err := c.Me(within(t))
+	require.NoError(t, err)
+	assert.True(t, me.GetBot())
+
+	again, notice, err := client.LogInBot(within(t), dial(t, config), store, noName)
+	require.NoError(t, err)
+	assert.Empty(t, notice)
+	assert.Equal(t, cred, again)
+	assert.Len(t, a.players, 1)
+
+	a.forget()
+	next, notice, err := client.LogInBot(within(t), dial(t, config), store, noName)
+	require.NoError(t, err)
+	assert.Contains(t, notice, "robin")
+	assert.NotEqual(t, cred.Token, next.Token)
+	assert.True(t, next.Bot)
+
+	persons := newStore(t)
+	person, _, err := client.LogIn(within(t), dial(t, config), persons, client.OneName("ada"))
+	require.NoError(t, err)
+	assert.False(t, person.Bot)
+	c = dial(t, config)
+	_, _, err = client.LogInBot(within(t), c, persons, client.OneName("robot"))
+	require.ErrorIs(t, err, client.ErrNotBot)
+	assert.Empty(t, c.PlayerID())
+	kept, _, err := persons.Load(c.Target())
+	require.NoError(t, err)
+	assert.Equal(t, person, kept)
+}
+
+// Ensure that LogInBot does not fall back to the account that a person had on another server
+// at the same address.
+func TestLogInBot_Previous(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	config := client.Config{Target: a.start(t)}
+	store := newStore(t)
+	c := dial(t, config)
+	person, _, err := client.LogIn(within(t), c, store, client.OneName("ada"))
+	require.NoError(t, err)
+	gone := client.Credential{PlayerID: playerID, Name: "robin", Bot: true, Token: playerID + "." + client.NewSecret(), Previous: &person}
+	require.NoError(t, store.Save(c.Target(), gone))
+
+	c = dial(t, config)
+	cred, _, err := client.LogInBot(within(t), c, store, noName)
+	require.NoError(t, err)
+	assert.True(t, cred.Bot)
+	assert.Equal(t, cred.PlayerID, c.PlayerID())
+	require.NotNil(t, cred.Previous)
+	assert.Equal(t, person.PlayerID, cred.Previous.PlayerID)
+}
+
 func TestLogIn_NameTaken(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
@@ -155,7 +223,7 @@ func TestLogIn_NameTaken(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "ada-2", cred.Name)
 	_, _, err = client.LogIn(within(t), dial(t, config), newStore(t), noName)
-	assert.EqualError(t, err, "nobody to ask")
+	assert.EqualError(t, err, "there is no user to ask")
 }
 
 func TestLogIn_AccountForgotten(t *testing.T) {
@@ -192,7 +260,7 @@ func TestLogIn_ForgottenByOneServer(t *testing.T) {
 	require.NoError(t, err)
 	kept := a.players
 
-	// Twice a server that keeps everything in memory stands in its place.
+	// An in-memory server replaces the durable one twice.
 	for range 2 {
 		a.mu.Lock()
 		a.players, a.storage = map[string]*pb.Player{}, pb.Storage_STORAGE_EMBEDDED
@@ -215,7 +283,7 @@ func TestLogIn_ForgottenByOneServer(t *testing.T) {
 	assert.Equal(t, durable, stored)
 }
 
-// Ensure that servers that take turns at an address keep their accounts.
+// Ensure that if servers take turns at one address, the client keeps an account for each.
 func TestLogIn_ServersTakeTurns(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
@@ -264,7 +332,7 @@ func TestLogIn_LostReply(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "ada", cred.Name)
 
-	// The same with a rotation: the program ends before it knows.
+	// Do the same with a rotation: the program ends before it learns the outcome.
 	c := dial(t, config)
 	c.SetToken(cred.Token)
 	a.loseNext = true
@@ -316,7 +384,7 @@ func TestRotate(t *testing.T) {
 	require.EqualError(t, err, "disk full")
 	assert.Zero(t, a.made("rotate"))
 
-	// The first reply is lost in a way that shows.
+	// The first reply is lost, and the client notices.
 	rotate := a.rotate
 	a.rotate = func(n int, ctx context.Context, r *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
 		response, err := rotate(n, ctx, r)

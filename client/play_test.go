@@ -19,11 +19,11 @@ import (
 func TestMove_RepeatedUntilKnown(t *testing.T) {
 	t.Parallel()
 	for name, failures := range map[string][]error{
-		"nothing fails":         nil,
-		"the store is away":     {storageAway(), storageAway(), storageAway(), storageAway(), storageAway()},
-		"the server stops":      {refuse(codes.Unavailable, pb.ReasonServerUnavailable)},
-		"too many moves":        {refuse(codes.ResourceExhausted, pb.ReasonRateLimited, retryInfo(time.Millisecond))},
-		"a server that is slow": {refuse(codes.DeadlineExceeded, "")},
+		"nothing fails":            nil,
+		"the store is unavailable": {storageAway(), storageAway(), storageAway(), storageAway(), storageAway()},
+		"the server stops":         {refuse(codes.Unavailable, pb.ReasonServerUnavailable)},
+		"too many moves":           {refuse(codes.ResourceExhausted, pb.ReasonRateLimited, retryInfo(time.Millisecond))},
+		"the server is slow":       {refuse(codes.DeadlineExceeded, "")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +59,7 @@ func TestMove_BrokenConnection(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	f.move = func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error) {
-		if n <= 4 { // it takes effect, but the reply is lost, also to what gRPC tries by itself
+		if n <= 4 { // the first call and gRPC's three retries take effect, but their replies are lost
 			f.listener.cut()
 			<-ctx.Done()
 		}
@@ -78,9 +78,9 @@ func TestMove_BrokenConnection(t *testing.T) {
 func TestMove_Refused(t *testing.T) {
 	t.Parallel()
 	for name, failures := range map[string][]error{
-		"at the first try":              {conflict("9")},
-		"after an open outcome":         {storageAway(), conflict("9")},
-		"after several and a slow down": {storageAway(), refuse(codes.ResourceExhausted, pb.ReasonRateLimited), conflict("9")},
+		"at the first try":                                {conflict("9")},
+		"after an unknown outcome":                        {storageAway(), conflict("9")},
+		"after several unknown outcomes and a rate limit": {storageAway(), refuse(codes.ResourceExhausted, pb.ReasonRateLimited), conflict("9")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -134,9 +134,9 @@ func TestNewGame_OutcomeUnknown(t *testing.T) {
 func TestMove_WrongReply(t *testing.T) {
 	t.Parallel()
 	for name, event := range map[string]*pb.Event{
-		"no event":     nil,
-		"another game": {GameId: otherID, Version: 4, Position: position()},
-		"too far":      eventAt(5),
+		"no event":        nil,
+		"another game":    {GameId: otherID, Version: 4, Position: position()},
+		"a later version": eventAt(5),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

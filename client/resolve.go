@@ -13,26 +13,27 @@ import (
 
 const (
 	minPrefix = 6
-	// recentGames is the number of public games that are searched: one page.
+	// recentGames is the number of public games to search, which fit on one page.
 	recentGames = 200
-	// maxOwnPages bounds the search in the account's own games.
+	// maxOwnPages is the maximum number of pages of the account's own games to search.
 	maxOwnPages = 50
 )
 
-// Resolve returns the id of the game that a user means. It returns a whole id without
-// asking the server. A prefix of 6 or more characters must match exactly one of the
-// account's own games and the 200 most recent public ones. If it matches none of them,
-// it may be one of 200 that are being played: the most recent, the best or the most
-// watched. Else the error is ErrInvalid or ErrGameNotFound and asks for the whole id.
+// Resolve returns the id of the game that a user means. A full id is returned without
+// asking the server. A prefix of 6 or more characters must match exactly one game among
+// the account's own games and the 200 most recent public ones. If it matches none of
+// these, Resolve searches the 200 most recent active games, then the 200 best and then
+// the 200 most watched. If no game or more than one matches, the error is ErrGameNotFound
+// or ErrInvalid, and its message asks for the full id.
 func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 	prefix = strings.ToLower(strings.TrimSpace(prefix))
 	switch {
 	case id.Valid(prefix):
 		return prefix, nil
 	case len(prefix) >= id.Length || !id.IsBase32(prefix):
-		return "", badID("%q is no game: an id has %d characters out of a–z and 2–7", CleanText(prefix, id.Length), id.Length)
+		return "", badID("%q is not a game: an id has %d characters from a–z and 2–7", CleanText(prefix, id.Length), id.Length)
 	case len(prefix) < minPrefix:
-		return "", badID("%q is too short: give %d characters of the id or more", prefix, minPrefix)
+		return "", badID("%q is too short: give at least %d characters of the id", prefix, minPrefix)
 	}
 
 	fits := map[string]bool{}
@@ -75,7 +76,7 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 	case 0:
 		return "", &Error{
 			Code: codes.NotFound, Reason: pb.ReasonGameNotFound,
-			Message: fmt.Sprintf("none of your games, of the latest or of those being played begins with %q: give the whole id", prefix),
+			Message: fmt.Sprintf("no game of yours, no recent game and no active game has an id that begins with %q: give the full id", prefix),
 		}
 	case 1:
 		for whole := range fits {
@@ -83,7 +84,7 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 		}
 		return prefix, nil
 	default:
-		return "", badID("%d games begin with %q: give more of the id, or all of it", len(fits), prefix)
+		return "", badID("%d games have an id that begins with %q: give more characters of it", len(fits), prefix)
 	}
 }
 

@@ -12,24 +12,26 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// newBackOff returns the waits between retries: 0.25 s, 0.5 s, … 4 s, each with up to
-// half as much jitter, so that clients of a lost server do not all reconnect at once.
+// newBackOff returns the backoff between retries: 0.25 s, 0.5 s, … 4 s, each with a
+// jitter of up to 50%, so that the clients of a server that has failed do not all
+// reconnect at the same time.
 func newBackOff() *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{
 		InitialInterval: 250 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.5, MaxInterval: 4 * time.Second,
 	}
 }
 
-// maxRetryAfter bounds the pause that a server can ask for.
+// maxRetryAfter is the longest pause that a client makes at the request of a server.
 const maxRetryAfter = time.Minute
 
-// pause returns how long to wait after e: what the server asked for plus the backoff,
-// which spreads clients that were all told the same.
+// pause returns the time to wait after e: the server's RetryAfter plus the backoff, whose
+// jitter spreads out clients that were told to wait equally long.
 func pause(b *backoff.ExponentialBackOff, e *Error) time.Duration {
 	return min(e.RetryAfter, maxRetryAfter) + b.NextBackOff()
 }
 
-// wait waits, or returns an error when ctx ends or the client is closed.
+// wait waits for d. It returns an error if ctx is done or the client is closed in the
+// meantime.
 func (c *Client) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -41,8 +43,8 @@ func (c *Client) wait(ctx context.Context, d time.Duration) error {
 	return c.ended(ctx)
 }
 
-// unsettled reports whether a call with this error may have taken effect, or may take
-// effect if it is made again.
+// unsettled reports whether a call with this error may have taken effect, or may succeed
+// if it is repeated.
 func (e *Error) unsettled() bool {
 	switch e.Code {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
@@ -52,17 +54,28 @@ func (e *Error) unsettled() bool {
 	}
 }
 
-// brokenOff reports whether a proxy or a broken connection cut off a server's answer.
-// gRPC gives it the code of a fault in the server; only the message tells them apart.
+// brokenOff reports whether a proxy or a broken connection cut off the server's answer.
+// gRPC reports this with the same codes as an internal error of the server and a request
+// that is too large; only the message differs.
 func (e *Error) brokenOff() bool {
-	return e.Code == codes.Internal && e.Reason == "" &&
+	return (e.Code == codes.Internal || e.Code == codes.ResourceExhausted) && e.Reason == "" &&
 		(strings.HasPrefix(e.Message, "stream terminated by RST_STREAM") ||
 			strings.HasPrefix(e.Message, "server closed the stream without sending trailers"))
 }
 
-// retry makes a call until its outcome is known, with growing waits. It stops when ctx
-// ends or the client is closed, or after a number of tries unless that is 0; the error
-// then is ErrUnsettled as well. The call must take effect once however often it is made.
+type onRetryKey struct{}
+
+// WithOnRetry returns a context in which calls that this package repeats report it, such
+// as Join, NewGame and, unless Seat.OnRetry is set, Seat.Move. Before each wait for
+// another try, they call onRetry with the number of tries so far, the wait and the error.
+func WithOnRetry(ctx context.Context, onRetry func(attempt int, wait time.Duration, err error)) context.Context {
+	return context.WithValue(ctx, onRetryKey{}, onRetry)
+}
+
+// retry repeats a call with increasing delays until its outcome is known. It stops when ctx
+// is done, when the client is closed, or after the given number of tries, unless that is 0.
+// The error then also matches ErrUnsettled. The call must be idempotent. If onRetry is nil,
+// retry uses the function from WithOnRetry, if any.
 func retry[T any](
 	ctx context.Context, c *Client, tries int,
 	onRetry func(attempt int, wait time.Duration, err error),
@@ -71,6 +84,9 @@ func retry[T any](
 	if err := c.closedError(); err != nil {
 		var none T
 		return none, err
+	}
+	if onRetry == nil {
+		onRetry, _ = ctx.Value(onRetryKey{}).(func(int, time.Duration, error))
 	}
 	pace := c.newBackOff()
 	for attempt := 1; ; attempt++ {

@@ -15,8 +15,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that Join is repeated until its outcome is known, and a refusal is
-// returned at once.
+// Ensure that Join is repeated until its outcome is known, and returns a refusal
+// immediately.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	f := &fake{join: func(n int, r *pb.JoinGameRequest) (*pb.Game, error) {
@@ -40,7 +40,7 @@ func TestJoin(t *testing.T) {
 	assert.Equal(t, 4, f.made("join"))
 }
 
-// TestUndo makes the same call until its outcome is known.
+// Ensure that Undo repeats the same call until its outcome is known.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	f := &fake{undo: func(n int, r *pb.UndoRequest) (*pb.Event, error) {
@@ -65,8 +65,8 @@ func TestUndo(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrBadStream)
 }
 
-// Ensure that a bot that plays a seat to the end waits for its turns, chooses
-// anew when the game has moved on, and takes its seat back from a stand-in.
+// Ensure that a bot that plays a seat to the end waits for its turns, chooses again when
+// the game has moved on, and takes its seat back from a stand-in.
 func TestSeat_Play(t *testing.T) {
 	t.Parallel()
 	turn := func(seat int32) *pb.Position {
@@ -142,8 +142,8 @@ func TestSeat_Play(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrNotSeated)
 }
 
-// Ensure that a bot waits before it tries again on a server that refuses its call,
-// but shows no newer game.
+// Ensure that a bot waits before it tries again if the server refuses its call but has no
+// newer game.
 func TestSeat_Play_WaitsForProgress(t *testing.T) {
 	t.Parallel()
 	const calls = 10
@@ -181,15 +181,15 @@ func TestSeat_Play_WaitsForProgress(t *testing.T) {
 				})
 			require.NoError(t, err)
 			assert.True(t, last.Over())
-			assert.GreaterOrEqual(t, time.Since(begin), 60*time.Millisecond, "the least that these waits take together")
+			assert.GreaterOrEqual(t, time.Since(begin), 60*time.Millisecond, "the waits are too short")
 			if refused == nil {
-				assert.Zero(t, f.made("getGame"), "Join returns the game")
+				assert.Zero(t, f.made("getGame"), "Join returns the game, so no getGame is needed")
 			}
 		})
 	}
 }
 
-// TestGame does not believe a board that is none.
+// Ensure that a client rejects an invalid board.
 func TestGame(t *testing.T) {
 	t.Parallel()
 	g := gameAt(3)

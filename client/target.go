@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/resolver/manual"
 )
 
-// DefaultTarget is the server for an empty Config.Target.
+// DefaultTarget is the server used if Config.Target is empty.
 const DefaultTarget = "localhost:" + defaultPort
 
 const (
@@ -21,15 +21,15 @@ const (
 	dnsScheme   = "dns:///"
 )
 
-// target is one or several addresses, or with dns a name that stands for all of its
-// addresses.
+// target is one or more addresses. If dns is set, its only address contains a name, which
+// stands for all addresses that the name resolves to.
 type target struct {
 	dns       bool
 	addresses []string // "host:port" each, sorted, at least one
 }
 
-// NormalTarget returns a target in its normal form: in lower case, with ports, lists
-// sorted. The error says what is wrong with it.
+// NormalTarget returns a target in its normal form: in lower case, with ports, and with
+// lists sorted. It returns an error if the target is malformed.
 func NormalTarget(s string) (string, error) {
 	t, err := parseTarget(s)
 	if err != nil {
@@ -60,32 +60,38 @@ func parseTarget(s string) (target, error) {
 	return t, nil
 }
 
-// parseAddress adds the default port if there is none.
+// parseAddress adds the default port if the address has no port.
 func parseAddress(s string) (string, error) {
+	if scheme, _, ok := strings.Cut(s, "://"); ok {
+		if scheme == "https" {
+			return "", errors.New("omit https:// and use TLS")
+		}
+		return "", fmt.Errorf("omit %s://", scheme)
+	}
 	host, port := s, defaultPort
 	switch {
-	case net.ParseIP(s) != nil: // also an IPv6 address without brackets
+	case net.ParseIP(s) != nil: // including an IPv6 address without brackets
 	case strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]"):
 		host = s[1 : len(s)-1]
 	case strings.Contains(s, ":"):
 		var err error
 		if host, port, err = net.SplitHostPort(s); err != nil {
-			return "", fmt.Errorf("%q is no host:port", s)
+			return "", fmt.Errorf("%q is not host:port", s)
 		}
 		if host == "" && port != "" {
 			host = "localhost"
 		}
 	}
 	if host == "" || strings.ContainsAny(host, " /@\\?#%\"[]") {
-		return "", errors.New("give host:port, several with commas between, or dns:///name")
+		return "", errors.New("give host:port, a comma-separated list of these, or dns:///name")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return "", fmt.Errorf("%q is no port", port)
+		return "", fmt.Errorf("%q is not a port", port)
 	}
 	return net.JoinHostPort(host, port), nil
 }
 
-// String is the normal form.
+// String returns the normal form.
 func (t target) String() string {
 	list := strings.Join(t.addresses, ",")
 	if t.dns {
@@ -102,9 +108,9 @@ func (t target) loopback() bool {
 	})
 }
 
-// dial returns the target for gRPC. A single name is resolved anew for every
-// connection, and its addresses are tried in turn; gRPC's own resolver would keep a
-// connection to each of them, which are two for localhost.
+// dial returns the target for gRPC. A single name is resolved again for every connection,
+// and its addresses are tried in turn; gRPC's own resolver would keep a connection to
+// each address, and localhost has two.
 func (t target) dial() (uri string, options []grpc.DialOption) {
 	if t.dns {
 		return t.String(), nil
@@ -115,7 +121,7 @@ func (t target) dial() (uri string, options []grpc.DialOption) {
 	fixed := manual.NewBuilderWithScheme("gridstand")
 	var state resolver.State
 	for _, address := range t.addresses {
-		// Each server's certificate has to carry its own name.
+		// Check each server's certificate against that server's own name.
 		state.Endpoints = append(state.Endpoints, resolver.Endpoint{
 			Addresses: []resolver.Address{{Addr: address, ServerName: address}},
 		})

@@ -31,12 +31,12 @@ func TestTLS(t *testing.T) {
 		want   error
 		cause  client.Cause
 	}{
-		"an authority of one's own":  {client.Config{Target: one, CAFile: file}, nil, client.CauseUnknown},
-		"several servers":            {client.Config{Target: one + "," + other, TLS: true, CAFile: file}, nil, client.CauseUnknown},
-		"an authority not known":     {client.Config{Target: one, TLS: true}, client.ErrUnreachable, client.CauseUntrusted},
-		"not encrypted by mistake":   {client.Config{Target: one}, client.ErrUnreachable, client.CauseNoPlainText},
-		"another than was asked for": {elsewhere, client.ErrUnreachable, client.CauseUntrusted},
-		"encrypted by mistake":       {client.Config{Target: plain, TLS: true}, client.ErrUnreachable, client.CauseNoTLS},
+		"a private authority":          {client.Config{Target: one, CAFile: file}, nil, client.CauseUnknown},
+		"several servers":              {client.Config{Target: one + "," + other, TLS: true, CAFile: file}, nil, client.CauseUnknown},
+		"an unknown authority":         {client.Config{Target: one, TLS: true}, client.ErrUnreachable, client.CauseUntrusted},
+		"not encrypted by mistake":     {client.Config{Target: one}, client.ErrUnreachable, client.CauseNoPlainText},
+		"another server's certificate": {elsewhere, client.ErrUnreachable, client.CauseUntrusted},
+		"encrypted by mistake":         {client.Config{Target: plain, TLS: true}, client.ErrUnreachable, client.CauseNoTLS},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,14 +53,14 @@ func TestTLS(t *testing.T) {
 			defer w.Close()
 			u, err := w.Next()
 			require.NoError(t, err)
-			assert.Equal(t, client.Reconnecting, u.Connection.State, "it goes on trying")
-			assert.Equal(t, tc.cause, client.CauseOf(u.Connection.Err), "and says so at once")
+			assert.Equal(t, client.Reconnecting, u.Connection.State, "the Watch should keep trying")
+			assert.Equal(t, tc.cause, client.CauseOf(u.Connection.Err), "the first failure should have the cause")
 		})
 	}
 }
 
-// Ensure that a server that was spoken with is not taken for one that wants TLS
-// where a tunnel or a proxy still takes connections to it.
+// Ensure that a server that has answered before is not mistaken for one that requires TLS
+// when a tunnel or a proxy still accepts connections for it.
 func TestTLS_NotAfterAll(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

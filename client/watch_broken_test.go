@@ -22,16 +22,16 @@ func TestWatch_HostileServer(t *testing.T) {
 		return func(e *pb.Event) { edit(e.GetPosition().GetTwenty48()) }
 	}
 	for name, edit := range map[string]func(e *pb.Event){
-		"another game":    func(e *pb.Event) { e.GameId = otherID },
-		"no position":     func(e *pb.Event) { e.Position = nil },
-		"no board":        func(e *pb.Event) { e.Position.Board = nil },
-		"an empty board":  func(e *pb.Event) { e.Position.Board = &pb.Position_Twenty48{} },
-		"no scores":       func(e *pb.Event) { e.Position.Scores = nil },
-		"a turn too high": func(e *pb.Event) { e.Position.Turn = proto.Int32(1) },
-		"a negative turn": func(e *pb.Event) { e.Position.Turn = proto.Int32(-1) },
-		"a seat too high": func(e *pb.Event) { e.Seat = proto.Int32(1) },
-		"a negative seat": func(e *pb.Event) { e.Seat = proto.Int32(-1) },
-		"joining nowhere": func(e *pb.Event) { e.Action = &pb.Event_Joined{Joined: &pb.Joined{}} },
+		"another game":           func(e *pb.Event) { e.GameId = otherID },
+		"no position":            func(e *pb.Event) { e.Position = nil },
+		"no board":               func(e *pb.Event) { e.Position.Board = nil },
+		"an empty board":         func(e *pb.Event) { e.Position.Board = &pb.Position_Twenty48{} },
+		"no scores":              func(e *pb.Event) { e.Position.Scores = nil },
+		"a turn too high":        func(e *pb.Event) { e.Position.Turn = proto.Int32(1) },
+		"a negative turn":        func(e *pb.Event) { e.Position.Turn = proto.Int32(-1) },
+		"a seat too high":        func(e *pb.Event) { e.Seat = proto.Int32(1) },
+		"a negative seat":        func(e *pb.Event) { e.Seat = proto.Int32(-1) },
+		"joining without a seat": func(e *pb.Event) { e.Action = &pb.Event_Joined{Joined: &pb.Joined{}} },
 		"too many seats": func(e *pb.Event) {
 			e.Action = &pb.Event_Created{Created: &pb.Created{Seats: []*pb.Seat{{}, {}}}}
 		},
@@ -104,7 +104,7 @@ func TestWatch_SilentStream(t *testing.T) {
 		return last(4)(f, s)
 	}
 	c := f.client(t)
-	c.SetIdleTimeout(500 * time.Millisecond) // enough for a busy machine to answer in
+	c.SetIdleTimeout(500 * time.Millisecond) // long enough for a busy machine to answer
 	w := c.Watch(within(t), client.WatchOptions{GameID: gameID})
 	defer w.Close()
 	got, err := f.drain(w)

@@ -1,37 +1,37 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 
 	"github.com/cenkalti/backoff/v5"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Cursor is a position in the stream of a game. It checks which message may come next
-// and says what the end of a stream means. A Watch has one; it does no I/O, so that a
-// program that reads streams in its own way can use one, too. It is not safe for
-// concurrent use.
+// Cursor is a position in the stream of a game. It checks which message may come next and
+// interprets the end of a stream. A Watch uses a Cursor. Since a Cursor does no I/O,
+// programs that read streams themselves can use it too. It is not safe for concurrent use.
 type Cursor struct {
-	opts    WatchOptions
-	attempt int // tries since the last message
-	pace    *backoff.ExponentialBackOff
+	opts  WatchOptions
+	tries tries
 
-	known   bool  // version is set
+	known   bool  // whether version is set
 	version int32 // last version received
-	shown   bool  // a game or an event was received
-	over    bool  // its last event was received
+	shown   bool  // whether a game or an event was received
+	over    bool  // whether the last event of the game was received
 }
 
-// NewCursor returns a cursor at the version that the options name.
+// NewCursor returns a cursor at the version in the options.
 func NewCursor(opts WatchOptions) *Cursor { return newCursor(opts, newBackOff()) }
 
 func newCursor(opts WatchOptions, pace *backoff.ExponentialBackOff) *Cursor {
-	c := &Cursor{opts: opts, pace: pace}
+	c := &Cursor{opts: opts, tries: tries{pace: pace}}
 	if opts.AfterVersion != nil {
 		c.known, c.version = true, *opts.AfterVersion
 	}
@@ -48,17 +48,20 @@ func (c *Cursor) Request() *pb.WatchRequest {
 	return request
 }
 
-// Version returns the last version, 0 before the first.
-func (c *Cursor) Version() int32 { return c.version }
-
-// Received notes that a message of any kind arrived, which resets the backoff.
-func (c *Cursor) Received() {
-	c.attempt = 0
-	c.pace.Reset()
+func (c *Cursor) open(ctx context.Context, from *Client) (grpc.ServerStreamingClient[pb.WatchResponse], error) {
+	return from.Games.Watch(ctx, c.Request())
 }
 
-// Game moves to the version of a snapshot and returns how many events it replaces. If
-// the snapshot may not come here, the error is an ErrBadStream and the cursor stays.
+// Version returns the version of the last game or event received. Before the first one,
+// it returns the AfterVersion, or 0 if AfterVersion is not set.
+func (c *Cursor) Version() int32 { return c.version }
+
+// Received records that a message of any kind arrived, which resets the backoff.
+func (c *Cursor) Received() { c.tries.Received() }
+
+// Game moves the cursor to the version of a snapshot and returns the number of events that
+// it replaces. If a snapshot is not allowed at this position, the error is an ErrBadStream
+// and the cursor does not move.
 func (c *Cursor) Game(version int32, over bool) (skipped int32, err error) {
 	switch {
 	case c.over:
@@ -75,8 +78,8 @@ func (c *Cursor) Game(version int32, over bool) (skipped int32, err error) {
 	return skipped, nil
 }
 
-// Event moves to the version of an event. If it may not come here, the error is an
-// ErrBadStream and the cursor stays.
+// Event moves the cursor to the version of an event. If the event is not allowed at this
+// position, the error is an ErrBadStream and the cursor does not move.
 func (c *Cursor) Event(version int32, over bool) error {
 	switch {
 	case c.over:
@@ -95,17 +98,18 @@ func (c *Cursor) advance(version int32, over bool) {
 	c.version, c.over = version, over
 }
 
-// End returns the error of a stream that the server ended with OK: io.EOF if the game
-// is over, else an ErrBadStream.
+// End returns the error to report after the server ended a stream with status OK: io.EOF
+// if the game is over or had no events after AfterVersion, and an ErrBadStream otherwise.
 func (c *Cursor) End() error {
 	if c.over || !c.shown && c.opts.AfterVersion != nil {
 		return io.EOF
 	}
-	return fmt.Errorf("%w: the stream ended, but not the game", ErrBadStream)
+	return fmt.Errorf("%w: the stream ended before the game did", ErrBadStream)
 }
 
-// Lost returns when to try again after a stream ended with an error, or an error if
-// that is final: io.EOF if only the stream's OK was missing.
+// Lost returns the connection state and the delay before the next try, after a stream
+// ended with an error. If the stream must not be retried, it returns an error, which is
+// io.EOF if the game's last event had already arrived.
 func (c *Cursor) Lost(err error) (Connection, error) {
 	e := FromError(err)
 	switch {
@@ -113,22 +117,18 @@ func (c *Cursor) Lost(err error) (Connection, error) {
 		return Connection{}, io.EOF
 	case c.shown && errors.Is(e, ErrVersionConflict):
 		return Connection{}, c.damaged(e)
-	case e.Code == codes.Unavailable, e.Code == codes.ResourceExhausted, e.brokenOff():
-	case e.Code == codes.Canceled: // by the idle timeout, or not by this client
-	default:
-		return Connection{}, err
 	}
-	c.attempt++
-	return Connection{State: Reconnecting, Attempt: c.attempt, Delay: pause(c.pace, e), Err: e}, nil
+	return c.tries.again(err)
 }
 
-// damaged returns the error of a server that has fewer events than it sent before.
+// damaged returns the error to report if the server now has fewer events than it has
+// sent.
 func (c *Cursor) damaged(e *Error) error {
 	held, _ := CurrentVersion(e)
 	return &Error{
 		Code: codes.DataLoss, Reason: pb.ReasonGameDamaged,
 		Message: fmt.Sprintf(
-			"the game is damaged: version %d was seen, but the server holds only %d", c.version, held),
+			"the game is damaged: the client has seen version %d, but the server has only %d", c.version, held),
 		Metadata: map[string]string{"version": strconv.Itoa(int(held))},
 	}
 }

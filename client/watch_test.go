@@ -26,12 +26,12 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		opts    client.WatchOptions
-		streams [][]act  // what the server does with the first, second, … stream
-		asked   []*int32 // after_version of each; nil entries for absent
+		streams [][]act  // the server's steps for the first, second, … stream
+		asked   []*int32 // after_version of each request, or nil if absent
 		want    []string
-		err     error // io.EOF where nil
+		err     error // nil means io.EOF
 	}{
-		"a game from now on": {
+		"a game from its current version": {
 			streams: [][]act{{whole(3), audience(2), event(4), last(5)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "audience 2", "event 4", "event 5"},
@@ -41,13 +41,13 @@ func TestWatch(t *testing.T) {
 			asked:   after(-1),
 			want:    []string{"live", "game 9"},
 		},
-		"a whole transcript": {
+		"a complete transcript": {
 			opts:    client.WatchOptions{AfterVersion: proto.Int32(0), EveryEvent: true},
 			streams: [][]act{{event(1), event(2), last(3)}},
 			asked:   after(0),
 			want:    []string{"live", "event 1", "event 2", "event 3"},
 		},
-		"all that there was is known": {
+		"all events are known": {
 			opts:    client.WatchOptions{AfterVersion: proto.Int32(7)},
 			streams: [][]act{{}},
 			asked:   after(7),
@@ -58,7 +58,7 @@ func TestWatch(t *testing.T) {
 			asked:   after(-1, -1),
 			want:    []string{"live", "reconnecting 1", "live", "game 1"},
 		},
-		"too slow": {
+		"a slow caller": {
 			streams: [][]act{{whole(3), event(4), whole(10), event(11), last(12)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4", "game 10 skipped 6", "event 11", "event 12"},
@@ -82,7 +82,7 @@ func TestWatch(t *testing.T) {
 			asked:   after(-1, 3),
 			want:    []string{"live", "game 3", "reconnecting 1", "live", "game 50 skipped 47"},
 		},
-		"counts the tries in which nothing came": {
+		"counts the tries without a message": {
 			streams: [][]act{{away}, {away}, {whole(3), away}, {away}, {last(4)}},
 			asked:   after(-1, -1, -1, 3, 3),
 			want: []string{
@@ -92,7 +92,7 @@ func TestWatch(t *testing.T) {
 		"a proxy resets the stream": {
 			streams: [][]act{
 				{whole(3), fail(status.Error(codes.Internal, "stream terminated by RST_STREAM with error code: INTERNAL_ERROR"))},
-				{event(4), fail(status.Error(codes.Canceled, "no more"))},
+				{event(4), fail(status.Error(codes.Canceled, "canceled"))},
 				{last(5)},
 			},
 			asked: after(-1, 3, 4),
@@ -109,12 +109,25 @@ func TestWatch(t *testing.T) {
 			want:    []string{"live", "game 3", "event 4"},
 		},
 
-		"no such game": {
+		"an unknown game": {
 			streams: [][]act{{fail(refuse(codes.NotFound, pb.ReasonGameNotFound))}},
 			asked:   after(-1),
 			err:     client.ErrGameNotFound,
 		},
-		"the server has a fault": {
+		"a proxy throttles the client": {
+			streams: [][]act{
+				{whole(3), fail(status.Error(codes.ResourceExhausted, "stream terminated by RST_STREAM with error code: ENHANCE_YOUR_CALM"))},
+				{last(4)},
+			},
+			asked: after(-1, 3),
+			want:  []string{"live", "game 3", "reconnecting 1", "live", "event 4"},
+		},
+		"a request that is too large": {
+			streams: [][]act{{fail(status.Error(codes.ResourceExhausted, "grpc: received message larger than max (5000 vs. 4096)"))}},
+			asked:   after(-1),
+			err:     client.ErrMessageTooLarge,
+		},
+		"an internal error of the server": {
 			streams: [][]act{{whole(3), fail(status.Error(codes.Internal, "internal error"))}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3"},
@@ -126,7 +139,7 @@ func TestWatch(t *testing.T) {
 			want:    []string{"live", "game 3"},
 			err:     client.ErrGameDamaged,
 		},
-		"the log was cut meanwhile": {
+		"the log was truncated": {
 			streams: [][]act{{whole(3), event(4), away}, {fail(conflict("2"))}},
 			asked:   after(-1, 4),
 			want:    []string{"live", "game 3", "event 4", "reconnecting 1"},
@@ -157,13 +170,13 @@ func TestWatch(t *testing.T) {
 			want:    []string{"live", "game 3", "event 4", "reconnecting 1", "live"},
 			err:     client.ErrBadStream,
 		},
-		"a game that goes back": {
+		"a game with an old version": {
 			streams: [][]act{{whole(3), event(4), whole(4)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     client.ErrBadStream,
 		},
-		"a game where every event was asked for": {
+		"a game although every event was requested": {
 			opts:    client.WatchOptions{EveryEvent: true},
 			streams: [][]act{{whole(3), whole(9)}},
 			asked:   after(-1),
@@ -176,19 +189,19 @@ func TestWatch(t *testing.T) {
 			want:    []string{"live"},
 			err:     client.ErrBadStream,
 		},
-		"an event after the last": {
+		"an event after the last one": {
 			streams: [][]act{{whole(3), last(4), event(5)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     client.ErrBadStream,
 		},
-		"an end before the end": {
+		"the stream ends before the game": {
 			streams: [][]act{{whole(3), event(4)}},
 			asked:   after(-1),
 			want:    []string{"live", "game 3", "event 4"},
 			err:     client.ErrBadStream,
 		},
-		"an end before the beginning": {
+		"the stream ends before the first game": {
 			streams: [][]act{{audience(1)}},
 			asked:   after(-1),
 			want:    []string{"live", "audience 1"},
@@ -204,7 +217,7 @@ func TestWatch(t *testing.T) {
 				assert.Equal(t, gameID, r.GetGameId())
 				assert.Equal(t, tc.opts.EveryEvent, r.GetEveryEvent())
 				if n > len(tc.streams) {
-					return status.Error(codes.FailedPrecondition, "one stream too many")
+					return status.Error(codes.FailedPrecondition, "unexpected stream")
 				}
 				for _, do := range tc.streams[n-1] {
 					if err := do(f, s); err != nil {

@@ -1,0 +1,74 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// NewChallenge creates a challenge. If the request has no request_id, NewChallenge
+// chooses one, so that a lost reply does not create a second challenge.
+//
+// The errors are ErrVariantNotFound, ErrInvalid, ErrTooManyGames and ErrBadToken; for a
+// rematch also ErrGameNotFound and ErrSeedHidden.
+func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRequest) (*pb.Challenge, error) {
+	if request.GetRequestId() == "" {
+		request = proto.CloneOf(request) // The caller may reuse the request.
+		request.RequestId = NewSecret()
+	}
+	response, err := retry(ctx, c, createTries, nil, func(ctx context.Context) (*pb.CreateChallengeResponse, error) {
+		return c.Challenges.CreateChallenge(ctx, request)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return response.GetChallenge(), CheckChallenge(response.GetChallenge())
+}
+
+// AddBot adds one of the server's bots to a race that the account created and that has
+// not started. Even if a reply is lost, AddBot adds only one bot.
+//
+// The errors are ErrChallengeNotFound, ErrChallengeStarted, ErrChallengeFull,
+// ErrNotCreator, ErrInvalid if there is no such bot, and ErrTooManyGames.
+func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Challenge, error) {
+	request := &pb.JoinChallengeRequest{ChallengeId: challengeID, Bot: bot, RequestId: NewSecret()}
+	response, err := retry(ctx, c, createTries, nil, func(ctx context.Context) (*pb.JoinChallengeResponse, error) {
+		return c.Challenges.JoinChallenge(ctx, request)
+	})
+	return response.GetChallenge(), err
+}
+
+// Attempt returns the account's attempt at a challenge, creating it if necessary. An
+// account has at most one attempt at a challenge.
+//
+// The errors are ErrChallengeNotFound, ErrChallengeNotOpen, ErrChallengeClosed,
+// ErrNotEntered for a race that the account has not joined, and ErrTooManyGames.
+func (c *Client) Attempt(ctx context.Context, challengeID string) (Game, error) {
+	response, err := retry(ctx, c, createTries, nil, func(ctx context.Context) (*pb.CreateGameResponse, error) {
+		return c.Games.CreateGame(ctx, &pb.CreateGameRequest{ChallengeId: challengeID})
+	})
+	if err != nil {
+		return Game{}, err
+	}
+	return checkedGame(response.GetGame(), response.GetGame().GetId())
+}
+
+// ChallengeTime returns the time that err contains, if any: the closing time for
+// ErrChallengeOpen and for ErrSeedHidden of an attempt, or the opening time for
+// ErrChallengeNotOpen and ErrGameNotStarted.
+func ChallengeTime(err error) (time.Time, bool) {
+	var e *Error
+	if !errors.As(err, &e) {
+		return time.Time{}, false
+	}
+	key := map[string]string{
+		pb.ReasonChallengeOpen: "close_time", pb.ReasonSeedHidden: "close_time",
+		pb.ReasonChallengeNotOpen: "open_time", pb.ReasonGameNotStarted: "open_time",
+	}[e.Reason]
+	at, err := time.Parse(time.RFC3339, e.Metadata[key])
+	return at, err == nil
+}

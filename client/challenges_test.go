@@ -1,0 +1,235 @@
+package client_test
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+const challengeID = "challengechallengechalleng"
+
+const (
+	open   = pb.ChallengeStatus_CHALLENGE_STATUS_OPEN
+	closed = pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED
+)
+
+func snapshot(etag string, at pb.ChallengeStatus) *pb.WatchChallengeResponse {
+	return &pb.WatchChallengeResponse{Challenge: &pb.Challenge{Id: challengeID, Status: at}, Etag: etag}
+}
+
+func TestWatchChallenge(t *testing.T) {
+	t.Parallel()
+	type stream struct {
+		sent []*pb.WatchChallengeResponse
+		err  error
+	}
+	away := refuse(codes.Unavailable, pb.ReasonServerUnavailable)
+	for name, tc := range map[string]struct {
+		etag    string
+		streams []stream
+		asked   []string // etag of each request
+		want    []string
+		err     error // io.EOF if nil
+	}{
+		"to the end": {
+			streams: []stream{{sent: []*pb.WatchChallengeResponse{snapshot("a", open), snapshot("b", closed)}}},
+			asked:   []string{""},
+			want:    []string{"live", "a", "b"},
+		},
+		"nothing is new": {
+			etag: "z", streams: []stream{{}}, asked: []string{"z"}, want: []string{"live"},
+		},
+		"resumes after the last snapshot": {
+			streams: []stream{
+				{sent: []*pb.WatchChallengeResponse{snapshot("a", open)}, err: away},
+				{sent: []*pb.WatchChallengeResponse{snapshot("a", open), snapshot("b", open)}, err: away},
+				{sent: []*pb.WatchChallengeResponse{snapshot("c", closed)}, err: away},
+				{},
+			},
+			asked: []string{"", "a", "b", "c"},
+			want: []string{
+				"live", "a", "reconnecting", "live", "b", "reconnecting", "live", "c", "reconnecting", "live",
+			},
+		},
+		"a repeated snapshot": {
+			streams: []stream{{sent: []*pb.WatchChallengeResponse{
+				snapshot("a", open), snapshot("a", open), snapshot("b", closed), snapshot("b", closed),
+			}}},
+			asked: []string{""},
+			want:  []string{"live", "a", "b"},
+		},
+		"without etags": {
+			streams: []stream{{sent: []*pb.WatchChallengeResponse{snapshot("", open), snapshot("", closed)}}},
+			asked:   []string{""},
+			want:    []string{"live", "", ""},
+		},
+		"an unknown challenge": {
+			streams: []stream{{err: refuse(codes.NotFound, pb.ReasonChallengeNotFound)}},
+			asked:   []string{""},
+			err:     client.ErrChallengeNotFound,
+		},
+		"another challenge": {
+			streams: []stream{{sent: []*pb.WatchChallengeResponse{{Challenge: &pb.Challenge{Id: otherID}}}}},
+			asked:   []string{""},
+			want:    []string{"live"},
+			err:     client.ErrBadStream,
+		},
+		"no challenge": {
+			streams: []stream{{sent: []*pb.WatchChallengeResponse{{}}}},
+			asked:   []string{""},
+			want:    []string{"live"},
+			err:     client.ErrBadStream,
+		},
+		"the stream ends too early": {
+			streams: []stream{{sent: []*pb.WatchChallengeResponse{snapshot("a", open)}}},
+			asked:   []string{""},
+			want:    []string{"live", "a"},
+			err:     client.ErrBadStream,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked []string
+			f := &fake{}
+			f.watchChallenge = func(n int, r *pb.WatchChallengeRequest, s challengeStream) error {
+				asked = append(asked, r.GetEtag())
+				assert.Equal(t, challengeID, r.GetChallengeId())
+				if n > len(tc.streams) {
+					return status.Error(codes.FailedPrecondition, "unexpected stream")
+				}
+				if tc.want != nil { // a stream that fails immediately has no headers
+					_ = s.SendHeader(metadata.MD{})
+				}
+				for _, m := range tc.streams[n-1].sent {
+					if err := s.Send(m); err != nil {
+						return err
+					}
+				}
+				return tc.streams[n-1].err
+			}
+			w := f.client(t).WatchChallenge(within(t), client.ChallengeWatchOptions{ChallengeID: challengeID, ETag: tc.etag})
+			defer w.Close()
+			var got []string
+			var err error
+			for {
+				var u client.ChallengeUpdate
+				if u, err = w.Next(); err != nil {
+					assert.Nil(t, u.Snapshot)
+					break
+				}
+				if u.Snapshot != nil {
+					got = append(got, u.Snapshot.GetEtag())
+				} else {
+					got = append(got, u.Connection.State.String())
+				}
+			}
+			if tc.err == nil {
+				tc.err = io.EOF
+			}
+			require.ErrorIs(t, err, tc.err)
+			_, again := w.Next()
+			assert.Equal(t, err, again)
+			assert.Equal(t, tc.want, got)
+			assert.Equal(t, tc.asked, asked)
+		})
+	}
+}
+
+func TestNewChallenge(t *testing.T) {
+	t.Parallel()
+	var requests []*pb.CreateChallengeRequest
+	f := &fake{createChallenge: func(n int, r *pb.CreateChallengeRequest) (*pb.Challenge, error) {
+		requests = append(requests, r)
+		if n == 1 {
+			return nil, refuse(codes.ResourceExhausted, pb.ReasonRateLimited)
+		}
+		return &pb.Challenge{Id: challengeID}, nil
+	}}
+	request := &pb.CreateChallengeRequest{Variant: "classic"}
+	c, err := f.client(t).NewChallenge(within(t), request)
+	require.NoError(t, err)
+	assert.Empty(t, request.GetRequestId(), "the caller's request was modified")
+	assert.Equal(t, challengeID, c.GetId())
+	require.Len(t, requests, 2)
+	assert.NotEmpty(t, requests[0].GetRequestId())
+	assert.Equal(t, requests[0].GetRequestId(), requests[1].GetRequestId())
+	assert.Equal(t, "classic", requests[0].GetVariant())
+}
+
+func TestAddBot(t *testing.T) {
+	t.Parallel()
+	var requests []*pb.JoinChallengeRequest
+	f := &fake{joinChallenge: func(n int, r *pb.JoinChallengeRequest) (*pb.Challenge, error) {
+		requests = append(requests, r)
+		if n == 1 {
+			return nil, refuse(codes.ResourceExhausted, pb.ReasonRateLimited)
+		}
+		return &pb.Challenge{Id: challengeID}, nil
+	}}
+	c, err := f.client(t).AddBot(within(t), challengeID, "greedy")
+	require.NoError(t, err)
+	assert.Equal(t, challengeID, c.GetId())
+	require.Len(t, requests, 2)
+	assert.Len(t, requests[0].GetRequestId(), 26)
+	assert.Equal(t, requests[0].GetRequestId(), requests[1].GetRequestId())
+	assert.Equal(t, challengeID+"greedy", requests[0].GetChallengeId()+requests[0].GetBot())
+}
+
+func TestChallengeTime(t *testing.T) {
+	t.Parallel()
+	for reason, key := range map[string]string{
+		pb.ReasonChallengeOpen: "close_time", pb.ReasonChallengeNotOpen: "open_time", pb.ReasonGameNotStarted: "open_time",
+	} {
+		st, err := status.New(codes.FailedPrecondition, "not now").WithDetails(&errdetails.ErrorInfo{
+			Domain: pb.ErrorDomain, Reason: reason, Metadata: map[string]string{key: "2026-11-21T20:00:00.123Z"},
+		})
+		require.NoError(t, err)
+		at, ok := client.ChallengeTime(client.FromError(st.Err()))
+		assert.True(t, ok, reason)
+		assert.Equal(t, time.Date(2026, 11, 21, 20, 0, 0, 123e6, time.UTC), at)
+	}
+	_, ok := client.ChallengeTime(client.FromError(refuse(codes.FailedPrecondition, pb.ReasonGameNotStarted)))
+	assert.False(t, ok, "a game that waits for players")
+}
+
+func TestAttempt(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 20, 0, 0, 123e6, time.UTC)
+	f := &fake{createGame: func(n int, r *pb.CreateGameRequest) (*pb.Game, error) {
+		assert.Equal(t, challengeID, r.GetChallengeId())
+		assert.Empty(t, r.GetRequestId())
+		if n < 2 {
+			return nil, refuse(codes.ResourceExhausted, pb.ReasonRateLimited)
+		}
+		if n > 2 {
+			st, err := status.New(codes.FailedPrecondition, "not yet").WithDetails(&errdetails.ErrorInfo{
+				Domain: pb.ErrorDomain, Reason: pb.ReasonChallengeNotOpen,
+				Metadata: map[string]string{"open_time": at.Format("2006-01-02T15:04:05.000Z07:00")},
+			})
+			return nil, errors.Join(st.Err(), err)
+		}
+		return gameAt(1), nil
+	}}
+	c := f.client(t)
+	game, err := c.Attempt(within(t), challengeID)
+	require.NoError(t, err)
+	assert.Equal(t, gameID, game.GetId())
+	_, err = c.Attempt(within(t), challengeID)
+	require.ErrorIs(t, err, client.ErrChallengeNotOpen)
+	opens, ok := client.ChallengeTime(err)
+	assert.True(t, ok)
+	assert.True(t, at.Equal(opens))
+	_, ok = client.ChallengeTime(client.ErrChallengeOpen)
+	assert.False(t, ok)
+}
